@@ -52,7 +52,7 @@ export interface IdentityProvider extends AsyncDisposable {
   publicKeys(): readonly { readonly kid: string; readonly alg: Alg; readonly key: KeyObject }[];
   /** Signs with new keys from now on; with `keepOld: false` the old ones are no longer published. */
   rotate(keepOld?: boolean): void;
-  /** Makes introspection report the tokens as inactive. */
+  /** Makes introspection report the tokens as inactive, and ends all grants. Clients stay registered. */
   revokeAll(): void;
   /** Refuses connections until `resume`. */
   pause(): Promise<void>;
@@ -141,7 +141,9 @@ export async function identityProvider(options: IdentityProviderOptions = {}): P
       keys = keepOld ? [...newKeys(), ...keys] : newKeys();
       provider = make();
     },
-    revokeAll: () => store.clear(),
+    revokeAll() {
+      for (const name of store.keys()) if (!name.startsWith('Client:')) store.delete(name);
+    },
     pause: close,
     async resume() {
       server = await listen(port);
@@ -212,7 +214,7 @@ function configuration(
         useGrantedResource: () => true,
       },
     },
-    ttl: TTL_SECONDS,
+    ttl: { ...TTL_SECONDS, AccessToken: options.accessTokenSeconds ?? TTL_SECONDS.AccessToken },
   };
 }
 

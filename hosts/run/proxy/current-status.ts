@@ -23,7 +23,7 @@ export function currentStatus(backend: BackendState, runtime: WorkloadState | un
 }
 
 /** What the strategy `oauth_client` says about the tokens of the workload, when they cannot be used. */
-function loginStatus({ health, backend }: BackendState): CurrentStatus | undefined {
+export function loginStatus({ health, backend }: BackendState): CurrentStatus | undefined {
   if (health?.errorCategory === 'unauthenticated') {
     return { status: 'unauthenticated', message: `a new login is needed: toolmgr start ${backend.name}` };
   }

@@ -18,7 +18,7 @@ import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts
 import { VERSION } from '../../shared/version.ts';
 import { readStartSecrets } from '../secrets/start-secrets.ts';
 import { type Claim, claimWorkload } from './claim.ts';
-import { type CurrentStatus, currentStatus, watchRuntime } from './current-status.ts';
+import { type CurrentStatus, currentStatus, loginStatus, watchRuntime } from './current-status.ts';
 import { planFromRun } from './plan.ts';
 import { listenForWorkload } from './ports.ts';
 import { type ProgramEnd, type Programs, watchPrograms } from './programs.ts';
@@ -126,8 +126,10 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     programs.forget(); // some servers end when they are asked for their revision, and are started again
     widenYoungGeneration();
     run.log.info('the workload answers', { workload: name, url: at.url });
-    await report({ status: 'running' });
-    return await watchUntilEnd(run, { gateway, runtime: runtime.latest, programs, report });
+    const [backend] = gateway.backends();
+    const first = (backend && loginStatus(backend)) ?? { status: 'running' };
+    await report(first);
+    return await watchUntilEnd(run, { gateway, runtime: runtime.latest, programs, report, first });
   } finally {
     // stopping takes some seconds while calls or streams are open
     await claim.report({ status: 'stopping', ...(served === undefined ? {} : { port: served.port }) });
@@ -165,14 +167,16 @@ interface Watched {
   readonly runtime: () => WorkloadState | undefined;
   readonly programs: Programs;
   report(status: CurrentStatus): Promise<void>;
+  /** What was reported. */
+  readonly first: CurrentStatus;
 }
 
 /** Reports changes of the status until the runtime gives the workload up, its container is removed, or `signal` aborts. */
 async function watchUntilEnd(
   { signal, endsWithProgram }: ProxyRun,
-  { gateway, runtime, programs, report }: Watched,
+  { gateway, runtime, programs, report, first }: Watched,
 ): Promise<Ended> {
-  let written = JSON.stringify({ status: 'running' });
+  let written = JSON.stringify(first);
   while (!signal.aborted) {
     await delay(endsWithProgram ? READY_POLL_MS : WATCH_MS, undefined, { signal }).catch(() => {});
     if (signal.aborted) break;

@@ -139,7 +139,7 @@ export async function createRefreshedTokens(parts: RefreshedTokensParts): Promis
       if (running !== undefined) return true;
       if (token === undefined) return false;
       const ageMs = now() - token.madeMs;
-      if (ageMs < FRESH_MS) return token.isRenewed;
+      if (ageMs < FRESH_MS) return true;
       const isRefusedAgain = token.isRenewed && ageMs < RENEW_AGAIN_MS;
       if (refreshToken === undefined || isRefusedAgain) {
         token = undefined;

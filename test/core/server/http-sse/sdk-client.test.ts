@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { Client as ClientV2, SSEClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
@@ -42,5 +43,15 @@ describe('the SDK client for HTTP+SSE', () => {
     await client.close();
     await until(() => open.endpoint.counts().sessions === 0);
     expect(errors).toEqual([]);
+  });
+
+  it('lists and calls in its second generation', async () => {
+    await using open = await openEndpoint({ sse: { path: '/sse', messagesPath: '/messages' } });
+    const client = new ClientV2(INFO);
+    await client.connect(new TransportV2(new URL(`${open.origin}/sse`)));
+    expect((await client.listTools()).tools.map(({ name }) => name)).toContain('echo');
+    expect((await client.callTool({ name: 'echo', arguments: { a: 1 } })).structuredContent).toEqual({ a: 1 });
+    await client.close();
+    await until(() => open.endpoint.counts().sessions === 0);
   });
 });

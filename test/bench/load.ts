@@ -26,7 +26,7 @@ export interface LoadResult {
 
 /** Runs wrk (one thread, on the other core) against a process and reads that process's CPU time around it. */
 export async function measure(
-  measured: BenchProcess,
+  measured: Omit<BenchProcess, keyof AsyncDisposable>,
   request: LoadRequest,
   connections: number,
   seconds: number,

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
@@ -52,6 +52,12 @@ export async function startProcess(
       clearTimeout(late);
     },
   };
+}
+
+/** A process that someone else has started, put on one core. */
+export function observeProcess(pid: number, url: string, core: string): Omit<BenchProcess, keyof AsyncDisposable> {
+  spawnSync('taskset', ['-a', '-cp', core, String(pid)]);
+  return { pid, url, words: [], cpuMicros: () => cpuMicros(pid), residentBytes: () => residentBytes(pid) };
 }
 
 function firstLine(child: ChildProcess, name: string): Promise<string> {

@@ -1,5 +1,6 @@
 // `npm run bench:run`: time from `toolmgr run` to the first answered call, and memory of the detached proxy, for each kind of
-// workload. Runs the built packages. Flags: --times N. Images need a container engine, as the tests start it.
+// workload; then the CPU of a call beside a bare forwarder. Runs the built packages. Flags: --times N (0 leaves out the
+// table). Images need a container engine, as the tests start it.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -10,10 +11,15 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import getPort from 'get-port';
 import { engineMissing, importServerImage, SERVER_IMAGE, startEngine } from '../support/container-engine.ts';
 import { until } from '../support/until.ts';
+import { measure } from './load.ts';
+import { MEASURED_CORE, OTHER_CORE, observeProcess, startProcess } from './processes.ts';
+import { modernRequests } from './requests.ts';
 
 const { values } = parseArgs({ options: { times: { type: 'string', default: '5' } } });
 const CLI = join(import.meta.dirname, '../../hosts/dist/cli/main.js');
 const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
+const TURNS = 6;
+const WARM_UP_S = 6;
 const SETTLE_MS = 3_000; // memory is read after the young generation has shrunk
 
 /** One kind of workload: its name in the table and the arguments of `run`. */
@@ -38,7 +44,7 @@ const kinds: Kind[] = [
   { what: 'process, stdio', args: ['npx://@modelcontextprotocol/server-everything'] },
   { what: 'URL', args: [`http://127.0.0.1:${port}/mcp`] },
 ];
-const missing = engineMissing('docker');
+const missing = values.times === '0' ? 'not asked for' : engineMissing('docker');
 if (missing === undefined) {
   const engine = stack.use(await startEngine('docker'));
   await importServerImage(engine);
@@ -56,7 +62,32 @@ if (missing === undefined) {
 
 console.log('| workload | first answered call, median | fastest | proxy, PSS | after 100 calls |');
 console.log('| --- | --- | --- | --- | --- |');
-for (const kind of kinds) console.log(await row(kind));
+if (values.times !== '0') for (const kind of kinds) console.log(await row(kind));
+
+await overhead();
+
+/** `tools/call` through the proxy of a URL workload, and through a bare forwarder to the same backend, in turns. */
+async function overhead(): Promise<void> {
+  await using running = new AsyncDisposableStack();
+  const backend = running.use(await startProcess(OTHER_CORE, 'backend.ts', ['0', '10']));
+  const forwarder = running.use(await startProcess(MEASURED_CORE, 'forwarder.ts', [backend.url]));
+  await toolmgr('run', '--name', 'bench', backend.url);
+  const { pid, url } = JSON.parse(await toolmgr('status', 'bench', '--format', 'json')) as { pid: number; url: string };
+  const proxy = observeProcess(pid, url, MEASURED_CORE);
+  const request = modernRequests().call('tool_0');
+  const least = { forwarder: Number.POSITIVE_INFINITY, proxy: Number.POSITIVE_INFINITY };
+  for (let turn = 0; turn < TURNS; turn++) {
+    for (const [name, measured] of Object.entries({ forwarder, proxy }) as [keyof typeof least, typeof proxy][]) {
+      const { cpuMicrosPerRequest, failures } = await measure(measured, request, 32, turn === 0 ? WARM_UP_S : 1);
+      if (failures > 0) throw new Error(`${failures} calls failed`);
+      if (turn > 0) least[name] = Math.min(least[name], cpuMicrosPerRequest);
+    }
+  }
+  await toolmgr('rm', '--force', 'bench');
+  console.log(
+    `\nCPU of a call: bare forwarder ${least.forwarder.toFixed(0)} µs, proxy of run ${least.proxy.toFixed(0)} µs`,
+  );
+}
 
 async function row({ what, args }: Kind): Promise<string> {
   const tookMs: number[] = [];

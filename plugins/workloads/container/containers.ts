@@ -88,9 +88,27 @@ async function removeAll(engine: Engine, containers: readonly ContainerInfo[]): 
       } catch (cause) {
         const { statusCode, message } = cause as { readonly statusCode?: number; readonly message?: string };
         if (message?.includes('dependent containers')) throw cause;
-        // it went meanwhile, or its removal is under way
-        if (statusCode !== 404 && statusCode !== CONFLICT) throw cause;
+        if (statusCode === CONFLICT) await whenRemoved(engine, Id);
+        else if (statusCode !== 404) throw cause;
       }
     }),
   );
 }
+
+/** Waits for a removal that is under way: until then the name of the container is in use. */
+async function whenRemoved(engine: Engine, id: string): Promise<void> {
+  for (const endMs = performance.now() + REMOVAL_MS; performance.now() < endMs; ) {
+    const isThere = await engine.api
+      .getContainer(id)
+      .inspect()
+      .then(
+        () => true,
+        () => false,
+      );
+    if (!isThere) return;
+    await delay(REMOVAL_POLL_MS);
+  }
+}
+
+const REMOVAL_MS = 10_000;
+const REMOVAL_POLL_MS = 100;

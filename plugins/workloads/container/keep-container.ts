@@ -86,9 +86,7 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
       if (signal.aborted) return { is: 'removed' };
       if (seen.is === 'running') {
         setRunning();
-        // an engine that was killed does not end the request
-        const again = AbortSignal.any([signal, AbortSignal.timeout(WAIT_MS)]);
-        await container.wait({ abortSignal: again }).catch(() => undefined);
+        await changeOrPause();
       } else {
         const answers = await answersHttp(url, signal, async () => false);
         if (answers) setRunning();
@@ -96,6 +94,14 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
         await delay(LOOK_MS, undefined, { signal }).catch(() => {});
       }
     }
+  }
+
+  /** Waits until the engine reports the end of the container. Not for long: the report of a killed engine never comes. */
+  async function changeOrPause(): Promise<void> {
+    const over = new AbortController();
+    const reported = container.wait({ abortSignal: over.signal }).catch(() => undefined);
+    await Promise.race([reported, delay(LONGEST_WAIT_MS, undefined, { signal }).catch(() => {})]);
+    over.abort();
   }
 
   /** Waits before a restart; true when someone else has started or removed the container. */
@@ -157,6 +163,6 @@ async function look(container: Container): Promise<Seen> {
 }
 
 const REMOVED = 'its container was removed';
-const WAIT_MS = 10_000;
 const LOOK_MS = 1_000;
+const LONGEST_WAIT_MS = 2_000;
 const LOOK_TIMEOUT_MS = 5_000;

@@ -198,7 +198,7 @@ function stdioWorkload(
   let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs: Date.now(), restarts: 0 };
   const leave = async (): Promise<void> => {
     forget();
-    await removeContainers(engine, spec.name, {});
+    await removeContainers(engine, spec.name, {}).catch(() => undefined); // without an engine nothing can be removed
     isolated?.close();
     output.close();
     ended.resolve(state);
@@ -232,7 +232,7 @@ async function startServer(
   const { engine, spec, runId, output } = start;
   const isolated = await isolatedNetwork(start, targetPort, signal);
   const leave = async (): Promise<void> => {
-    await removeContainers(engine, spec.name, {});
+    await removeContainers(engine, spec.name, {}).catch(() => undefined); // without an engine nothing can be removed
     isolated?.close();
     output.close();
   };

@@ -154,7 +154,8 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
         status_context: 'its proxy ended unexpectedly',
         ...{ pid: null, url: '' },
       });
-      expect((await toolmgr('start', 'one')).code).toBe(0);
+      const again = await toolmgr('start', 'one');
+      expect(again, again.err).toMatchObject({ code: 0 });
       expect(await listed('one')).toMatchObject({ status: 'running', url });
       expect(await answers(url)).toBe(true);
       const { text } = await engineCall(engine.socket, 'GET', '/v1.41/containers/json?all=true');
@@ -183,12 +184,8 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
   kills('the engine may be killed and come back; a workload is removed without it by --force', async () => {
     const { url } = await web('web');
     await engine.kill();
-    if (!(await answers(url))) {
-      // Docker's port is served by the engine
-      expect(await shows('web', 'unhealthy')).toMatchObject({
-        status_context: expect.stringMatching(/the container engine does not answer|refused the connection/),
-      });
-    } else await shows('web', 'running');
+    // Docker's port is served by the engine, podman's is not
+    await until(async () => (await listed('web')).status === 'unhealthy' || (await answers(url)), TRUTH_MS);
     await engine.restart();
     await until(() => answers(url), 30_000);
     await shows('web', 'running');

@@ -3,6 +3,7 @@ import { UsageError } from '../../shared/usage-error.ts';
 import { secretTargetOf } from '../config/collect-secrets.ts';
 import { configFromFlags, type NewWorkload } from '../config/config-from-flags.ts';
 import type { RunFlags } from '../options/options.ts';
+import { checkToolNames } from '../registry/check-tool-names.ts';
 import { entryValues, type FindSecret } from '../registry/entry-values.ts';
 import { fromRegistry } from '../registry/from-registry.ts';
 import { findUserSecret } from '../secrets/start-secrets.ts';
@@ -35,6 +36,7 @@ export async function newWorkload(
         : cause;
     },
   );
+  if (entry !== undefined) checkToolNames(entry, made.config);
   const warnings = [...from.warnings, ...made.warnings];
   const { digest, says, warning } = await checkImage(made.config, from, flags.imageVerification);
   if (warning !== undefined) warnings.push(warning);

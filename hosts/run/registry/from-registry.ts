@@ -5,7 +5,6 @@ import type { PermissionProfile, RunConfig } from '@toolmgr/plugins/workloads/st
 import type { Ask } from '../../shared/ask.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { RunFlags } from '../options/options.ts';
-import { checkToolNames } from './check-tool-names.ts';
 import { lookUpProblem } from './look-up-problem.ts';
 import { type UserRegistry, userRegistry } from './user-registry.ts';
 
@@ -58,7 +57,6 @@ export async function fromRegistry(
   if (found.kind !== 'found') throw new UsageError(lookUpProblem(target, registry.title, found));
   const { entry } = found;
   const warnings = [...read.notes, ...(await entryWarnings(entry, registry, hasProgram))];
-  checkToolNames(entry, flags);
   const used =
     entry.image === undefined
       ? remoteUse(entry.name, entry.remote, flags)

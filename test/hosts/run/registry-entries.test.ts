@@ -183,6 +183,12 @@ describe('run NAME', () => {
     await expect(run('x', { tools: ['reed'] })).rejects.toThrow(
       '--tools: reed is not a tool of x in the registry (did you mean read?)',
     );
+    const toolsOverride = join(home, 'override.json');
+    await writeFile(toolsOverride, JSON.stringify({ toolsOverride: { read: { name: 'look' } } }));
+    await expect(run('x', { tools: ['look', 'write'], toolsOverride })).resolves.toMatchObject({ secrets: {} });
+    await expect(run('x', { tools: ['read'], toolsOverride })).rejects.toThrow('--tools: read is not a tool of x');
+    await writeFile(toolsOverride, JSON.stringify({ toolsOverride: { raed: { name: 'look' } } }));
+    await expect(run('x', { toolsOverride })).rejects.toThrow('--tools-override: raed is not a tool of x');
     await expect(run('x', { tools: ['read'] })).resolves.toMatchObject({ config: { tools_filter: ['read'] } });
   });
 

@@ -15,6 +15,8 @@ const PROGRAMS = {
         '/usr/lib/cni/bridge': 'containernetworking-plugins',
         busybox: 'busybox-static',
         'docker-registry': 'docker-registry',
+        // the base image of packages is made from Debian's mirror
+        mmdebstrap: 'mmdebstrap debian-archive-keyring',
         'gnome-keyring-daemon': 'gnome-keyring',
         'dbus-run-session': 'dbus-daemon',
       }
@@ -28,7 +30,7 @@ const isInstalled = (program) => spawnSync(program, ['--version'], { stdio: 'ign
 export function ensureDebianPackages() {
   const missing = Object.entries(PROGRAMS).filter(([program]) => !isInstalled(program));
   if (missing.length === 0) return;
-  const packages = missing.map(([, name]) => name);
+  const packages = missing.flatMap(([, names]) => names.split(' '));
   const asRoot = rootPrefix();
   if (asRoot === undefined || !isInstalled('apt-get')) {
     console.log(`not installed: ${packages.join(', ')} (needs apt-get, and root or sudo without a password)`);

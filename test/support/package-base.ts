@@ -1,8 +1,9 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, rename, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import tls from 'node:tls';
 import { promisify } from 'node:util';
 import { rigCache } from '../../scripts/rigs/rig-folder.ts';
 import { type ContainerEngine, importRoot } from './container-engine.ts';
@@ -12,7 +13,7 @@ const run = promisify(execFile);
 /** Name of the base image that {@link importPackageBase} makes: Debian with Node.js, npm, Python, pip, Go and git. */
 export const PACKAGE_BASE = 'localhost/test/base:1';
 
-const VERSION = 1; // raised when the recipe changes
+const VERSION = 2; // raised when the recipe changes
 const NPM = '11.6.2';
 const DEBIAN = ['ca-certificates', 'git', 'libatomic1', 'libstdc++6', 'python3', 'python3-pip'];
 const LEFT_OUT = ['/usr/share/doc/*', '/usr/share/man/*', '/usr/share/locale/*', '/usr/share/info/*'];
@@ -51,7 +52,7 @@ async function makeTar(file: string): Promise<void> {
     const root = join(folder, 'root');
     const rules = LEFT_OUT.map((path) => `--dpkgopt=path-exclude=${path}`);
     const packages = `--include=${DEBIAN.join(',')}`;
-    await run('mmdebstrap', ['--quiet', '--variant=essential', packages, ...rules, 'bookworm', root], {
+    await run('mmdebstrap', ['--quiet', '--variant=apt', packages, ...rules, 'bookworm', root], {
       maxBuffer: MAX_OUTPUT,
     });
     const local = join(root, 'usr/local');
@@ -84,4 +85,11 @@ async function copyGo(into: string): Promise<void> {
       filter: (path) => !/_test\.go$|\/testdata(\/|$)/.test(path),
     });
   }
+}
+
+/** The certificates that this machine trusts, for builds that reach package registries as it does. */
+export async function machineCertificates(): Promise<string> {
+  const places = [process.env.NODE_EXTRA_CA_CERTS, process.env.SSL_CERT_FILE, '/etc/ssl/certs/ca-certificates.crt'];
+  const file = places.find((path) => path !== undefined && existsSync(path));
+  return file === undefined ? tls.rootCertificates.join('\n') : readFile(file, 'utf8');
 }

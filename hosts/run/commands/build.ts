@@ -1,8 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { explainCause } from '@toolmgr/core';
 import { isImageReference } from '@toolmgr/plugins';
-import { EXIT_CODES } from '../../shared/exit-codes.ts';
-import { stderr, stdout } from '../../shared/terminal.ts';
+import { stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { buildWithProgress, images } from './package-image.ts';
 
@@ -43,13 +42,7 @@ export async function build(target: string, args: readonly string[], flags: Buil
     else stdout.line(`the Dockerfile of ${target} is in ${flags.output}`);
     return;
   }
-  try {
-    await buildWithProgress(await connectEngine(), plan, tag);
-  } catch (cause) {
-    stderr.line(`${stderr.red('toolmgr:')} ${cause instanceof Error ? cause.message : String(cause)}`);
-    process.exitCode = EXIT_CODES.failed.code;
-    return;
-  }
+  await buildWithProgress(await connectEngine(), plan, tag);
   if (flags.format === 'json') return printJson({ target, image: tag, built: true, dockerfile: plan.dockerfile });
   stdout.line(tag);
 }

@@ -3,7 +3,7 @@ import type { BuildPlan, Engine } from '@toolmgr/plugins/workloads/images';
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr } from '../../shared/terminal.ts';
-import { UsageError } from '../../shared/usage-error.ts';
+import { Interrupted, UsageError } from '../../shared/usage-error.ts';
 import { buildOf } from '../proxy/plan.ts';
 
 /** The module of the container engines is loaded only for packages. */
@@ -11,6 +11,7 @@ export const images = () => import('@toolmgr/plugins/workloads/images');
 
 /**
  * Builds the image of a workload's package in the foreground, so that its progress is seen; does nothing for other workloads.
+ * @throws Interrupted when Ctrl-C ended it
  * @throws UsageError when a setting of the build is wrong
  * @throws GatewayFault WORKLOAD_FAILED with the last lines of the build
  */
@@ -29,7 +30,11 @@ export async function preparePackageImage(config: RunConfig): Promise<void> {
   }
 }
 
-/** Builds an image under its own or another name. @throws GatewayFault WORKLOAD_FAILED with the last lines of the build */
+/**
+ * Builds an image under its own or another name.
+ * @throws Interrupted when Ctrl-C ended it
+ * @throws GatewayFault WORKLOAD_FAILED with the last lines of the build
+ */
 export async function buildWithProgress(engine: Engine, plan: BuildPlan, tag: string): Promise<void> {
   const { buildImage } = await images();
   await withProgress(plan, (watch) => buildImage(engine, plan, watch, tag));
@@ -54,6 +59,9 @@ async function withProgress<T>(
   };
   try {
     return await act({ signal: stop.signal, onLine });
+  } catch (cause) {
+    if (!stop.signal.aborted) throw cause;
+    throw new Interrupted(`the build of ${plan.from} was interrupted`);
   } finally {
     if (stderr.isTty) process.stderr.write(CLEAR_LINE);
     stop.release();

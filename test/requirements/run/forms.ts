@@ -30,6 +30,7 @@ export const forms = [
       'run.form.uvx': 'run uvx://<package> runs the package with the Python runner',
       'run.form.go': 'run go://<package> runs the package with the go runner',
       'run.form.go-local-path': 'go:// with a path that starts with ./ or ../ builds and runs the local project',
+      'run.form.generates-container': 'a protocol scheme generates a container that runs the package',
       'run.form.npx': 'run npx://<package> runs the package with npx',
       'run.form.registry-name':
         'run <server-name> looks the name up in the registry and uses its transport, permissions and environment variables',
@@ -40,9 +41,7 @@ export const forms = [
   {
     source: 'run spec §4 command forms',
     deferred: 'comes with container workloads',
-    says: {
-      'run.form.generates-container': 'a protocol scheme generates a container that runs the package',
-    },
+    says: {},
   },
   {
     source: 'run spec §4 command forms',

@@ -16,20 +16,14 @@ export const workloadOptions = [
   },
   {
     source: 'run spec §4 workload and runtime',
-    deferred: 'comes with container workloads',
     says: {
+      'run.option.build-with-unsupported': '--build-with is an error for an ecosystem without constraint support',
       'run.option.ca-cert': '--ca-cert is the path of a custom CA certificate for container builds',
       'run.option.build-with': '--build-with is repeatable and sets a build-time dependency constraint',
       'run.option.build-with-uvx': 'for uvx:// --build-with is a PEP 508 specifier passed as an extra dependency',
       'run.option.runtime-add-package':
         '--runtime-add-package is repeatable and adds packages to the builder and runtime stages',
       'run.option.runtime-image': '--runtime-image overrides the base image of protocol schemes',
-    },
-  },
-  {
-    source: 'run spec §4 workload and runtime',
-    says: {
-      'run.option.build-with-unsupported': '--build-with is an error for an ecosystem without constraint support',
       'run.option.env-file': '--env-file is a string and loads variables from one file',
       'run.option.env-file-dir': '--env-file-dir is a string and loads variables from all files of a directory',
       'run.option.from-config': '--from-config is a string and loads an exported file',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { GatewayFault } from '@toolmgr/core';
@@ -38,11 +39,17 @@ export async function ensureBuilt(
   watch: BuildWatch,
   { renew = false, nowMs = Date.now() }: { readonly renew?: boolean; readonly nowMs?: number } = {},
 ): Promise<Built> {
-  const present = await createdMs(engine, plan.tag);
-  const isOld = present !== undefined && nowMs - present > DAY_MS;
+  const present = await inspect(engine, plan.tag);
+  const isOld = present !== undefined && nowMs - present.createdMs > DAY_MS;
   if (present !== undefined && !(renew && plan.isFloating && isOld)) return 'present';
   try {
     await buildImage(engine, plan, watch);
+    // its name now belongs to the new image; one that a container uses stays
+    if (present !== undefined)
+      await engine.api
+        .getImage(present.id)
+        .remove()
+        .catch(() => undefined);
     return 'built';
   } catch (cause) {
     if (present === undefined || watch.signal.aborted) throw cause;
@@ -62,7 +69,7 @@ export async function buildImage(
 ): Promise<void> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(BUILD_MS)]);
   for (const base of plan.baseImages) await ensureBase(engine, base, plan.from, signal, onLine);
-  const id = plan.tag.split(':').at(-1) ?? '';
+  const id = randomUUID(); // of this build: another one of the same package may run at once
   const secrets = credentialsIn(Object.values(plan.buildArgs));
   const tail: string[] = [];
   const note = (line: string): void => {
@@ -79,6 +86,8 @@ export async function buildImage(
       nocache: true,
       rm: true,
       forcerm: true,
+      // podman: no image for each step; Docker does not know it
+      ...({ layers: false } as object),
     });
   } catch (cause) {
     if (stop.aborted) throw new GatewayFault('WORKLOAD_FAILED', `the build of ${plan.from} was interrupted`, { cause });
@@ -165,10 +174,13 @@ function plain(text: string): string {
 function failureText(from: string, tail: readonly string[], cause: unknown): string {
   const why = cause instanceof Error ? cause.message : String(cause);
   const text = tail.length === 0 ? why : tail.join('\n  ');
-  const isTrust = /certificate|CERT_|SSL/i.test(text);
-  const hint = isTrust ? '\nA proxy or registry with a certificate of its own needs --ca-cert FILE.' : '';
+  const hint = UNTRUSTED.test(text) ? '\nA proxy or registry with a certificate of its own needs --ca-cert FILE.' : '';
   return `the image of ${from} could not be built:\n  ${text}${hint}`;
 }
+
+/** What npm, pip, uv, Go and curl print about a certificate that they do not trust. */
+const UNTRUSTED =
+  /self.signed certificate|certificate verify failed|unable to (get|verify)|unknown authority|UnknownIssuer|VERIFY_FAILED/i;
 
 /** The images of a builder stage hold its build arguments, and are large. Failures leave them to the engine's own clean-up. */
 async function removeBuilder({ api }: Engine, id: string): Promise<void> {
@@ -176,9 +188,13 @@ async function removeBuilder({ api }: Engine, id: string): Promise<void> {
   await api.pruneImages({ filters }).catch(() => undefined);
 }
 
-async function createdMs({ api }: Engine, tag: string): Promise<number | undefined> {
+async function inspect(
+  { api }: Engine,
+  tag: string,
+): Promise<{ readonly id: string; readonly createdMs: number } | undefined> {
   try {
-    return Date.parse((await api.getImage(tag).inspect()).Created);
+    const { Id, Created } = await api.getImage(tag).inspect();
+    return { id: Id, createdMs: Date.parse(Created) };
   } catch (cause) {
     if ((cause as { statusCode?: number }).statusCode === 404) return undefined;
     throw cause;

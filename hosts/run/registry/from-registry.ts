@@ -141,7 +141,11 @@ function headerDefaults(
   const open = headers.filter((header) => !given.has(header.name.toLowerCase()));
   const missing = open.filter((header) => header.required && header.default === undefined);
   if (missing.length > 0) {
-    const names = missing.map((header) => `--remote-forward-headers ${header.name}=VALUE`);
+    const names = missing.map((header) =>
+      header.secret
+        ? `--remote-forward-headers-secret ${header.name}=SECRET_NAME`
+        : `--remote-forward-headers ${header.name}=VALUE`,
+    );
     throw new UsageError(`${name} needs headers: ${names.join(', ')}`);
   }
   return Object.fromEntries(

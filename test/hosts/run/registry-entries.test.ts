@@ -113,6 +113,7 @@ describe('run NAME', () => {
     await expect(run('files')).rejects.toThrow('files needs arguments: toolmgr run files -- DIRECTORY');
     await expect(run('files', {}, ['/srv'])).resolves.toMatchObject({ config: { cmd_args: ['/srv'] } });
     await expect(run('api')).rejects.toThrow('api needs headers: --remote-forward-headers X-Key=VALUE');
+    await expect(run('api', { remoteForwardHeadersSecret: { 'X-KEY': 'NAME' } })).resolves.toHaveProperty('config');
     const { config } = await run('api', { remoteForwardHeaders: { 'x-key': '1' } });
     expect(config.header_forward).toEqual({ add_plaintext_headers: { 'X-Region': 'eu', 'x-key': '1' } });
   });

@@ -52,6 +52,7 @@ interface StdioWorkload {
   readonly engine: Engine;
   readonly spec: WorkloadSpec;
   readonly runId: string;
+  readonly output: Output;
   readonly isolated: IsolatedNetwork | undefined;
   launches: number;
   /** Containers that an absent engine did not remove. */
@@ -85,7 +86,7 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
       return stdioWorkload(start, isolated, () => stdio.delete(spec.name));
     },
   };
-  const launcher: StdioLauncher = ({ file: name }) => {
+  const launch: StdioLauncher = ({ file: name }) => {
     const workload = stdio.get(name);
     const lasting = workload?.lasting;
     if (workload === undefined || lasting === undefined) {
@@ -95,6 +96,12 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
       );
     }
     return launchLasting(async () => lasting.parts(() => nextContainer(stdio.get(name), name)));
+  };
+  const launcher: StdioLauncher = (command) => {
+    const output = stdio.get(command.file)?.output;
+    const launched = launch(command);
+    launched.stderr?.on('data', (chunk: Buffer) => output?.add(chunk));
+    return launched;
   };
   return { runtime, launcher };
 }

@@ -172,6 +172,7 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
   kills('a stdio container that is killed or removed is replaced at the next call', async () => {
     const { url, pid } = await speaks('speaks');
     expect(await answers(url)).toBe(true);
+    expect((await toolmgr('logs', 'speaks')).out).toContain('Starting default (STDIO) server');
     for (const act of [(id: string) => ask('POST', `${id}/kill`), (id: string) => ask('DELETE', `${id}?force=true`)]) {
       for (const container of await containers()) await act(container.slice(1));
       expect(await shows('speaks', 'running')).toMatchObject({ pid });

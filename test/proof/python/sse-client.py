@@ -5,21 +5,24 @@ Usage: sse-client.py URL
 
 import asyncio
 import json
+import os
 import sys
 
 from mcp import ClientSession
 from mcp.client.sse import sse_client
 
 
-async def main(url: str) -> dict:
+async def main(url: str) -> None:
     async with sse_client(url) as (read, write), ClientSession(read, write) as session:
         hello = await session.initialize()
         result = await session.call_tool("echo", {"message": "hi"})
-        return {
+        found = {
             "version": hello.protocolVersion,
             "tools": [tool.name for tool in (await session.list_tools()).tools],
             "echo": result.content[0].text,
         }
+        print(json.dumps(found), flush=True)
+        os._exit(0)  # this client fails when a notification arrives while it closes
 
 
-print(json.dumps(asyncio.run(main(sys.argv[1]))))
+asyncio.run(main(sys.argv[1]))

@@ -2,7 +2,7 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { explainCause, LATE, within } from '@toolmgr/core';
-import { notPublic } from '../../shared/safe-http/public-address.ts';
+import { LOOPBACK, notPublic } from '../../shared/safe-http/public-address.ts';
 import { compileEgressRules, type EgressRules, namedAddresses, plainHost } from '../permissions/egress-rules.ts';
 
 const RESOLVE_MS = 10_000;
@@ -87,14 +87,15 @@ export function createDestinations(rules: DestinationRules): (host: string, port
  */
 function gatewayAddress(host: string, gateways: readonly string[], own: readonly string[]): LookupAddress {
   const candidates = [host, ...gateways].filter((address) => own.includes(address));
-  const address = candidates[0] ?? own.find((each) => isIP(each) === 4) ?? gateways[0] ?? host;
+  const other = own.find((each) => isIP(each) === 4 && notPublic(each) !== LOOPBACK);
+  const address = candidates[0] ?? other ?? gateways[0] ?? host;
   return { address, family: isIP(address) };
 }
 
+/** With those of the loopback interface: a public address may be among them. */
 function addressesOfMachine(): readonly string[] {
   return Object.values(networkInterfaces())
     .flatMap((each) => each ?? [])
-    .filter(({ internal }) => !internal)
     .map(({ address }) => plainHost(address));
 }
 

@@ -71,5 +71,14 @@ export function plainHost(host: string): string {
     .toLowerCase()
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/\.$/, '');
-  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/.exec(plain)?.[1] ?? plain;
+  return isIP(plain) === 6 ? ipv4Of(plain) : plain;
+}
+
+/** The IPv4 address of a mapped one in any of its forms, such as `::ffff:7f00:1`; other addresses in their one short form. */
+function ipv4Of(address: string): string {
+  const short = URL.parse(`http://[${address}]`)?.hostname.slice(1, -1) ?? address;
+  const [, high, low] = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(short) ?? [];
+  if (high === undefined || low === undefined) return short;
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [a >> 8, a & 0xff, b >> 8, b & 0xff].join('.');
 }

@@ -54,6 +54,17 @@ describe('where a connection of a container may lead', () => {
     }
   });
 
+  it('is an address of this machine in none of its forms', async () => {
+    const networks = { allow_host: ['172.16.0.0/12', '198.18.0.0/15'] };
+    for (const host of ['[::ffff:ac11:1]', '[::ffff:172.17.0.1]', '[0:0:0:0:0:ffff:ac11:1]', '[::ffff:c612:5]']) {
+      const { hostname } = new URL(`http://${host}`);
+      expect(await outcome(hostname, networks), host).toContain('--allow-docker-gateway');
+    }
+    expect(await outcome('[::ffff:909:909]')).toContain('--allow-docker-gateway');
+    expect(await outcome('[::ffff:ac11:2]', networks)).toBe('172.17.0.2');
+    expect(await outcome('[::ffff:808:808]')).toBe('8.8.8.8');
+  });
+
   it('is an address of this machine only with the flag, also by a name of it', async () => {
     for (const host of ['host.docker.internal', '172.17.0.1', '198.18.0.5', 'machine.example', '9.9.9.9']) {
       expect(await outcome(host), host).toContain('--allow-docker-gateway');

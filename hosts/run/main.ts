@@ -25,13 +25,7 @@ function addRun(program: Command): void {
     .showSuggestionAfterError(false) // commander would not suggest hidden options
     .configureOutput({ outputError: (text, write) => write(improveUsageError(text)) })
     .addHelpText('after', HELP);
-  for (const { option, availableWith } of commanderOptions()) {
-    run.addOption(option);
-    if (availableWith === undefined) continue;
-    run.on(`option:${option.name()}`, () => {
-      throw new UsageError(`${option.long} is not available yet: it comes with ${availableWith}`);
-    });
-  }
+  for (const option of commanderOptions()) run.addOption(option);
   run.action(async (target: string | undefined, args: string[], flags: RunFlags) => {
     if (flags.fromConfig !== undefined) refuseBesideFile(run, target);
     else if (target === undefined) run.error("error: missing required argument 'target'");

@@ -2,11 +2,15 @@ import { dirname, resolve } from 'node:path';
 import { hmacSecretOf, type RunConfig, type WebhookSettings, webhookList } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
 import { UsageError } from '../../shared/usage-error.ts';
+import { findUserSecret } from '../secrets/start-secrets.ts';
 import { type SecretCollector, secretVariable } from './collect-secrets.ts';
 import { readOptionFile } from './option-file.ts';
 
 const OPTION = '--webhook-config';
 const webhookFile = z.strictObject({ mutating: webhookList.default([]), validating: webhookList.default([]) });
+
+/** Finds a secret of the user by its name. */
+type FindSecret = (name: string) => Promise<string | undefined>;
 
 /** The fields of a run configuration with webhooks. */
 export type Webhooks = Pick<RunConfig, 'mutating_webhooks' | 'validating_webhooks'>;
@@ -20,7 +24,7 @@ export async function webhooksFromFlags(
   files: readonly string[],
   cwd: string,
   secrets: SecretCollector,
-  env: Readonly<Record<string, string | undefined>> = process.env,
+  findSecret: FindSecret = findUserSecret,
 ): Promise<Webhooks> {
   const merged = { mutating: new Map<string, WebhookSettings>(), validating: new Map<string, WebhookSettings>() };
   for (const file of files) {
@@ -28,7 +32,7 @@ export async function webhooksFromFlags(
     const folder = dirname(resolve(cwd, file));
     for (const kind of ['mutating', 'validating'] as const) {
       for (const webhook of read[kind]) {
-        merged[kind].set(webhook.name, withSecret(withPaths(webhook, folder), file, secrets, env));
+        merged[kind].set(webhook.name, await withSecret(withPaths(webhook, folder), file, secrets, findSecret));
       }
     }
   }
@@ -50,19 +54,18 @@ function withPaths(webhook: WebhookSettings, folder: string): WebhookSettings {
 }
 
 /** A file with a secret is read by the proxy, for each request. */
-function withSecret(
+async function withSecret(
   webhook: WebhookSettings,
   file: string,
   secrets: SecretCollector,
-  env: Readonly<Record<string, string | undefined>>,
-): WebhookSettings {
+  findSecret: FindSecret,
+): Promise<WebhookSettings> {
   const { hmac_secret_ref: reference, name } = webhook;
   const secret = reference === undefined ? undefined : hmacSecretOf(reference);
   if (secret === undefined || 'file' in secret) return webhook;
-  const variable = secretVariable(secret.name);
-  const value = env[variable] ?? '';
+  const value = (await findSecret(secret.name)) ?? '';
   if (value !== '') return { ...webhook, hmac_secret_ref: secrets.keep(secret.name, 'hmac_secret', value) };
   throw new UsageError(
-    `${OPTION} ${file}: ${name}.hmac_secret_ref: there is no secret ${secret.name}; set the variable ${variable}, or give the absolute path of a file`,
+    `${OPTION} ${file}: ${name}.hmac_secret_ref: there is no secret ${secret.name}; store it with toolmgr secret set ${secret.name}, set the variable ${secretVariable(secret.name)}, or give the absolute path of a file`,
   );
 }

@@ -241,21 +241,18 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
 };
 
 /** The table as commander options. */
-export function commanderOptions(): readonly { readonly option: Option; readonly availableWith: string | undefined }[] {
-  return Object.entries(RUN_OPTIONS).flatMap(([group, options]) =>
-    options.map((row) => ({ option: commanderOption(group, row), availableWith: row.availableWith })),
-  );
+export function commanderOptions(): readonly Option[] {
+  return Object.entries(RUN_OPTIONS).flatMap(([group, options]) => options.map((row) => commanderOption(group, row)));
 }
 
 /** Long names of all options, for suggestions. */
 export function longNames(): readonly string[] {
-  return commanderOptions().flatMap(({ option }) => option.long ?? []);
+  return commanderOptions().flatMap(({ long }) => long ?? []);
 }
 
 /** One row of a table as a commander option. */
 export function commanderOption(group: string, row: RunOption): Option {
   const option = new Option(row.flags, row.description).helpGroup(group);
-  if (row.availableWith !== undefined) option.hideHelp();
   if (row.choices !== undefined) option.choices(row.choices);
   if (row.read !== undefined) option.argParser(row.read);
   if (row.fallback !== undefined) option.default(row.fallback, typeof row.fallback === 'string' ? undefined : 'none');

@@ -12,22 +12,17 @@ const deferred = new Map(requirements.map(({ id, deferred }) => [id as Requireme
 const sources = new Map([...readTree()].filter(([path]) => /^test\/.*\.test\.ts$/.test(path)));
 const known = new Set(requirements.map(({ id }) => id));
 const citations = [...sources].flatMap(([path, text]) => citationsOf(path, text, known));
-const options = new Map(commanderOptions().map((each) => [each.option.long, each]));
+const options = new Map(commanderOptions().map((each) => [each.long, each]));
 
-/** Options that may be refused, or without a proof in the ledger. The list only shrinks. */
+/** Options that are without a proof in the ledger. The list only shrinks. */
 const UNFINISHED: ReadonlySet<string> = new Set([
   ...['--secret', '--ca-cert', '--build-with', '--runtime-add-package', '--runtime-image'],
   '--remote-forward-headers-secret',
 ]);
 
-/** Whether an option is refused, or the ledger says that it is not built. */
+/** Whether the ledger says that it is not built. */
 function isUnfinished(row: ContractOption): boolean {
-  return isLater(row) || proofsOf(row).some((id) => deferred.get(id) !== undefined);
-}
-
-/** Whether an option is refused by name. */
-function isLater({ option }: ContractOption): boolean {
-  return options.get(option)?.availableWith !== undefined;
+  return proofsOf(row).some((id) => deferred.get(id) !== undefined);
 }
 
 /** Lines of the ledger about an option; each has a test of its own. */
@@ -122,7 +117,7 @@ describe('the options of the contract', () => {
     it.each(rows.filter((row) => !isUnfinished(row)))(
       '$option is of the type $type and has the default $default',
       async (row) => {
-        const option = options.get(row.option)?.option;
+        const option = options.get(row.option);
         if (option === undefined) throw new Error(`${row.option} is missing`);
         expect(option.short).toBe(row.short);
         expect(typeFault(row, option)).toBeUndefined();

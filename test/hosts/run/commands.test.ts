@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clientConfigOf } from '../../../hosts/run/commands/list.ts';
 import type { WorkloadSummary } from '../../../hosts/run/commands/summary.ts';
 import { readWorkloads, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
+import { proves } from '../../support/proves.ts';
 import { startToolmgr, toolmgr as toolmgrIn } from './toolmgr.ts';
 
 const TELLS = [process.execPath, '--', join(import.meta.dirname, 'servers/tells.mjs')];
@@ -114,7 +115,7 @@ describe('commands for workloads', () => {
     LONG,
   );
 
-  it('says which container engines answer, and fails when none does', async () => {
+  proves('choice.run.no-engine', 'says which container engines answer, and fails when none does', async () => {
     const env = { DOCKER_HOST: `unix://${join(state, 'no.sock')}` };
     const checked = await startToolmgr(state, ['runtime', 'check'], '/', env).ended;
     expect(checked).toMatchObject({ code: 1, out: expect.stringContaining('there is no such socket') });

@@ -45,6 +45,7 @@ describe.each(ENGINES)('the verification of images on %s', (name) => {
   }, LONG);
   afterAll(async () => {
     if (missing !== undefined) return;
+    await toolmgr('rm', '--force', '--all'); // a test that failed leaves workloads
     await engine[Symbol.asyncDispose]();
     await registry[Symbol.asyncDispose]();
     await sigstore[Symbol.asyncDispose]();
@@ -123,6 +124,7 @@ describe.each(ENGINES)('the verification of images on %s', (name) => {
       const silent = await run('unsigned', '--image-verification', 'disabled');
       expect(silent, silent.err).toMatchObject({ code: 0, err: '' });
       expect(silent.out).not.toContain('verified');
+      expect(await toolmgr('rm', '--force', 'unsigned')).toMatchObject({ code: 0 });
       const plain = await run(`${registry.host}/${REPOSITORY}:2`, '--image-verification', 'enabled');
       expect(plain).toMatchObject({ code: 1, err: expect.stringContaining('no provenance information') });
       expect(await toolmgr('run', '--image-verification', 'always', 'signed')).toMatchObject({ code: 1 });

@@ -94,7 +94,10 @@ describe('the webhooks of a workload', () => {
     await wrong({ mutating: [{ name: 'a', url: 'http://a.example' }] }, /mutating.*url.*expected https/);
     await wrong('{', /neither JSON nor YAML/);
     const named = { validating: [{ name: 'a', url: 'https://a.example', hmac_secret_ref: 'HOOK' }] };
-    await wrong(named, /a\.hmac_secret_ref: there is no secret HOOK; store it with toolmgr secret set HOOK, set the variable TOOLMGR_SECRET_HOOK/);
+    await wrong(
+      named,
+      /a\.hmac_secret_ref: there is no secret HOOK; store it with toolmgr secret set HOOK, set the variable TOOLMGR_SECRET_HOOK/,
+    );
     await expect(planned(['--webhook-config', join(folder, 'none'), far.url])).rejects.toThrow(/cannot be read/);
   });
 

@@ -291,10 +291,15 @@ export const gatewayChoices = [
   },
   {
     source: 'choice: run',
-    deferred: 'comes with container workloads',
     says: {
       'choice.run.engine-order': 'the container engine is DOCKER_HOST, else docker, else podman',
       'choice.run.no-engine': 'without an engine the message names the fix and --runtime process',
+    },
+  },
+  {
+    source: 'choice: run',
+    deferred: 'comes with the manager API',
+    says: {
       'choice.run.supervised': 'the manager restarts what should run, also after a reboot',
     },
   },

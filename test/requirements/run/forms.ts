@@ -40,12 +40,7 @@ export const forms = [
   },
   {
     source: 'run spec §4 command forms',
-    deferred: 'comes with container workloads',
-    says: {},
-  },
-  {
-    source: 'run spec §4 command forms',
-    deferred: 'comes with the clients plugin',
+    deferred: 'comes with the manager API',
     says: {
       'run.form.url-client-configuration': 'a URL workload supports client configuration like a local one',
     },

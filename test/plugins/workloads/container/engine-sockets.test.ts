@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
 import { engineSockets } from '../../../../plugins/workloads/container/engine-sockets.ts';
+import { proves } from '../../../support/proves.ts';
 
 const paths = (env: NodeJS.ProcessEnv, platform: NodeJS.Platform = 'linux'): readonly string[] => {
   const found = engineSockets(env, platform);
@@ -12,7 +13,7 @@ const paths = (env: NodeJS.ProcessEnv, platform: NodeJS.Platform = 'linux'): rea
 };
 
 describe('the search for a container engine', () => {
-  it('uses the socket of DOCKER_HOST and no other', () => {
+  proves('choice.run.engine-order', 'uses the socket of DOCKER_HOST and no other', () => {
     expect(paths({ DOCKER_HOST: 'unix:///run/me/docker.sock' })).toEqual(['docker /run/me/docker.sock']);
     expect(paths({ DOCKER_HOST: 'unix:///run/podman/podman.sock' })).toEqual(['podman /run/podman/podman.sock']);
   });
@@ -26,7 +27,7 @@ describe('the search for a container engine', () => {
     expect(paths({ DOCKER_HOST: 'tcp://10.0.0.1:2375' })[0]).toMatch(/^DOCKER_HOST does not name a unix socket/);
   });
 
-  it('tries Docker before Podman', () => {
+  proves('choice.run.engine-order', 'tries Docker before Podman', () => {
     const found = paths({ HOME: '/home/ada', XDG_RUNTIME_DIR: '/run/user/1' });
     expect(found[0]).toBe('docker /var/run/docker.sock');
     expect(found).toContain('docker /home/ada/.colima/default/docker.sock');

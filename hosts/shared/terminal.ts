@@ -11,14 +11,17 @@ export interface Terminal {
   readonly isTty: boolean;
 }
 
-/** Wraps a stream. No colour without a TTY, with `NO_COLOR` set to anything, or with `TERM=dumb`. */
+/**
+ * Wraps a stream. No colour without a TTY, with `NO_COLOR` set to anything, or with `TERM=dumb`. A line for a TTY has nothing
+ * but text and colours, whatever server, container or registry it is from.
+ */
 export function createTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv = process.env): Terminal {
   const isTty = stream.isTTY === true;
   const colours = isTty && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
   const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>
     colours ? styleText(format, text, { validateStream: false }) : text;
   return {
-    line: (text = '') => void stream.write(`${text}\n`),
+    line: (text = '') => void stream.write(`${isTty ? harmless(text) : text}\n`),
     bold: style('bold'),
     dim: style('dim'),
     red: style('red'),
@@ -38,6 +41,18 @@ export function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 }
+
+/**
+ * Foreign text that may be coloured: removes everything else that changes a terminal, such as moving the cursor, setting the
+ * title or the clipboard, and characters that reorder text.
+ */
+export function harmless(text: string): string {
+  return text.replace(CHANGES_TERMINAL, '');
+}
+
+const CHANGES_TERMINAL =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is removed
+  /\u001b(?!\[[0-9;]{0,32}m)|\r(?!\n)|[\u0000-\u0008\u000b\u000c\u000e-\u001a\u001c-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 
 /** Lines with aligned columns; the last column is not padded. */
 export function columns(rows: readonly (readonly string[])[], indent = ''): string[] {

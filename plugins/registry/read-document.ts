@@ -62,13 +62,13 @@ function readContractDocument(value: Readonly<Record<string, unknown>>, rules: D
     if (count > MAX_ENTRIES) return { problem: `has more than ${MAX_ENTRIES} servers` };
     for (const [name, given] of images) {
       const read = checked(name, imageServer, given);
-      if ('reason' in read) found.leaveOut(shownText(name), read.reason);
+      if ('reason' in read) found.leaveOut(name, read.reason);
       else found.add({ name, image: read.value });
     }
     for (const [name, given] of remotes) {
       const read = checked(name, remoteServer, given);
       const problem = 'reason' in read ? read.reason : urlsProblem(read.value, rules);
-      if (problem !== undefined) found.leaveOut(shownText(name), problem);
+      if (problem !== undefined) found.leaveOut(name, problem);
       else if ('value' in read) found.add({ name, remote: read.value });
     }
   }
@@ -81,7 +81,7 @@ function readRecords(value: unknown, records: readonly unknown[], rules: Documen
   for (const record of records) {
     const read = readServerRecord(record);
     if ('reason' in read) {
-      found.leaveOut(shownText(read.name), read.reason);
+      found.leaveOut(read.name, read.reason);
       continue;
     }
     const { entry, isOlder } = read;

@@ -1,4 +1,5 @@
 import type { ImageServer, RemoteServer } from './entry-schemas.ts';
+import { shownText } from './entry-text.ts';
 
 /** A server of a registry with its name. */
 export type RegistryEntry =
@@ -19,7 +20,12 @@ export interface Registry {
   readonly leftOut: readonly LeftOut[];
 }
 
-/** Collects entries. A later entry of the same name replaces an earlier one, unless it is `older`. */
+const MAX_REASON = 500;
+
+/**
+ * Collects entries. A later entry of the same name replaces an earlier one, unless it is `older`. Names and reasons of those
+ * that are left out may quote the document, so they are made safe to print.
+ */
 export function collectEntries(): {
   add(entry: RegistryEntry, isOlder?: boolean): void;
   leaveOut(name: string, reason: string): void;
@@ -31,7 +37,8 @@ export function collectEntries(): {
     add(entry, isOlder = false) {
       if (!isOlder || !entries.has(entry.name)) entries.set(entry.name, entry);
     },
-    leaveOut: (name, reason) => void leftOut.push({ name, reason }),
+    leaveOut: (name, reason) =>
+      void leftOut.push({ name: shownText(name), reason: shownText(reason).slice(0, MAX_REASON) }),
     registry: (version, lastUpdated) => ({
       version,
       lastUpdated,

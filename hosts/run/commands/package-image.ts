@@ -2,7 +2,7 @@ import { isSchemeTarget } from '@toolmgr/plugins';
 import type { BuildPlan, Engine } from '@toolmgr/plugins/workloads/images';
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { stopSignal } from '../../shared/stop-signal.ts';
-import { stderr } from '../../shared/terminal.ts';
+import { harmless, stderr } from '../../shared/terminal.ts';
 import { Interrupted, UsageError } from '../../shared/usage-error.ts';
 import { buildOf } from '../proxy/plan.ts';
 
@@ -51,7 +51,7 @@ async function withProgress<T>(
   const onLine = (line: string): void => {
     const step = /^(?:\[\d+\/\d+\] )?step (\d+\/\d+) ?: (.*)/i.exec(line);
     const text = step === null ? line : `step ${step[1]}: ${step[2]}`;
-    if (stderr.isTty) return void process.stderr.write(`${CLEAR_LINE}${stderr.dim(text.slice(0, width()))}`);
+    if (stderr.isTty) return void process.stderr.write(`${CLEAR_LINE}${stderr.dim(harmless(text).slice(0, width()))}`);
     const kind = step === null ? line.replace(/ .*/, '') : text;
     if ((step === null && kind !== 'pull') || kind === shown) return;
     shown = kind;

@@ -10,7 +10,7 @@ import {
 } from '@toolmgr/plugins/workloads/state';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
-import { stderr, stdout } from '../../shared/terminal.ts';
+import { harmless, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { configFromFile } from '../config/from-config.ts';
 import { logInFirst } from '../login/log-in-first.ts';
@@ -123,7 +123,12 @@ async function foreground(state: string, config: RunConfig): Promise<void> {
       await removeWithSecrets(state, config.name);
       return printFailure(config.name, { kind: 'failed', reason: problem, lines: [] });
     }
-    const running = runInForeground(state, config, (text) => void process.stderr.write(text), stop.signal);
+    const running = runInForeground(
+      state,
+      config,
+      (text) => void process.stderr.write(stderr.isTty ? harmless(text) : text),
+      stop.signal,
+    );
     void printWhenRunning(state, config.name, over.signal);
     const end = await running;
     if (end.status === 'stopped') return stderr.line(`${config.name} is stopped and removed`);

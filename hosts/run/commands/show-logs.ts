@@ -8,7 +8,7 @@ import {
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
 import { stopSignal } from '../../shared/stop-signal.ts';
-import { stdout } from '../../shared/terminal.ts';
+import { harmless, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { followFile } from './follow-file.ts';
 import { unknownWorkload } from './select.ts';
@@ -16,7 +16,8 @@ import { unknownWorkload } from './select.ts';
 /**
  * `toolmgr logs`: prints the stderr of a workload, or the log of its proxy.
  *
- * The output of a remote server is not available, so a URL workload shows the log of its proxy.
+ * On a terminal only text and colours are printed. The output of a remote server is not available, so a URL workload shows the
+ * log of its proxy.
  * @throws UsageError when there is no such workload
  */
 export async function showLogs(name: string, flags: { follow?: boolean; proxy?: boolean }): Promise<void> {
@@ -25,7 +26,7 @@ export async function showLogs(name: string, flags: { follow?: boolean; proxy?: 
   if (record === undefined) throw new UsageError(await unknownWorkload(state, name));
   const isProxy = flags.proxy === true || record.config?.remote_url !== undefined;
   const path = join(workloadDir(state, name), isProxy ? WORKLOAD_FILES.proxyLog : WORKLOAD_FILES.log);
-  const print = (text: string): void => void process.stdout.write(text);
+  const print = (text: string): void => void process.stdout.write(stdout.isTty ? harmless(text) : text);
   if (await isThere(`${path}.1`)) await followFile(`${path}.1`, print, AbortSignal.abort());
   if (!flags.follow) return followFile(path, print, AbortSignal.abort());
   const stop = stopSignal();

@@ -60,6 +60,17 @@ describe('records of the official registry', () => {
   const record = (more: object) => ({ name: 'io.example/x', description: 'x', version: '1.0.0', ...more });
   const listed = (...servers: object[]) => registryOf({ servers });
 
+  it('are left out with reasons that a terminal can show', () => {
+    const of = (pack: object) => record({ packages: [{ identifier: 'a', ...pack }] });
+    const { leftOut } = registryOf([
+      of({ registryType: '\u001b]0;owned\u0007cargo' }),
+      of({ registryType: 'npm', registryBaseUrl: 'https://evil/\u001b[2J\u009b1A\u202e' }),
+      { name: 'io.example/\u001b[1A', packages: [] },
+    ]);
+    expect(leftOut).toHaveLength(3);
+    expect(JSON.stringify(leftOut)).not.toMatch(/[\u0080-\u009f\u202e]|\\u00[019]/);
+  });
+
   it('reads an image, an npm package and a PyPI package with arguments and variables', () => {
     const npm = {
       registryType: 'npm',

@@ -10,6 +10,7 @@ const PROGRAMS = {
     ? {
         dockerd: 'docker.io',
         iptables: 'iptables',
+        ip: 'iproute2',
         podman: 'podman',
         runc: 'runc',
         '/usr/lib/cni/bridge': 'containernetworking-plugins',

@@ -8,13 +8,14 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { build } from 'rolldown';
+import { addDefaultGateway, createBridge, type EngineBridge } from './engine-bridge.ts';
 import { until } from './until.ts';
 
 /** The engines that tests start. */
 export const ENGINES = ['docker', 'podman'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
-const PROGRAMS = { docker: ['dockerd', 'iptables', 'runc'], podman: ['podman', 'runc', 'conmon'] } as const;
+const PROGRAMS = { docker: ['dockerd', 'iptables', 'runc', 'ip'], podman: ['podman', 'runc', 'conmon'] } as const;
 const READY_MS = 30_000;
 
 /**
@@ -48,8 +49,10 @@ export async function startEngine(
   const folder = await mkdtemp(join(tmpdir(), `toolmgr-${name}-`));
   const socket = join(folder, 'engine.sock');
   // Docker takes every registry at 127.0.0.0/8 as insecure
-  const launch =
-    name === 'docker' ? launchDocker : (at: string, path: string) => launchPodman(at, path, insecureRegistry);
+  const bridge = name === 'docker' ? createBridge() : undefined;
+  const launch = (at: string, path: string): Promise<ChildProcess> =>
+    bridge === undefined ? launchPodman(at, path, insecureRegistry) : launchDocker(at, path, bridge);
+  addDefaultGateway();
   let child = await launch(folder, socket);
   await isReady(socket, child, folder);
   const kill = async (): Promise<void> => {
@@ -76,15 +79,17 @@ export async function startEngine(
         await Promise.race([gone, new Promise((resolve) => setTimeout(resolve, 15_000).unref())]);
       }
       await kill();
+      bridge?.remove();
       spawnSync('sh', ['-c', `awk '$2 ~ "^${folder}/" { print $2 }' /proc/mounts | sort -r | xargs -r umount -l`]);
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
 }
 
-async function launchDocker(folder: string, socket: string): Promise<ChildProcess> {
+async function launchDocker(folder: string, socket: string, { name, pool }: EngineBridge): Promise<ChildProcess> {
   const paths = ['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')];
-  const rest = ['--pidfile', join(folder, 'pid'), '--host', `unix://${socket}`];
+  const network = ['--bridge', name, '--default-address-pool', pool];
+  const rest = ['--pidfile', join(folder, 'pid'), '--host', `unix://${socket}`, ...network];
   // a killed containerd may stay as a zombie, which dockerd takes for a running one
   for (const pid of ['pid', 'exec/containerd/containerd.pid']) await rm(join(folder, pid), { force: true });
   return started('dockerd', [...paths, ...rest, '--exec-opt', 'native.cgroupdriver=cgroupfs'], folder, {});

@@ -1,12 +1,12 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ContainerMount, ContainerSpec } from '@toolmgr/core';
-import { globalIgnoreFile, resolveOverlays } from '../permissions/ignore-overlays.ts';
+import { globalIgnoreFile, guardedIgnoreFiles, resolveOverlays } from '../permissions/ignore-overlays.ts';
 import { stateDir } from '../state/workload-record.ts';
 
 /**
  * The mounts of a container, and an empty, read-only file or directory over each thing that ignore files hide. Not a tmpfs: that
- * of podman shows what is below it.
+ * of podman shows what is below it. The ignore file of a writable mount is read-only.
  *
  * `note` gets one line per hidden path when the container is to print them.
  * @throws GatewayFault WORKLOAD_FAILED as `resolveOverlays`
@@ -16,10 +16,16 @@ export async function withOverlays(
   note: (line: string) => void,
 ): Promise<readonly ContainerMount[]> {
   const overlays = await resolveOverlays(mounts, ignore.loadGlobal ? globalIgnoreFile() : undefined);
-  if (overlays.length === 0) return mounts;
+  const hidden = new Set(overlays.map(({ target }) => target));
+  const guarded = (await guardedIgnoreFiles(mounts)).filter(({ target }) => !hidden.has(target));
+  if (overlays.length === 0) return [...mounts, ...guarded];
   const empty = await emptySources(join(stateDir(), 'empty'));
   if (ignore.printOverlays) for (const { target } of overlays) note(`hidden from the container: ${target}`);
-  return [...mounts, ...overlays.map(({ target, kind }) => ({ source: empty[kind], target, readOnly: true }))];
+  return [
+    ...mounts,
+    ...guarded,
+    ...overlays.map(({ target, kind }) => ({ source: empty[kind], target, readOnly: true })),
+  ];
 }
 
 async function emptySources(folder: string): Promise<Readonly<Record<'file' | 'directory', string>>> {

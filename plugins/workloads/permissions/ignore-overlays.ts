@@ -1,5 +1,5 @@
 import type { Dirent } from 'node:fs';
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, posix } from 'node:path';
 import { type ContainerMount, GatewayFault } from '@toolmgr/core';
@@ -29,8 +29,9 @@ export function globalIgnoreFile(env: NodeJS.ProcessEnv = process.env): string {
 }
 
 /**
- * Finds what the ignore files of mounted directories name, with the rules of gitignore. A mount's own file is read after the
- * global one, so that it may take patterns back (`!`).
+ * Finds what the ignore files of mounted directories name, with the rules of gitignore. The own file of a read-only mount is
+ * read after the global one, so that it may take patterns back (`!`). That of a writable mount may not: the container could have
+ * written it.
  *
  * A directory that is named is not searched, and one that cannot be read is hidden as a whole. A symbolic link is not
  * hidden: what it leads to has a name of its own. Mounted files have no ignore file. What is created later is not found
@@ -45,19 +46,39 @@ export async function resolveOverlays(
 ): Promise<readonly Overlay[]> {
   const shared = globalFile === undefined ? '' : await textOf(globalFile);
   const found: Overlay[] = [];
-  for (const { source, target } of mounts) {
+  for (const { source, target, readOnly } of mounts) {
     if (!(await stat(source)).isDirectory()) continue;
     const own = await textOf(join(source, IGNORE_FILE));
     if (shared === '' && own === '') continue;
-    const rules = ignore({ allowRelativePaths: false }).add(shared).add(own);
+    const rules = (readOnly ? [`${shared}\n${own}`] : [shared, own]).map((text) => ignore().add(text));
     await search({ rules, source, target, found, seen: 0 }, '');
+  }
+  return found;
+}
+
+/**
+ * The ignore files of writable mounts, each mounted read-only over itself: a container that could change its own would see at the
+ * next start what it hides.
+ * @throws GatewayFault WORKLOAD_FAILED when such a file is a symbolic link, which a container could replace
+ */
+export async function guardedIgnoreFiles(mounts: readonly ContainerMount[]): Promise<readonly ContainerMount[]> {
+  const found: ContainerMount[] = [];
+  for (const { source, target, readOnly } of mounts) {
+    const file = join(source, IGNORE_FILE);
+    const info = readOnly ? undefined : await lstat(file).catch(() => undefined);
+    if (info === undefined) continue;
+    if (!info.isFile()) {
+      throw fault(`${file} is not a file of its own, so the container could replace it; mount ${source} with :ro`);
+    }
+    found.push({ source: file, target: posix.join(target, IGNORE_FILE), readOnly: true });
   }
   return found;
 }
 
 /** The search through one mount. */
 interface Search {
-  readonly rules: Ignore;
+  /** What one of them ignores is hidden. */
+  readonly rules: readonly Ignore[];
   readonly source: string;
   readonly target: string;
   readonly found: Overlay[];
@@ -78,7 +99,8 @@ async function search(state: Search, folder: string): Promise<void> {
     if (entry.isSymbolicLink()) continue;
     const path = posix.join(folder, entry.name);
     const isDirectory = entry.isDirectory();
-    if (rules.ignores(isDirectory ? `${path}/` : path)) hide(state, path, isDirectory ? 'directory' : 'file');
+    if (rules.some((each) => each.ignores(isDirectory ? `${path}/` : path)))
+      hide(state, path, isDirectory ? 'directory' : 'file');
     else if (isDirectory) await search(state, path);
     if (found.length > MAX_OVERLAYS) {
       throw fault(

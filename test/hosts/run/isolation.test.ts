@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -217,16 +217,27 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
         'hidden from the container: /data/.env (file)',
         'hidden from the container: /data/a.pem (file)',
         'hidden from the container: /data/keys (directory)',
+        'hidden from the container: /data/public.pem (file)',
       ]);
       await echo(endpointOf(ran.out));
       const read = async (path: string) => (await inside('web', 'cat', `/data/${path}`)).trim();
       expect(await read('open.txt')).toContain('content of open.txt');
-      expect(await read('public.pem')).toContain('content of public.pem');
+      expect(await read('public.pem')).toBe('');
       expect(await read('.env')).toBe('');
       expect(await read('a.pem')).toBe('');
       expect(await inside('web', 'ls', '-A', '/data/keys')).toBe('');
       expect(await inside('web', 'touch', '/data/keys/new')).toContain('Read-only');
       expect(await inside('web', 'sh', '-c', 'echo x > /data/.env')).toMatch(/Read-only|denied/);
+      for (const change of [
+        'echo > F',
+        'rm F',
+        'mv F /data/x',
+        'ln -sf /dev/null F',
+        'touch /data/y && mv /data/y F',
+      ]) {
+        await inside('web', 'busybox', 'sh', '-c', change.replaceAll('F', '/data/.toolmgrignore'));
+        expect(await readFile(join(data, '.toolmgrignore'), 'utf8'), change).toContain('/keys/');
+      }
       const own = await toolmgr('run', '--name', 'open', '--ignore-globally=false', ...base, ...image);
       expect(own, own.err).toMatchObject({ code: 0, out: expect.not.stringContaining('hidden') });
       await echo(endpointOf(own.out));

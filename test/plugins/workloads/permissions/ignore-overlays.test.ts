@@ -2,7 +2,11 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { globalIgnoreFile, resolveOverlays } from '../../../../plugins/workloads/permissions/ignore-overlays.ts';
+import {
+  globalIgnoreFile,
+  guardedIgnoreFiles,
+  resolveOverlays,
+} from '../../../../plugins/workloads/permissions/ignore-overlays.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -16,8 +20,8 @@ async function write(files: Readonly<Record<string, string>>): Promise<void> {
     await writeFile(join(folder, path), text);
   }
 }
-const hidden = async (mounted = 'data', globalFile?: string): Promise<readonly string[]> => {
-  const mounts = [{ source: join(folder, mounted), target: '/in', readOnly: false }];
+const hidden = async (mounted = 'data', globalFile?: string, readOnly = false): Promise<readonly string[]> => {
+  const mounts = [{ source: join(folder, mounted), target: '/in', readOnly }];
   const found = await resolveOverlays(mounts, globalFile === undefined ? undefined : join(folder, globalFile));
   return found.map(({ target, kind }) => `${target} ${kind}`).sort();
 };
@@ -35,11 +39,23 @@ describe('what ignore files hide', () => {
     ]);
   });
 
-  it('reads the global file first, so that a mount may take patterns back', async () => {
-    await write({ global: '*.key\n', 'data/a.key': '', 'data/b.key': '', 'data/.toolmgrignore': '!b.key\n' });
-    expect(await hidden('data', 'global')).toEqual(['/in/a.key file']);
+  it('reads the global file first, so that a read-only mount may take patterns back', async () => {
+    await write({ global: '*.key', 'data/a.key': '', 'data/b.key': '', 'data/.toolmgrignore': '!b.key\n' });
+    expect(await hidden('data', 'global', true)).toEqual(['/in/a.key file']);
+    expect(await hidden('data', 'global', false)).toEqual(['/in/a.key file', '/in/b.key file']);
     expect(await hidden('data')).toEqual([]);
     expect(await hidden('data', 'absent')).toEqual([]);
+  });
+
+  it('is decided by files that the container cannot change', async () => {
+    await write({ 'data/.toolmgrignore': '.env\n', 'plain/x': '' });
+    const at = (name: string, readOnly: boolean) => ({ source: join(folder, name), target: `/${name}/in`, readOnly });
+    expect(await guardedIgnoreFiles([at('data', false), at('plain', false)])).toEqual([
+      { source: join(folder, 'data/.toolmgrignore'), target: '/data/in/.toolmgrignore', readOnly: true },
+    ]);
+    expect(await guardedIgnoreFiles([at('data', true)])).toEqual([]);
+    await symlink('../data/.toolmgrignore', join(folder, 'plain/.toolmgrignore'));
+    await expect(guardedIgnoreFiles([at('plain', false)])).rejects.toThrow('the container could replace it');
   });
 
   it('leaves mounted files and symbolic links alone', async () => {

@@ -19,11 +19,15 @@ export interface PythonPackage {
   readonly version?: string;
 }
 
+/** uv reads these as archives in the current folder. */
+const FILE = /\.(whl|zip|tgz|tar\.[a-z0-9]+)$/i;
+
 /** The package of `uvx://…` (PEP 508 without URLs and markers); `undefined` when it is none. `@latest` means no version. */
 export function readPythonPackage(text: string): PythonPackage | undefined {
   if (text.length > MAX_TEXT) return undefined;
   const at = AT_VERSION.exec(text);
-  if (at !== null) return packageOf(at[1] ?? '', at[2], at[3] === 'latest' ? undefined : `==${at[3]}`);
+  if (at !== null && !FILE.test(at[1] ?? ''))
+    return packageOf(at[1] ?? '', at[2], at[3] === 'latest' ? undefined : `==${at[3]}`);
   return readRequirement(text);
 }
 
@@ -31,7 +35,7 @@ export function readPythonPackage(text: string): PythonPackage | undefined {
 export function readRequirement(text: string): PythonPackage | undefined {
   if (text.length > MAX_TEXT) return undefined;
   const read = REQUIREMENT.exec(text);
-  return read === null ? undefined : packageOf(read[1] ?? '', read[2], read[3]);
+  return read === null || FILE.test(read[1] ?? '') ? undefined : packageOf(read[1] ?? '', read[2], read[3]);
 }
 
 /** The requirement as PEP 508 writes it, without spaces. */

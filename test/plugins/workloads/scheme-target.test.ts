@@ -80,6 +80,10 @@ describe('readScheme', () => {
     const npm = [
       '../up',
       './here',
+      'here.tgz',
+      'here.TAR.GZ',
+      '@a/here.tar',
+      'p@here.tgz',
       'a/b',
       '@a',
       '.hid',
@@ -92,6 +96,10 @@ describe('readScheme', () => {
       'a'.repeat(215),
     ];
     const python = [
+      'here.whl',
+      'here.tar.gz',
+      'here.zip@1',
+      'here.zip==1',
       '../up',
       'a/b',
       '-a',

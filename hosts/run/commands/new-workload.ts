@@ -4,7 +4,7 @@ import { secretTargetOf } from '../config/collect-secrets.ts';
 import { configFromFlags, type NewWorkload } from '../config/config-from-flags.ts';
 import type { RunFlags } from '../options/options.ts';
 import { checkToolNames } from '../registry/check-tool-names.ts';
-import { entryValues, type FindSecret } from '../registry/entry-values.ts';
+import { entryValues } from '../registry/entry-values.ts';
 import { fromRegistry } from '../registry/from-registry.ts';
 import { findUserSecret } from '../secrets/start-secrets.ts';
 import { checkImage } from './check-image.ts';
@@ -43,16 +43,11 @@ export async function newWorkload(
   const signed = says === undefined ? {} : { signed: says };
   if (entry === undefined) return { ...made, ...signed, warnings, ...(missed === undefined ? {} : { missed }) };
   const targets = new Set((made.config.secrets ?? []).map(secretTargetOf));
-  const found = new Set<string>();
-  const findSecret: FindSecret = async (name) => {
-    const value = await findUserSecret(name);
-    if (value !== undefined) found.add(name);
-    return value;
-  };
-  const values = await entryValues(entry, made.config, targets, findSecret, ask);
+  const isForeign = from.fields.registry_url !== undefined || from.fields.registry_api_url !== undefined;
+  const values = await entryValues(entry, made.config, targets, findUserSecret, ask, isForeign);
   const references = Object.keys(values.secrets).map((name) => `${name},target=${name}`);
   // a secret of the user is referred to, so that a new value counts at the next start
-  const typed = Object.entries(values.secrets).filter(([name]) => !found.has(name));
+  const typed = Object.entries(values.secrets).filter(([name]) => !values.stored.has(name));
   return {
     config: {
       ...made.config,

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { newWorkload } from '../../../hosts/run/commands/new-workload.ts';
 import type { RunFlags } from '../../../hosts/run/options/options.ts';
 import { readUserSecrets } from '../../../hosts/run/secrets/start-secrets.ts';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { proves } from '../../support/proves.ts';
 import { defaultFlags } from './default-flags.ts';
 
@@ -177,6 +178,32 @@ describe('run NAME', () => {
     });
     const given = await run('x', { secret: ['mine,target=TOKEN'], env: { PLACE: 'b' } });
     expect(given.config.secrets?.toSorted()).toEqual(['STORED,target=STORED', 'mine,target=TOKEN']);
+  });
+
+  it('gives no stored secret to an entry of a registry at a URL without a yes', async () => {
+    const env_vars = [
+      { name: 'GITHUB_TOKEN', secret: true },
+      { name: 'ABSENT', secret: true },
+      { name: 'NEEDED', secret: true, required: true },
+    ];
+    const document = JSON.stringify({ servers: { x: { image: 'example/x:1', transport: 'stdio', env_vars } } });
+    await using server = await loopbackServer((_, response) => response.end(document));
+    await mkdir(join(home, 'toolmgr'), { recursive: true });
+    const settings = `registry_url: ${server.url}/registry.json\nallow_private_registry_ip: true\n`;
+    await writeFile(join(home, 'toolmgr/config.yaml'), settings);
+    vi.stubEnv('TOOLMGR_SECRET_GITHUB_TOKEN', 'stored-value');
+    vi.stubEnv('TOOLMGR_SECRET_NEEDED', 'needed-value');
+    await expect(run('x')).rejects.toThrow(
+      /x would get your secrets GITHUB_TOKEN, NEEDED, .* --secret GITHUB_TOKEN,target=/,
+    );
+    const refused = await run('x', {}, [], ['', 'typed']);
+    expect(refused.questions[0]).toContain('GITHUB_TOKEN, NEEDED\nallow this? [y/N]');
+    expect(refused.config.secrets).toEqual(['NEEDED,target=NEEDED']);
+    expect(refused.secrets).toEqual({ NEEDED: 'typed' });
+    const allowed = await run('x', {}, [], ['y']);
+    expect(allowed.config.secrets).toEqual(['GITHUB_TOKEN,target=GITHUB_TOKEN', 'NEEDED,target=NEEDED']);
+    const named = await run('x', { secret: ['NEEDED,target=NEEDED'], env: { GITHUB_TOKEN: '' } });
+    expect(named.config.secrets).toEqual(['NEEDED,target=NEEDED']);
   });
 
   it('checks names of --tools against the entry', async () => {

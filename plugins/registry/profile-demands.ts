@@ -1,17 +1,36 @@
+import { isIP } from 'node:net';
+import { notPublic } from '../shared/safe-http/public-address.ts';
+import { plainHost } from '../workloads/permissions/egress-rules.ts';
 import type { PermissionProfile } from '../workloads/permissions/profile.ts';
 
 /**
- * What a permission profile of a registry asks of this machine beyond the network: one sentence each, which a user confirms
- * before it is used. None for an ordinary profile.
+ * What a permission profile of a registry asks of this machine and of the networks around it, beyond the internet: one sentence
+ * each, which a user confirms before it is used. None for an ordinary profile.
  */
 export function profileDemands(profile: PermissionProfile): readonly string[] {
-  const { mode } = profile.network ?? {};
+  const { mode, outbound } = profile.network ?? {};
+  const inside = (outbound?.allow_host ?? []).filter(mayBePrivate);
   return [
     ...(profile.privileged ? ['all rights of this machine (privileged)'] : []),
     ...(mode === undefined || SAFE_MODES.has(mode) ? [] : [`the network ${JSON.stringify(mode)} of this machine`]),
+    ...(inside.length === 0 ? [] : [`connections to ${inside.join(', ')}, which may be in your own network`]),
     ...profile.read.map((mount) => `reading ${JSON.stringify(mount)}`),
     ...profile.write.map((mount) => `writing ${JSON.stringify(mount)}`),
   ];
 }
 
 const SAFE_MODES = new Set(['', 'bridge', 'none']);
+
+/** Whether an entry of `allow_host` is an address or network that is not, or not wholly, public. */
+function mayBePrivate(entry: string): boolean {
+  const [address = '', bits] = entry.split('/');
+  const host = plainHost(address);
+  const family = isIP(host);
+  if (family === 0) return false;
+  if (notPublic(host) !== undefined) return true;
+  return bits !== undefined && Number(bits) < (family === 4 ? LARGEST_IPV4 : LARGEST_IPV6);
+}
+
+/** Shorter prefixes of public addresses may contain special ranges. */
+const LARGEST_IPV4 = 24;
+const LARGEST_IPV6 = 64;

@@ -262,12 +262,28 @@ describe('an entry that asks for rights of this machine', () => {
     [{ write: ['/var/run/docker.sock'] }, 'writing "/var/run/docker.sock"'],
     [{ network: { mode: 'host' } }, 'the network "host" of this machine'],
     [{ network: { mode: 'container:other' } }, 'the network "container:other" of this machine'],
+    [
+      { network: { outbound: { allow_host: ['example.com', '169.254.169.254'] } } },
+      'connections to 169.254.169.254, which',
+    ],
+    [
+      { network: { outbound: { allow_host: ['10.0.0.0/8', '172.0.0.0/8', 'fd00::/8'] } } },
+      'to 10.0.0.0/8, 172.0.0.0/8, fd00::/8, which may be in your own network',
+    ],
+    [{ network: { outbound: { allow_host: ['0.0.0.0/0'], insecure_allow_all: true } } }, 'connections to 0.0.0.0/0'],
   ])('is refused without a terminal and shown on one: %j', async (permissions, demand) => {
     await asking(permissions);
     await expect(run('x')).rejects.toThrow(demand);
     await expect(run('x', {}, [], ['n'])).rejects.toThrow('x was not started');
     await expect(run('x', {}, [], [''])).rejects.toThrow('x was not started');
     await expect(run('x', { permissionProfile: 'none' })).resolves.toMatchObject({ config: { image: IMAGE.image } });
+  });
+
+  it('may name hosts and public addresses without a question', async () => {
+    await asking({
+      network: { outbound: { allow_host: ['.example.com', '8.8.8.8', '9.9.9.0/24', '2606:4700::/64'] } },
+    });
+    await expect(run('x')).resolves.toMatchObject({ questions: [] });
   });
 
   it('is used after a yes', async () => {

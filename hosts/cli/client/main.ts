@@ -153,7 +153,10 @@ function showProgress({ progress, total, message }: JsonObject): void {
 function unknownTool(name: string, tools: readonly JsonObject[], url: string, lacking: readonly string[]): never {
   const names = tools.map((tool) => String(tool.name));
   const hint = nearest(name, names) ?? names.find((one) => one.endsWith(name));
-  const advice = hint === undefined ? '; see them with: toolmgr tools' : `, did you mean ${hint}?`;
+  const advice =
+    hint === undefined
+      ? `; see them with: toolmgr tools${url === DEFAULT_URL ? '' : ` --url ${url}`}`
+      : `, did you mean ${hint}?`;
   const yet = lacking.length === 0 ? '' : `; not all tools are here yet: ${lacking.join(', ')}`;
   throw new UsageError(`${url} has no tool ${name}${advice}${yet}`);
 }

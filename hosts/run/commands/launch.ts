@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -127,15 +126,3 @@ export const INTERRUPTED = 'interrupted';
 
 const POLL_MS = 40;
 const SPARE_MS = 15_000; // the proxy reports its own timeout first; this catches a proxy that hangs
-
-/** The last lines of a workload's output, or of its proxy's log if there is no output. */
-export async function lastLines(state: string, name: string, lines = SHOWN_LINES): Promise<readonly string[]> {
-  for (const file of [WORKLOAD_FILES.log, WORKLOAD_FILES.proxyLog]) {
-    const text = await readFile(join(workloadDir(state, name), file), 'utf8').catch(() => '');
-    const found = text.trimEnd().split('\n').slice(-lines);
-    if (found.join('').trim() !== '') return found;
-  }
-  return [];
-}
-
-const SHOWN_LINES = 15;

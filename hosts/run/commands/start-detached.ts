@@ -11,7 +11,8 @@ import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { logInFirst } from '../login/log-in-first.ts';
 import { keyForStart } from '../secrets/start-secrets.ts';
-import { detachProxy, INTERRUPTED, type Launched, lastLines, type RequestedStart, waitUntilRunning } from './launch.ts';
+import { lastLines, logEnds } from './last-lines.ts';
+import { detachProxy, INTERRUPTED, type Launched, type RequestedStart, waitUntilRunning } from './launch.ts';
 import { stopWorkload } from './stop.ts';
 
 /** A started workload, or the reason why it failed with its last lines of output. */
@@ -32,6 +33,7 @@ export async function startAndReport(state: string, config: RunConfig): Promise<
   };
   try {
     await keyForStart(state, config); // a missing password is reported before anything is changed; a login may need a key later
+    const from = await logEnds(state, name);
     const start = await requestStart(state, name);
     if ('refused' in start) return { kind: 'failed', reason: start.refused, lines: [] };
     const problem = start.isOurs ? await logInFirst(state, name, stop.signal) : undefined;
@@ -46,7 +48,7 @@ export async function startAndReport(state: string, config: RunConfig): Promise<
     if (stderr.isTty) process.stderr.write(CLEAR_LINE);
     if (launched.kind === 'running') return launched;
     if (start.isOurs) await stopWorkload(state, name, { generation: start.generation });
-    return { ...launched, lines: await lastLines(state, name) };
+    return { ...launched, lines: await lastLines(state, name, from, launched.reason) };
   } catch (cause) {
     if (cause instanceof GatewayFault) return { kind: 'failed', reason: cause.message, lines: [] };
     throw cause;

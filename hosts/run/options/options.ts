@@ -176,7 +176,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     {
       flags: '--transport <KIND>',
       description:
-        'stdio, streamable-http or sse (default: stdio for programs; for URLs sse when the path ends in /sse)',
+        'stdio, streamable-http or sse (default: stdio for programs and packages, streamable-http for images and URLs; for URLs sse when the path ends in /sse)',
       choices: ['stdio', 'streamable-http', 'sse'],
     },
     { flags: '--host <ADDRESS>', description: 'address the endpoint listens on', fallback: '127.0.0.1' },

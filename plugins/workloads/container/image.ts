@@ -29,17 +29,33 @@ export async function ensureImage(
     await pull(engine, reference, AbortSignal.any([signal, AbortSignal.timeout(PULL_MS)]), onProgress);
   } catch (cause) {
     if (local !== undefined) return local;
-    const why = cause instanceof Error ? cause.message : String(cause);
-    throw new GatewayFault(
-      'WORKLOAD_FAILED',
-      `there is no image ${reference} here, and it could not be pulled: ${why}`,
-      { cause },
-    );
+    throw new GatewayFault('WORKLOAD_FAILED', whyNotPulled(reference, cause));
   }
   const pulled = await inspect(engine, reference);
   if (pulled !== undefined) return pulled;
   throw new GatewayFault('WORKLOAD_FAILED', `the image ${reference} was pulled and is not there`);
 }
+
+function whyNotPulled(reference: string, cause: unknown): string {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  const why = message.replace(HTTP_PREFIX, '').trim();
+  const way = WAYS_OUT.find(([pattern]) => pattern.test(why))?.[1];
+  const advice = way === undefined ? '' : ` (${way})`;
+  return `there is no image ${reference} here, and it could not be pulled: ${why}${advice}`;
+}
+
+const HTTP_PREFIX = /^\(HTTP code \d+\) [a-z -]+ - /; // which dockerode puts before the message of the engine
+
+const WAYS_OUT = [
+  [
+    /no such host|connection refused|unreachable|timeout|deadline exceeded/i,
+    'the engine does not reach the registry of the image; without a network, load the image from a file: docker load -i FILE',
+  ],
+  [
+    /denied|unauthorized|authentication required/i,
+    'there is no such image, or it needs a login: pull it with docker or podman first; an image with a tag other than latest is then used',
+  ],
+] as const;
 
 async function inspect({ api }: Engine, reference: string): Promise<LocalImage | undefined> {
   try {

@@ -264,8 +264,7 @@ async function startServer(
         return State.Running;
       },
     );
-    if (!isThere)
-      throw fault(spec, `its server did not answer on port ${targetPort} of the container${lastLines(output.tail())}`);
+    if (!isThere) throw fault(spec, `${noAnswer(targetPort)}${lastLines(output.tail())}`);
   } catch (cause) {
     await leave();
     throw asFault(spec, cause);
@@ -291,6 +290,10 @@ function asFault(spec: WorkloadSpec, cause: unknown): GatewayFault {
 
 function fault(spec: WorkloadSpec, what: string, cause?: unknown): GatewayFault {
   return new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: ${what}`, { cause });
+}
+
+function noAnswer(port: number): string {
+  return `its server did not answer on port ${port} of the container (--target-port names another port; a server that speaks stdio needs --transport stdio)`;
 }
 
 function lastLines(text: string): string {

@@ -1,0 +1,56 @@
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+
+/** Sizes of the logs of a workload in bytes; what is behind them is new. */
+export interface LogEnds {
+  readonly output: number;
+  readonly proxy: number;
+}
+
+/** Where the logs of a workload end now. */
+export async function logEnds(state: string, name: string): Promise<LogEnds> {
+  const sizeOf = (file: string) =>
+    stat(join(workloadDir(state, name), file)).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  return { output: await sizeOf(WORKLOAD_FILES.log), proxy: await sizeOf(WORKLOAD_FILES.proxyLog) };
+}
+
+/**
+ * The last lines of output after `from`. If there are none, what the log of the proxy tells beyond `reason`: the causes of
+ * its warnings and errors, and lines that it did not write itself, such as a crash of Node.js.
+ */
+export async function lastLines(
+  state: string,
+  name: string,
+  from: LogEnds,
+  reason: string,
+): Promise<readonly string[]> {
+  const output = await linesAfter(join(workloadDir(state, name), WORKLOAD_FILES.log), from.output);
+  if (output.length > 0) return output.slice(-SHOWN_LINES);
+  const log = await linesAfter(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog), from.proxy);
+  const told = log.map(causeIn).filter((line) => line !== undefined && !reason.includes(line));
+  return [...new Set(told as string[])].slice(-SHOWN_LINES);
+}
+
+async function linesAfter(path: string, from: number): Promise<string[]> {
+  const bytes = await readFile(path).catch(() => Buffer.alloc(0));
+  const text = bytes.subarray(bytes.length < from ? 0 : from).toString(); // a shorter log was begun anew
+  return text.split('\n').filter((line) => line.trim() !== '');
+}
+
+/** The cause in a line of the proxy; the line itself if it is not JSON. */
+function causeIn(line: string): string | undefined {
+  if (!line.startsWith('{')) return line;
+  try {
+    const { cause, reason } = JSON.parse(line) as { readonly cause?: unknown; readonly reason?: unknown };
+    const told = cause ?? reason;
+    return typeof told === 'string' ? told.trim() : undefined;
+  } catch {
+    return line;
+  }
+}
+
+const SHOWN_LINES = 15;

@@ -1,0 +1,52 @@
+import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { lastLines, logEnds } from '../../../hosts/run/commands/last-lines.ts';
+import { WORKLOAD_FILES, workloadDir } from '../../../plugins/workloads/state/index.ts';
+
+let state: string;
+const file = (name: string): string => join(workloadDir(state, 'one'), name);
+const START = { output: 0, proxy: 0 };
+
+beforeEach(async () => {
+  state = await mkdtemp(join(tmpdir(), 'toolmgr-lines-'));
+  await mkdir(workloadDir(state, 'one'), { recursive: true });
+});
+afterEach(() => rm(state, { recursive: true }));
+
+describe('the lines below the message of a failed start', () => {
+  it('are output of this start only', async () => {
+    await writeFile(file(WORKLOAD_FILES.log), 'of an earlier start\n');
+    const ends = await logEnds(state, 'one');
+    expect(await lastLines(state, 'one', ends, 'failed')).toEqual([]);
+    await appendFile(file(WORKLOAD_FILES.log), 'of this start\n');
+    expect(await lastLines(state, 'one', ends, 'failed')).toEqual(['of this start']);
+  });
+
+  it('are all of a log that was begun anew', async () => {
+    await writeFile(file(WORKLOAD_FILES.log), 'new\n');
+    expect(await lastLines(state, 'one', { output: 4_000, proxy: 0 }, 'failed')).toEqual(['new']);
+  });
+
+  it('are the causes in the log of the proxy when there is no output, each once and without the reason itself', async () => {
+    const log = [
+      { level: 'info', message: 'the proxy starts' },
+      { level: 'warn', cause: 'no connection <- connect ECONNREFUSED 127.0.0.1:1' },
+      { level: 'warn', cause: 'no connection <- connect ECONNREFUSED 127.0.0.1:1' },
+      { level: 'error', reason: 'no connection' },
+    ];
+    await writeFile(file(WORKLOAD_FILES.proxyLog), `${log.map((one) => JSON.stringify(one)).join('\n')}\n`);
+    expect(await lastLines(state, 'one', START, 'no connection')).toEqual([
+      'no connection <- connect ECONNREFUSED 127.0.0.1:1',
+    ]);
+  });
+
+  it('are those of a crash as they are', async () => {
+    await writeFile(file(WORKLOAD_FILES.proxyLog), 'FATAL ERROR: out of memory\n{half a line\n');
+    expect(await lastLines(state, 'one', START, 'its proxy ended')).toEqual([
+      'FATAL ERROR: out of memory',
+      '{half a line',
+    ]);
+  });
+});

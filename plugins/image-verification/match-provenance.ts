@@ -3,7 +3,7 @@ import type { CertificateClaims } from './certificate-claims.ts';
 
 /** Whether a registry says who must have signed; without it any signature would do, so there is nothing to check. */
 export function namesSigner({ repository_uri: uri, signer_identity: identity }: Provenance): boolean {
-  return Boolean(uri) || Boolean(identity);
+  return Boolean(withoutSlash(uri)) || Boolean(identity);
 }
 
 /**

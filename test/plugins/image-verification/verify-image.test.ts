@@ -143,7 +143,7 @@ describe('the verification of an image', () => {
     expect(await verify(registry, { ...PROVENANCE, repository_ref: 'refs/tags/v1' })).toMatchObject({
       kind: 'verified',
     });
-    for (const provenance of [undefined, {}, { cert_issuer: PROVENANCE.cert_issuer }]) {
+    for (const provenance of [undefined, {}, { cert_issuer: PROVENANCE.cert_issuer }, { repository_uri: '/' }]) {
       const result = await verifyImage(`${registry.host}/org/server:1`, provenance, options());
       expect(result).toEqual({
         kind: 'unverified',

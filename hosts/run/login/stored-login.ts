@@ -36,7 +36,7 @@ export async function isLoggedIn(
   const store = workloadTokenStore(state, config.name);
   const { accessToken, refreshToken, expiresAtMs = Number.POSITIVE_INFINITY } = await store.read();
   if (accessToken !== undefined && expiresAtMs > Date.now() + SPARE_MS) {
-    if (!(await probeRemote(remote, signal, accessToken)).isRefused) return true;
+    if (!(await probeRemote(remote, signal, { accessToken })).isRefused) return true;
   }
   if (refreshToken === undefined) return false;
   const http = await createOauthHttp([remote.url, options.tokenUrl]);

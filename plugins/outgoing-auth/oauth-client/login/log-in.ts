@@ -2,7 +2,7 @@ import { GatewayFault } from '@toolmgr/core';
 import { authorizationRequest, readAuthorizationResponse } from '../../../shared/oauth/authorization-request.ts';
 import { plainIssuer } from '../../../shared/oauth/oauth-requests.ts';
 import { plainUrl, type RemoteHttp } from '../../../shared/safe-http/remote-http.ts';
-import { createOauthHttp } from '../oauth-http.ts';
+import { oauthHttp, steadyAddresses } from '../oauth-http.ts';
 import { type IssuedTokens, isFailure, requestTokens } from '../token-request.ts';
 import { type CallbackServer, openCallbackServer } from './callback-server.ts';
 import { clientsFor, type LoginClient, shownError } from './choose-client.ts';
@@ -50,9 +50,10 @@ export const CALLBACK_PORT = 8666;
  */
 export async function logIn(wanted: LoginWanted): Promise<LoginOutcome> {
   const { remote, settings, signal } = wanted;
-  const http = await createOauthHttp([remote.url, settings.issuer, settings.tokenUrl]);
+  const addresses = await steadyAddresses([remote.url, settings.issuer, settings.tokenUrl]);
+  const http = oauthHttp(addresses);
   try {
-    const probed = await probeRemote(remote, signal);
+    const probed = await probeRemote(remote, signal, { lookup: addresses.lookup });
     return await logInAfter(wanted, http, probed);
   } catch (cause) {
     signal.throwIfAborted();

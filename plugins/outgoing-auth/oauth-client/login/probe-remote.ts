@@ -1,3 +1,4 @@
+import type { LookupFunction } from 'node:net';
 import { GatewayFault } from '@toolmgr/core';
 import { type Challenge, challengesIn } from '../../../shared/oauth/bearer-challenge.ts';
 import { createRemoteHttp, type RemoteRequest } from '../../../shared/safe-http/remote-http.ts';
@@ -23,10 +24,11 @@ export interface ProbeResult {
 export async function probeRemote(
   { url, transport, headers }: Remote,
   signal: AbortSignal,
-  accessToken?: string,
+  { accessToken, lookup }: { readonly accessToken?: string; readonly lookup?: LookupFunction } = {},
 ): Promise<ProbeResult> {
   const http = createRemoteHttp({
     allowPrivateAddresses: true, // the user chose the URL
+    ...(lookup === undefined ? {} : { lookup }),
     allowHttp: true,
     followsWithinOrigin: true,
     timeoutMs: TIMEOUT_MS,

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { findServer } from '../../../../plugins/outgoing-auth/oauth-client/login/find-server.ts';
-import { createOauthHttp } from '../../../../plugins/outgoing-auth/oauth-client/oauth-http.ts';
+import { createOauthHttp, steadyLookup } from '../../../../plugins/outgoing-auth/oauth-client/oauth-http.ts';
 import { isPrivateHost } from '../../../../plugins/shared/safe-http/is-private-host.ts';
 import { createRemoteHttp, type RemoteHttp } from '../../../../plugins/shared/safe-http/remote-http.ts';
 import { type LoopbackServer, loopbackServer } from '../../../support/loopback-server.ts';
@@ -120,6 +120,21 @@ describe('the HTTP client of a login', () => {
     onTestFinished(() => http.close());
     await expect(http.send('http://id.example/token')).rejects.toThrow(/plain http is not allowed/);
     await expect(http.send('http://10.0.0.1/token')).rejects.toThrow(/plain http is not allowed/);
+  });
+
+  it('refuses a private server whose name leads to the internet one moment later', async () => {
+    const answers = [['10.0.0.7'], ['10.0.0.7', '93.184.216.34'], ['93.184.216.34']];
+    const look = steadyLookup(new Set(['mcp.example']), (_, __, callback) => {
+      callback(
+        null,
+        (answers.shift() ?? []).map((address) => ({ address, family: 4 })),
+      );
+    });
+    const outcome = (host: string) =>
+      new Promise((resolve) => look(host, { all: true }, (error, found) => resolve(error?.message ?? found)));
+    expect(await outcome('mcp.example')).toEqual([{ address: '10.0.0.7', family: 4 }]);
+    expect(await outcome('mcp.example')).toMatch(/mcp.example had a private address before/);
+    expect(await outcome('other.example')).toEqual([{ address: '93.184.216.34', family: 4 }]);
   });
 
   it('knows private hosts by their addresses', async () => {

@@ -45,7 +45,7 @@ export async function addGroup(name: string): Promise<void> {
   const groups = await groupsOf(state, await readWorkloads(state));
   if (groups.some((group) => group.name === name)) throw new UsageError(`there is a group ${name} already`);
   if ((await createGroup(state, name)) === 'invalid')
-    throw new UsageError(`${name}: ${workloadName.safeParse(name).error?.issues[0]?.message ?? 'not a name'}`);
+    throw new UsageError(`group "${name}": ${workloadName.safeParse(name).error?.issues[0]?.message ?? 'not a name'}`);
   stdout.line(`group ${name} is created; put a server into it: toolmgr run --group ${name} TARGET`);
 }
 

@@ -32,7 +32,9 @@ export async function lastLines(
   if (output.length > 0) return output.slice(-SHOWN_LINES);
   const log = await linesAfter(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog), from.proxy);
   const told = log.map(causeIn).filter((line) => line !== undefined && !reason.includes(line));
-  return [...new Set(told as string[])].slice(-SHOWN_LINES);
+  const unique = [...new Set(told as string[])];
+  const whole = unique.filter((line) => !unique.some((other) => other !== line && other.includes(line)));
+  return whole.slice(-SHOWN_LINES);
 }
 
 async function linesAfter(path: string, from: number): Promise<string[]> {

@@ -3,8 +3,8 @@ import { z } from 'zod';
 /** Name of a workload: letters, digits, `.`, `_`, `-`; starts with a letter or digit. */
 export const workloadName = z
   .string()
-  .max(100, 'a workload name has at most 100 characters')
+  .max(100, 'a name has at most 100 characters')
   .regex(
     /^[A-Za-z0-9][A-Za-z0-9._-]*$/,
-    'a workload name has letters, digits, ".", "_", "-", and starts with a letter or digit',
+    'a name has letters, digits, ".", "_", "-", and starts with a letter or digit',
   );

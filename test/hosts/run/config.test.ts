@@ -69,7 +69,7 @@ describe('the configuration of a workload', () => {
 
   it('is refused when a setting would have no effect or is invalid', async () => {
     const wrong: readonly [string, Partial<RunFlags>, RegExp][] = [
-      ['node', { name: '../up' }, /^--name \.\.\/up: a workload name has letters/],
+      ['node', { name: '../up' }, /^--name \.\.\/up: a name has letters/],
       ['node', { name: 'x'.repeat(101) }, /at most 100 characters/],
       ['node', { group: 'a b' }, /^--group a b: /],
       ['node', { targetPort: 3000 }, /--target-port needs --transport/],

@@ -32,6 +32,7 @@ describe('the lines below the message of a failed start', () => {
   it('are the causes in the log of the proxy when there is no output, each once and without the reason itself', async () => {
     const log = [
       { level: 'info', message: 'the proxy starts' },
+      { level: 'warn', cause: 'connect ECONNREFUSED 127.0.0.1:1' },
       { level: 'warn', cause: 'no connection <- connect ECONNREFUSED 127.0.0.1:1' },
       { level: 'warn', cause: 'no connection <- connect ECONNREFUSED 127.0.0.1:1' },
       { level: 'error', reason: 'no connection' },

@@ -55,6 +55,7 @@ async function logInNow(
     timeoutMs: durationMs(auth.timeout ?? '') ?? LOGIN_MS,
     show({ url, server }) {
       stderr.line(`${name}: log in at ${server} in a browser:`);
+      stderr.line(`  ${new URL(remote.url).origin} gets the access token`);
       stderr.line(`  ${url}`);
       if (auth.skip_browser !== true) void openBrowser(url);
     },

@@ -44,6 +44,8 @@ interface LoggedIn {
   readonly problem: string | undefined;
   /** The URL that was shown; an `https://none` without a login. */
   readonly shown: URL;
+  /** All that was printed. */
+  readonly said: string;
   readonly config: RunConfig | undefined;
   readonly secrets: Readonly<Record<string, string>>;
 }
@@ -57,7 +59,9 @@ async function logIn(
   const { config, secrets } = await planned(['--name', 'far', ...argv, remote.url]);
   await createRecord(state, config, secrets);
   let shown = 'https://none';
+  let said = '';
   vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    said += text;
     const url = /^ {2}(http\S+)$/m.exec(String(text))?.[1];
     if (url !== undefined) {
       shown = url;
@@ -70,6 +74,7 @@ async function logIn(
   return {
     problem,
     shown: new URL(shown),
+    said,
     config: (await readWorkload(state, 'far'))?.config,
     secrets: await readWorkloadSecrets(state, 'far'),
   };
@@ -230,8 +235,9 @@ describe('the answer of a login', () => {
     await logIn(remote, ['--remote-auth-skip-browser', ...BRIEF], ignore);
     expect(opened).toEqual([]);
     await rm(join(state, 'workloads'), { recursive: true });
-    const { shown } = await logIn(remote, [...BRIEF], ignore);
+    const { shown, said } = await logIn(remote, [...BRIEF], ignore);
     expect(opened).toEqual([shown.href]);
+    expect(said).toContain(`  ${new URL(remote.url).origin} gets the access token\n`);
   });
 
   proves('run.option.remote-auth-timeout', 'must arrive within 30s, or the time of an option', async () => {

@@ -2,7 +2,8 @@ import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { restartSettings } from '../../shared/restart-policy.ts';
 import { connectEngine } from './engine.ts';
-import { createContainerRuntime, LAUNCHER } from './start.ts';
+import { createContainerRuntime } from './start.ts';
+import { LAUNCHER } from './stdio-workload.ts';
 
 const ADDRESS = 'workloads/container';
 

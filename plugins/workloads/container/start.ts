@@ -1,13 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  explainCause,
-  GatewayFault,
-  type StdioLauncher,
-  type WorkloadHandle,
-  type WorkloadRuntime,
-  type WorkloadSpec,
-  type WorkloadState,
-} from '@toolmgr/core';
+import { explainCause, GatewayFault, type StdioLauncher, type WorkloadRuntime, type WorkloadSpec } from '@toolmgr/core';
 import type { Container } from 'dockerode';
 import type { RestartPolicy } from '../../shared/restart-policy.ts';
 import { isSchemeTarget } from '../schemes/scheme-target.ts';
@@ -20,12 +12,14 @@ import type { Engine } from './engine.ts';
 import { followLogs } from './follow-logs.ts';
 import { ensureImage, type LocalImage } from './image.ts';
 import { keepContainer } from './keep-container.ts';
-import { type Lasting, lastingOf, withoutRun } from './lasting-containers.ts';
+import { keepNetwork, type NetworkedHandle, SIDECAR_ENDED } from './keep-network.ts';
+import { lastingOf } from './lasting-containers.ts';
 import { launchLasting } from './launch-lasting.ts';
 import { launchStdio } from './launch-stdio.ts';
 import { type IsolatedNetwork, isolateNetwork } from './network/isolate.ts';
 import { withOverlays } from './overlay-mounts.ts';
 import { hostPortOf, targetPortOf } from './ports.ts';
+import { nextContainer, type Start, type StdioWorkload, stdioWorkload } from './stdio-workload.ts';
 
 /** Settings of the runtime. */
 export interface ContainerSettings {
@@ -42,23 +36,8 @@ export interface ContainerRuntime {
   readonly launcher: StdioLauncher;
 }
 
-/** Name of the launcher in the slot `stdioLaunchers`. */
-export const LAUNCHER = 'container';
-
 /** Variable that marks what one start of a workload creates. */
 const RUN_ID = 'TOOLMGR_RUN_ID';
-
-interface StdioWorkload {
-  readonly engine: Engine;
-  readonly spec: WorkloadSpec;
-  readonly runId: string;
-  readonly output: Output;
-  readonly isolated: IsolatedNetwork | undefined;
-  launches: number;
-  /** Containers that an absent engine did not remove. */
-  readonly left: Set<Container>;
-  readonly lasting: Lasting | undefined;
-}
 
 /** Runs workloads as containers of the engine that `connect` finds; it is asked when the first workload starts. */
 export function createContainerRuntime(connect: () => Promise<Engine>, settings: ContainerSettings): ContainerRuntime {
@@ -80,10 +59,24 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
       await removeContainers(at, spec.name, { keep: runId, ...(await lasting?.spared()) });
       const output = createOutput(spec.logFile);
       const start: Start = { engine: at, spec: await hidden(spec, output), runId, output };
-      if (spec.transport !== 'stdio') return startServer(start, targetPortOf(spec, image), settings, signal);
-      const isolated = await isolatedNetwork(start, undefined, signal);
-      stdio.set(spec.name, { ...start, isolated, launches: 0, left: new Set(), lasting });
-      return stdioWorkload(start, isolated, () => stdio.delete(spec.name));
+      const open = async (at: Start, until: AbortSignal, hostPort?: number): Promise<NetworkedHandle> => {
+        if (spec.transport !== 'stdio') return startServer(at, targetPortOf(spec, image), settings, until, hostPort);
+        const isolated = await isolatedNetwork(at, undefined, until);
+        stdio.set(spec.name, { ...at, isolated, launches: 0, left: new Set(), lasting });
+        return stdioWorkload(at, isolated, () => stdio.delete(spec.name));
+      };
+      const first = await open(start, signal);
+      if (spec.container?.isolation === undefined) return first;
+      const hostPort = first.reach.url === undefined ? undefined : Number(new URL(first.reach.url).port);
+      return keepNetwork(first, {
+        ...{ name: spec.name, engine: at, restart: settings.restart },
+        async again(until) {
+          await removeContainers(at, spec.name, {});
+          const again = { ...start, output: createOutput(spec.logFile) };
+          again.output.note(`[toolmgr] ${SIDECAR_ENDED}; starting it again`);
+          return open(again, until, hostPort);
+        },
+      });
     },
   };
   const launch: StdioLauncher = ({ file: name }) => {
@@ -131,14 +124,6 @@ async function withImage(
   };
 }
 
-/** One start of a workload. */
-interface Start {
-  readonly engine: Engine;
-  readonly spec: WorkloadSpec;
-  readonly runId: string;
-  readonly output: Output;
-}
-
 /** Puts empty files and directories over what ignore files hide. */
 async function hidden(spec: WorkloadSpec, output: Output): Promise<WorkloadSpec> {
   if (spec.container === undefined) return spec;
@@ -175,67 +160,17 @@ async function isolatedNetwork(
   }
 }
 
-/** Creates the container of one session. @throws GatewayFault WORKLOAD_FAILED */
-async function nextContainer(workload: StdioWorkload | undefined, name: string): Promise<Container> {
-  if (workload === undefined) throw new GatewayFault('WORKLOAD_FAILED', `workload ${name} has been stopped`);
-  const { engine, spec, runId, isolated, left, lasting } = workload;
-  for (const container of left) {
-    await container.remove({ force: true, v: true }).then(
-      () => left.delete(container),
-      () => undefined, // the engine is still away; creating fails then
-    );
-  }
-  const isFirst = workload.launches++ === 0 && !lasting?.hasSpared;
-  return createContainer(engine, lasting === undefined ? spec : withoutRun(spec), {
-    name: isFirst ? name : `${name}-${runId.slice(0, 8)}-${workload.launches}`,
-    ...{ workload: name, group: spec.group, transport: spec.transport, runId },
-    role: isFirst ? 'server' : 'session',
-    lasting: lasting?.hash,
-    ...(isolated === undefined ? {} : { isolated }),
-  });
-}
-
-/** A stdio workload has no container of its own: the gateway starts one per session, as it does with programs. */
-function stdioWorkload(
-  { engine, spec, output }: Start,
-  isolated: IsolatedNetwork | undefined,
-  forget: () => void,
-): WorkloadHandle {
-  const ended = Promise.withResolvers<WorkloadState>();
-  let state: WorkloadState = { name: spec.name, status: 'running', startedAtMs: Date.now(), restarts: 0 };
-  const leave = async (): Promise<void> => {
-    forget();
-    await removeContainers(engine, spec.name, {}).catch(() => undefined); // without an engine nothing can be removed
-    isolated?.close();
-    output.close();
-    ended.resolve(state);
-  };
-  void isolated?.ended.then(async () => {
-    if (state.status !== 'running') return;
-    state = { name: spec.name, status: 'error', restarts: 0, message: SIDECAR_ENDED };
-    await leave();
-  });
-  return {
-    get state() {
-      return state;
-    },
-    reach: { transport: 'stdio', command: { launcher: LAUNCHER, file: spec.name, args: [] } },
-    ended: ended.promise,
-    logs: () => output.tail(),
-    async stop() {
-      state = { name: spec.name, status: 'stopped', restarts: 0 };
-      await leave();
-    },
-  };
-}
-
-/** Starts a server with an HTTP transport; resolves when it answers a request. It is started again when it ends. */
+/**
+ * Starts a server with an HTTP transport; resolves when it answers a request. It is started again when it ends. `samePort`: the
+ * port of this machine at which it was reached before.
+ */
 async function startServer(
   start: Start,
   targetPort: number,
   settings: ContainerSettings,
   signal: AbortSignal,
-): Promise<WorkloadHandle> {
+  samePort?: number,
+): Promise<NetworkedHandle> {
   const { engine, spec, runId, output } = start;
   const isolated = await isolatedNetwork(start, targetPort, signal);
   const leave = async (): Promise<void> => {
@@ -246,7 +181,8 @@ async function startServer(
   let container: Container;
   let url: string;
   try {
-    const hostPort = await (isolated?.publish(targetPort, { isMcp: true }) ?? hostPortOf(spec, targetPort));
+    const hostPort = await (isolated?.publish(targetPort, { isMcp: true, hostPort: samePort }) ??
+      hostPortOf(spec, targetPort));
     url = `http://127.0.0.1:${hostPort}/${spec.transport === 'sse' ? 'sse' : 'mcp'}`;
     const created = await createContainer(engine, spec, {
       ...{ name: spec.name, workload: spec.name, group: spec.group, transport: spec.transport, runId, role: 'server' },
@@ -269,11 +205,18 @@ async function startServer(
     await leave();
     throw asFault(spec, cause);
   }
-  const lost = isolated?.ended.then(() => SIDECAR_ENDED);
+  let hasLostNetwork = false;
+  const lost = isolated?.ended.then(() => {
+    hasLostNetwork = true;
+    return SIDECAR_ENDED;
+  });
   const kept = keepContainer({ name: spec.name, container, url, output, settings, leave, lost });
   return {
     get state() {
       return kept.state;
+    },
+    get hasLostNetwork() {
+      return hasLostNetwork;
     },
     reach: { transport: spec.transport, url },
     ended: kept.ended,
@@ -281,8 +224,6 @@ async function startServer(
     stop: kept.stop,
   };
 }
-
-const SIDECAR_ENDED = 'its network sidecar ended, so it has no network: start it again';
 
 function asFault(spec: WorkloadSpec, cause: unknown): GatewayFault {
   return cause instanceof GatewayFault ? cause : fault(spec, explainCause(cause), cause);

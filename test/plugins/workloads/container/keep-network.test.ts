@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { WorkloadHandle, WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
+import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
+import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';
+import {
+  type ContainerEngine,
+  ENGINES,
+  engineCall,
+  engineMissing,
+  importServerImage,
+  SERVER_IMAGE,
+  startEngine,
+} from '../../../support/container-engine.ts';
+import { until } from '../../../support/until.ts';
+
+const LONG = 120_000;
+const RESTART = { firstDelayMs: 100, maxDelayMs: 1_000, resetAfterMs: 30_000, maxRestarts: 10 };
+const SETTINGS = { firstStartTimeoutMs: 60_000, startTimeoutMs: 60_000, restart: RESTART };
+
+const spec = (name: string, transport: 'stdio' | 'streamable-http'): WorkloadSpec => ({
+  ...{ name, group: 'default', runtime: 'container', transport, env: {}, targetPort: 3001 },
+  container: {
+    ...{ image: SERVER_IMAGE, args: [transport === 'stdio' ? 'stdio' : 'streamableHttp'] },
+    isolation: { outbound: { insecure_allow_all: false, allow_host: [], allow_port: [] }, allowGateway: false },
+  },
+});
+
+describe.each(ENGINES)('an isolated workload whose network sidecar ends, on %s', (name) => {
+  const missing = engineMissing(name);
+  const runs =
+    missing === undefined ? it : (title: string, ..._: unknown[]) => it.skip(`${title} (${missing})`, () => {});
+  let engine: ContainerEngine;
+
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    engine = await startEngine(name);
+    await importServerImage(engine);
+  }, LONG);
+  afterAll(() => engine?.[Symbol.asyncDispose](), LONG);
+
+  const runtimeOf = () => {
+    const env = name === 'docker' ? { TOOLMGR_DOCKER_SOCKET: engine.socket } : { TOOLMGR_PODMAN_SOCKET: engine.socket };
+    return createContainerRuntime(() => connectEngine(env), SETTINGS);
+  };
+  const containers = async (): Promise<readonly { Id: string; Labels: Record<string, string> }[]> =>
+    JSON.parse((await engineCall(engine.socket, 'GET', '/v1.41/containers/json?all=true')).text);
+  const killSidecar = async (): Promise<void> => {
+    const sidecar = (await containers()).find(({ Labels }) => Labels['dev.toolmgr.role'] === 'network');
+    await engineCall(engine.socket, 'POST', `/v1.41/containers/${sidecar?.Id}/kill`);
+  };
+  const isBack = (handle: WorkloadHandle) => async () => handle.state.status === 'running' && handle.state.restarts > 0;
+
+  runs(
+    'is started again at the same address, and keeps nothing of the first start',
+    async () => {
+      const { runtime } = runtimeOf();
+      const handle = await runtime.start(spec('web', 'streamable-http'), new AbortController().signal);
+      const { url = '' } = handle.reach;
+      const before = (await containers()).map(({ Id }) => Id);
+      await killSidecar();
+      await until(async () => handle.state.status !== 'running', LONG);
+      expect(handle.state.message).toMatch(/network sidecar ended|does not answer/);
+      await until(isBack(handle), LONG);
+      expect(handle.reach.url).toBe(url);
+      expect((await fetch(url)).status).toBe(400); // the server answers: a GET without a session
+      const after = (await containers()).map(({ Id }) => Id);
+      expect(after).toHaveLength(2);
+      expect(after.filter((id) => before.includes(id))).toEqual([]);
+      await handle.stop(1_000);
+      expect((await handle.ended).status).toBe('stopped');
+      expect(await containers()).toEqual([]);
+    },
+    LONG,
+  );
+
+  runs(
+    'serves stdio sessions again, also after the engine was killed and started again',
+    async () => {
+      const { runtime, launcher } = runtimeOf();
+      const handle = await runtime.start(spec('speaks', 'stdio'), new AbortController().signal);
+      await engine.restart();
+      await until(isBack(handle), LONG);
+      const session = launcher({ file: 'speaks', args: [], launcher: 'container' });
+      let output = '';
+      session.stdout?.on('data', (chunk: Buffer) => {
+        output += chunk;
+      });
+      const params = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } };
+      session.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'initialize', params })}\n`);
+      await until(async () => output.includes('"serverInfo"'), LONG);
+      await handle.stop(1_000);
+      expect(await containers()).toEqual([]);
+    },
+    LONG,
+  );
+
+  runs(
+    'is stopped while it waits for its next start',
+    async () => {
+      const { runtime } = runtimeOf();
+      const handle = await runtime.start(spec('ends', 'stdio'), new AbortController().signal);
+      await killSidecar();
+      await until(async () => handle.state.status !== 'running', LONG);
+      await handle.stop(1_000);
+      expect((await handle.ended).status).toBe('stopped');
+      expect(await containers()).toEqual([]);
+    },
+    LONG,
+  );
+});

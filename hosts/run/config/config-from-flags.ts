@@ -46,9 +46,6 @@ export async function configFromFlags(
   const warnings: string[] = read.kind === 'command' ? [...(read.warnings ?? [])] : [];
   const secrets = collectSecrets();
   const name = checkedName('--name', flags.name ?? read.name);
-  if (read.kind === 'image' && name.length < MIN_CONTAINER_NAME) {
-    throw new UsageError(`--name ${name}: the name of a container has at least ${MIN_CONTAINER_NAME} characters`);
-  }
   const config: RunConfig = {
     schema_version: RUN_CONFIG_VERSION,
     name,
@@ -168,9 +165,6 @@ function defaultTransport(read: Exclude<Target, { kind: 'refused' }>): RunConfig
   if (read.kind === 'image') return read.isPackage ? 'stdio' : 'streamable-http';
   return /\/sse\/?$/.test(new URL(read.url).pathname) ? 'sse' : 'streamable-http';
 }
-
-/** Docker refuses shorter ones. */
-const MIN_CONTAINER_NAME = 2;
 
 function checkedName(flag: string, name: string): string {
   const checked = workloadName.safeParse(name);

@@ -27,16 +27,22 @@ export async function createContainer(
   spec: WorkloadSpec,
   use: ContainerUse & { readonly name: string },
 ): Promise<Container> {
+  const name = containerName(use.name);
   try {
-    return await engine.api.createContainer({ name: use.name, ...createOptions(spec, use) });
+    return await engine.api.createContainer({ name, ...createOptions(spec, use) });
   } catch (cause) {
     const { statusCode, message } = cause as { readonly statusCode?: number; readonly message?: string };
     const why =
       statusCode === CONFLICT || message?.includes('is already in use by')
-        ? `the engine has a container named ${use.name} that toolmgr did not create; choose another --name`
+        ? `the engine has a container named ${name} that toolmgr did not create; choose another --name`
         : `the engine did not create the container: ${message}`;
     throw new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: ${why}`, { cause });
   }
+}
+
+/** The name of a container. Engines refuse names of one character. */
+export function containerName(name: string): string {
+  return name.length > 1 ? name : `toolmgr-${name}`;
 }
 
 /**

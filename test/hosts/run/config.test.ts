@@ -69,7 +69,6 @@ describe('the configuration of a workload', () => {
 
   it('is refused when a setting would have no effect or is invalid', async () => {
     const wrong: readonly [string, Partial<RunFlags>, RegExp][] = [
-      ['localhost/team/server:1', { name: 'a' }, /^--name a: the name of a container has at least 2 characters/],
       ['node', { name: '../up' }, /^--name \.\.\/up: a name has letters/],
       ['node', { name: 'x'.repeat(101) }, /at most 100 characters/],
       ['node', { group: 'a b' }, /^--group a b: /],

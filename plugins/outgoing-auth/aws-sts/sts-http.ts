@@ -9,10 +9,10 @@ type HttpRequest = Parameters<Handler['handle']>[0];
 
 /** The bounded HTTP client of the gateway as the AWS SDK's request handler, so that proxies and CAs are those of the gateway. */
 export function createStsHttp(): { readonly handler: Handler; close(): Promise<void> } {
-  // an endpoint of the operator's choice may be private (a VPC endpoint), and plain http is for tests on this machine
+  // an endpoint of the operator's choice may be private (a VPC endpoint); tokens leave this machine over https only
   const http = createRemoteHttp({
     allowPrivateAddresses: true,
-    allowHttp: true,
+    allowHttp: 'loopback',
     timeoutMs: TIMEOUT_MS,
     maxBytes: MAX_ANSWER_BYTES,
   });

@@ -258,6 +258,19 @@ describe('answers of STS', () => {
   });
 });
 
+describe('an STS endpoint with plain http', () => {
+  it('gets no token on another machine', async () => {
+    vi.stubEnv('AWS_ENDPOINT_URL_STS', 'http://sts.example');
+    const strategy = createAwsSts({ now: Date.now });
+    onTestFinished(() => strategy.close());
+    const authorizer = await strategy.prepare({ region: REGION, fallbackRoleArn: READER }, 'outgoingAuth.default');
+    const fault = await Promise.resolve(authorizer.apply(requestTo(), contextOf(callerOf('ada')))).catch(
+      (cause: unknown) => cause,
+    );
+    expect(fault).toMatchObject({ code: 'AUTH_STRATEGY_FAILED', cause: { code: 'REMOTE_REFUSED' } });
+  });
+});
+
 describe('names of role sessions', () => {
   it('are the claim when STS accepts it, and otherwise never the same for two callers', () => {
     expect(sessionNameFrom({ sub: 'ada@example.com' }, 'sub')).toBe('ada@example.com');

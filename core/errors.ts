@@ -22,6 +22,11 @@ export const FAULTS = {
     status: 401,
     means: 'a backend accepts no credentials derived from those of the caller; the caller has to sign in again',
   },
+  USER_ACTION_REQUIRED: {
+    status: 401,
+    means:
+      'a call needs something that only the person can do in a browser, e.g. connect an account; the answer has the link',
+  },
   CATALOG_CONFLICT: { status: 500, means: 'tool names collide and the strategy does not resolve them' },
   BACKEND_UNREACHABLE: { status: 502, means: 'no connection to the backend, or it closed before it answered' },
   BACKEND_STARTING: {
@@ -80,6 +85,19 @@ export class GatewayFault extends Error {
   /** HTTP status of this fault, from the table. */
   get status(): number {
     return FAULTS[this.code].status;
+  }
+}
+
+/** A call that needs something which only the person can do in a browser. The answer to the client has `url` as a link. */
+export class UserActionRequired extends GatewayFault {
+  /** Absolute https URL, or http on this machine. It expires, and has no secret of other people. */
+  readonly url: string;
+
+  /** `message`: what to do, for the person, e.g. "connect your GitHub account". */
+  constructor(message: string, url: string) {
+    super('USER_ACTION_REQUIRED', message);
+    this.name = 'UserActionRequired';
+    this.url = url;
   }
 }
 

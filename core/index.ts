@@ -54,11 +54,11 @@ export type {
   ToolSearched,
   WorkflowAdvanced,
 } from './contract/event.ts';
-export type { Inbound, Responder, ResponseStream } from './contract/inbound.ts';
+export type { Inbound, Responder, ResponseHeaders, ResponseStream } from './contract/inbound.ts';
 export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
 export type { Refusal } from './contract/refusal.ts';
 export type { MessageView, RequestRecord } from './contract/request-record.ts';
-export type { RouteAnswer, RouteTable } from './contract/route.ts';
+export type { RouteAnswer, RouteOptions, RouteTable } from './contract/route.ts';
 export type {
   Sandbox,
   ScriptAnswer,
@@ -93,6 +93,8 @@ export type {
   StepType,
 } from './contract/step.ts';
 export type { Bucket, Store } from './contract/store.ts';
+export type { TokenIssuer } from './contract/token-issuer.ts';
+export type { UpstreamToken, UpstreamTokens } from './contract/upstream-tokens.ts';
 export type { WireError } from './contract/wire-error.ts';
 export type {
   ContainerBuild,
@@ -104,7 +106,15 @@ export type {
   WorkloadSpec,
   WorkloadState,
 } from './contract/workload-runtime.ts';
-export { causesOf, explainCause, FAULTS, type FaultCode, faultFrom, GatewayFault } from './errors.ts';
+export {
+  causesOf,
+  explainCause,
+  FAULTS,
+  type FaultCode,
+  faultFrom,
+  GatewayFault,
+  UserActionRequired,
+} from './errors.ts';
 export { ANONYMOUS } from './extension/anonymous.ts';
 export type {
   Choice,

@@ -18,12 +18,15 @@ export interface Inbound {
   record?: { readonly id: string; traceId?: string | undefined };
 }
 
+/** Headers of a whole response. Only `set-cookie` may be a list: one header line for each text. */
+export type ResponseHeaders = Readonly<Record<string, string | readonly string[]>>;
+
 /** Sends the response: one whole body, or one event stream. */
 export interface Responder {
   /** Called before a response that is a JSON-RPC error. Only the record of a request needs it. */
   failed?(error: { readonly code: number; readonly message: string }): void;
   /** Sends a whole response; later calls are ignored. */
-  send(status: number, headers: Readonly<Record<string, string>>, body?: Buffer | string | readonly Buffer[]): void;
+  send(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void;
   /** Starts a streamed response. */
   open(status: number, headers: Readonly<Record<string, string>>): ResponseStream;
   /** Runs `listener` once when the client's connection closes before the response is complete. */

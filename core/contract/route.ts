@@ -1,11 +1,25 @@
 import type { Inbound, Responder } from './inbound.ts';
 
-/** Extra HTTP routes that a plugin mounts beside the endpoint (`mount` hook). Exact paths, no patterns. */
+/** Extra HTTP routes that a plugin mounts beside the endpoint (`mount` hook). */
 export interface RouteTable {
   /** Path of the MCP endpoint, e.g. `/mcp`; some well-known paths are derived from it. */
   readonly endpointPath: string;
-  /** @throws GatewayFault ROUTE_TAKEN when method and path are taken */
-  add(method: RouteMethod, path: string, answer: RouteAnswer): void;
+  /** Mounts one path. @throws GatewayFault ROUTE_TAKEN when method and path are taken */
+  add(method: RouteMethod, path: string, answer: RouteAnswer, options?: RouteOptions): void;
+  /**
+   * Mounts all paths of one more segment below `path`: `/a` means `/a/x`, not `/a`, `/a/` or `/a/x/y`. An exact path wins.
+   * @throws GatewayFault ROUTE_TAKEN when method and path are taken
+   */
+  addBelow(method: RouteMethod, path: string, answer: RouteAnswer, options?: RouteOptions): void;
+}
+
+/** Settings of one path. Those of the first method that is mounted there apply to all methods. */
+export interface RouteOptions {
+  /**
+   * Browser origins that may send requests to this path besides those of the endpoint. `any`: every page of the web may,
+   * without cookies; for public documents and for endpoints that need no cookie (RFC 8414, OAuth token requests).
+   */
+  readonly origins?: 'any' | readonly string[];
 }
 
 /** Answers one request of an extra route. */
@@ -15,7 +29,13 @@ export type RouteAnswer = (inbound: Inbound, body: Buffer, responder: Responder)
 export type RouteMethod = 'GET' | 'POST' | 'DELETE';
 
 /** What is mounted at one path. */
-export type Route = Readonly<Partial<Record<RouteMethod, RouteAnswer>>>;
+export interface Route {
+  readonly answers: Readonly<Partial<Record<RouteMethod, RouteAnswer>>>;
+  readonly options: RouteOptions;
+}
 
-/** All routes beside the endpoint, by exact path. */
-export type MountedRoutes = ReadonlyMap<string, Route>;
+/** All routes beside the endpoint: by exact path, and by the path above one more segment. */
+export interface MountedRoutes {
+  readonly exact: ReadonlyMap<string, Route>;
+  readonly below: ReadonlyMap<string, Route>;
+}

@@ -6,6 +6,8 @@ import type { SecretSource } from '../contract/secret-source.ts';
 import type { StdioLauncher } from '../contract/stdio-launcher.ts';
 import type { StepType } from '../contract/step.ts';
 import type { Store } from '../contract/store.ts';
+import type { TokenIssuer } from '../contract/token-issuer.ts';
+import type { UpstreamTokens } from '../contract/upstream-tokens.ts';
 import type { WorkloadRuntime } from '../contract/workload-runtime.ts';
 import { Registry } from './registry.ts';
 
@@ -21,6 +23,8 @@ export function createSlots() {
     stores: new Registry<Store>('stores'),
     secretSources: new Registry<SecretSource>('secretSources'),
     stdioLaunchers: new Registry<StdioLauncher>('stdioLaunchers'),
+    tokenIssuers: new Registry<TokenIssuer>('tokenIssuers'),
+    upstreamTokens: new Registry<UpstreamTokens>('upstreamTokens'),
     workloadRuntimes: new Registry<WorkloadRuntime>('workloadRuntimes'),
   };
 }

@@ -1,4 +1,4 @@
-import type { MountedRoutes, Route } from '../contract/route.ts';
+import type { MountedRoutes, Route, RouteTable } from '../contract/route.ts';
 import { GatewayFault } from '../errors.ts';
 import type { Hooks } from '../extension/hooks.ts';
 
@@ -11,16 +11,26 @@ export function mountedRoutes(
   endpointPath: string,
   served: ReadonlyMap<string, string> = new Map(),
 ): MountedRoutes {
-  const routes = new Map<string, Route>();
+  const exact = new Map<string, Route>();
+  const below = new Map<string, Route>();
+  const addTo =
+    (routes: Map<string, Route>): RouteTable['add'] =>
+    (method, path, answer, options = {}) => {
+      const route = routes.get(path) ?? { answers: {}, options };
+      if (route.answers[method] !== undefined) {
+        throw new GatewayFault('ROUTE_TAKEN', `${method} ${path} is mounted twice`);
+      }
+      routes.set(path, { ...route, answers: { ...route.answers, [method]: answer } });
+    };
+  const addExact = addTo(exact);
   hooks.mount.call({
     endpointPath,
-    add(method, path, answer) {
+    add(method, path, answer, options) {
       const taken = served.get(path);
       if (taken !== undefined) throw new GatewayFault('ROUTE_TAKEN', `${path} is ${taken} of the endpoint`);
-      const route = routes.get(path) ?? {};
-      if (route[method] !== undefined) throw new GatewayFault('ROUTE_TAKEN', `${method} ${path} is mounted twice`);
-      routes.set(path, { ...route, [method]: answer });
+      addExact(method, path, answer, options);
     },
+    addBelow: addTo(below),
   });
-  return routes;
+  return { exact, below };
 }

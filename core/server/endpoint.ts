@@ -23,7 +23,7 @@ import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adap
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
 import { sendProblem } from './http/problem.ts';
 import { type RecordedInbound, RequestRecorder } from './http/request-recorder.ts';
-import { CONSUMED, serveRoute } from './http/routes.ts';
+import { CONSUMED, NO_ROUTES, routeAt, serveRoute } from './http/routes.ts';
 import { sendError } from './http/send-error.ts';
 import { withHeaders } from './http/with-headers.ts';
 import type { SseOptions } from './http-sse/message-uri.ts';
@@ -105,7 +105,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, log, path, directPath, postOnly = false } = options;
   const service = new ReloadableService(options.service, log);
   const guard = createGuard({ allowedOrigins: [], allowedHosts: undefined, ...options });
-  let routes: MountedRoutes = options.routes ?? new Map();
+  let routes = options.routes ?? NO_ROUTES;
   let { onSessionEnded = ignore } = options;
   const rejected = createRejectedTokens(log);
   let inFlight = createInFlight();
@@ -125,7 +125,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
 
   async function serveGuarded(inbound: RecordedInbound, readBody: BodyReader, plain: Responder): Promise<void> {
-    const verdict = guard(inbound.headers);
+    const route = routeAt(routes, inbound.path);
+    const verdict = guard(inbound.headers, route?.options);
     if ('refused' in verdict) {
       inbound.record?.refused(verdict.refused);
       return sendProblem(plain, 'REQUEST_REFUSED', verdict.refused);
@@ -142,7 +143,6 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     const flight = inFlight;
     flight.enter();
     try {
-      const route = routes.get(inbound.path);
       if (route !== undefined) {
         inbound.record?.enters('route');
         await serveRoute(route, inbound, readBody, responder);
@@ -223,7 +223,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       inFlight = createInFlight();
       flights.add(inFlight);
       void before.idle(limits.callTotalMs).then(() => flights.delete(before));
-      routes = next.routes ?? new Map();
+      routes = next.routes ?? NO_ROUTES;
       onSessionEnded = next.onSessionEnded ?? ignore;
       serve = servingFor(next.requests);
       if (next.sharedSessions !== undefined) sharedSessions?.exchange(next.sharedSessions);

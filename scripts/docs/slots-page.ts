@@ -73,6 +73,19 @@ export const SLOT_PROSE = {
     purpose: 'converts text to vectors for semantic search',
     chosenBy: 'the optimizer, by `embeddingProvider`',
   },
+  tokenIssuers: {
+    methods: '`keys(): Promise<readonly JsonObject[]>`; `isWithdrawn(claims)`',
+    contract: 'TokenIssuer',
+    purpose: 'an authorization server of this gateway: its keys without a request over HTTP',
+    chosenBy: 'incoming authentication, by the issuer URL',
+  },
+  upstreamTokens: {
+    methods:
+      '`known(caller, provider)`; `obtain(caller, provider, signal): Promise<UpstreamToken>`; `refused(caller, provider)`',
+    contract: 'UpstreamTokens',
+    purpose: 'tokens that people got from upstream identity providers when they signed in',
+    chosenBy: 'strategies and policies; its only name is `auth-server`',
+  },
 } as const satisfies Record<keyof Slots, SlotProse>;
 
 /** docs/reference/slots.md */

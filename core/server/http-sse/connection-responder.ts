@@ -1,12 +1,12 @@
-import type { Responder, ResponseStream } from '../../contract/inbound.ts';
+import type { Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
 import { eventFrame, KEEP_ALIVE } from '../../mcp/event-stream.ts';
 import type { RequestRecorder } from '../http/request-recorder.ts';
 import type { SseConnection } from './sse-connection.ts';
 
 /** The response to one message of a client, sent as events on the client's connection. */
 export interface ConnectionResponder extends Responder {
-  /** The headers of the response. */
-  readonly headers: Readonly<Record<string, string>>;
+  /** `mcp-session-id` of the response. */
+  readonly sessionId: string | undefined;
 }
 
 /**
@@ -20,7 +20,7 @@ export function respondOn(
   isRequest: boolean,
   record?: RequestRecorder,
 ): ConnectionResponder {
-  let answered: Readonly<Record<string, string>> | undefined;
+  let answered: ResponseHeaders | undefined;
   return {
     failed: (error) => record?.failed(error),
     send(status, headers, body) {
@@ -38,8 +38,9 @@ export function respondOn(
       });
     },
     onDisconnect: ignore, // the end of the connection ends the session, and with it all its calls
-    get headers() {
-      return answered ?? {};
+    get sessionId() {
+      const id = answered?.['mcp-session-id'];
+      return typeof id === 'string' ? id : undefined;
     },
   };
 }

@@ -120,7 +120,7 @@ export function createSseServer(parts: SseServerParts): SseServer {
     connection.isInitializing = true;
     try {
       await legacy.post(passed, message);
-      await open(connection, responder.headers['mcp-session-id'], caller);
+      await open(connection, responder.sessionId, caller);
     } finally {
       connection.isInitializing = false;
     }

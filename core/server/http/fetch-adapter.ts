@@ -1,4 +1,4 @@
-import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
+import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
 import { CLOSED_STREAM } from './node-adapter.ts';
 
 /** A web-standard exchange: the request, its responder, and the promise of the response. */
@@ -28,7 +28,7 @@ export function openWebExchange(request: Request): WebExchange {
       if (answered === undefined) return;
       gone.clear();
       const isEmpty = body === undefined || request.method === 'HEAD' || status === 204;
-      answer(new Response(isEmpty ? null : bytesOf(body), { status, headers }));
+      answer(new Response(isEmpty ? null : bytesOf(body), { status, headers: webHeaders(headers) }));
     },
     open(status, headers) {
       if (answered === undefined) return CLOSED_STREAM;
@@ -59,6 +59,15 @@ function webInbound(request: Request, responder: Responder): Inbound {
     remoteAddress: undefined,
     signal: controller.signal,
   };
+}
+
+function webHeaders(headers: ResponseHeaders): Headers {
+  const made = new Headers();
+  for (const [name, value] of Object.entries(headers)) {
+    if (typeof value === 'string') made.set(name, value);
+    else for (const each of value) made.append(name, each);
+  }
+  return made;
 }
 
 function bytesOf(body: Buffer | string | readonly Buffer[]): Uint8Array<ArrayBuffer> {

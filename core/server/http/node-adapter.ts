@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
+import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
 import { Cancel } from '../../timing/cancel.ts';
 
 /** What a framework did with a request before the gateway. */
@@ -88,7 +88,7 @@ export class NodeResponder implements Responder {
     this.#response = response;
   }
 
-  send(status: number, headers: Readonly<Record<string, string>>, body?: Buffer | string | readonly Buffer[]): void {
+  send(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void {
     if (this.#isAnswered) return;
     this.#isAnswered = true;
     const response = this.#response;

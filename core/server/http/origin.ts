@@ -1,3 +1,5 @@
+import type { RouteOptions } from '../../contract/route.ts';
+
 /** Host and Origin values that one endpoint allows. */
 export interface GuardOptions {
   /** Allowed host names, with or without port; `undefined` = loopback names when `loopback`, any otherwise. */
@@ -10,7 +12,7 @@ export interface GuardOptions {
   readonly loopback: boolean;
 }
 
-/** The result of the check: a reason to refuse, or the origin for the CORS headers. */
+/** The result of the check: a reason to refuse, or the origin for the CORS headers, `*` for any. */
 export type OriginCheck = { readonly refused: string } | { readonly origin: string | undefined };
 
 /**
@@ -20,16 +22,22 @@ export type OriginCheck = { readonly refused: string } | { readonly origin: stri
  * checked against the list, against loopback names (DNS rebinding), or not at all.
  * Source: MCP streamable HTTP, security warning.
  */
-export function createGuard(options: GuardOptions): (headers: RequestHeaders) => OriginCheck {
+export function createGuard(options: GuardOptions): (headers: RequestHeaders, route?: RouteOptions) => OriginCheck {
   const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
   const { loopbackOrigins = true } = options;
   const isHostAllowed = hostCheck(options);
-  return ({ origin, host }) => {
+  return ({ origin, host }, route) => {
     if (!isHostAllowed(host)) return { refused: 'this Host is not served here' };
     if (origin === undefined) return NO_ORIGIN;
     if ((loopbackOrigins && LOOPBACK_ORIGIN.test(origin)) || origins.has(origin.toLowerCase())) return { origin };
-    return { refused: 'this Origin is not allowed' };
+    return allowedByRoute(origin, route) ?? { refused: 'this Origin is not allowed' };
   };
+}
+
+function allowedByRoute(origin: string, route: RouteOptions | undefined): OriginCheck | undefined {
+  const { origins } = route ?? {};
+  if (origins === 'any') return { origin: '*' };
+  return origins?.includes(origin.toLowerCase()) ? { origin } : undefined;
 }
 
 type RequestHeaders = Readonly<Record<string, string | undefined>>;

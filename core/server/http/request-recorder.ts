@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Call } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
-import type { Inbound, Responder, ResponseStream } from '../../contract/inbound.ts';
+import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { MessageView, RequestListener, RequestRecord } from '../../contract/request-record.ts';
 import type { SessionView } from '../../contract/session.ts';
@@ -106,7 +106,7 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.#settle();
   }
 
-  send(status: number, headers: Readonly<Record<string, string>>, body?: RequestRecord['body']): void {
+  send(status: number, headers: ResponseHeaders, body?: RequestRecord['body']): void {
     if (this.status !== 0) return;
     this.#responder.send(status, headers, body);
     if (!this.#isAnsweredElsewhere) this.answered(status, body);

@@ -1,19 +1,30 @@
 import type { Inbound, Responder } from '../../contract/inbound.ts';
-import type { Route } from '../../contract/route.ts';
+import type { MountedRoutes, Route } from '../../contract/route.ts';
 import type { BodyReader } from './body.ts';
 import { sendProblem } from './problem.ts';
 
+/** The route of a path; an exact one wins. */
+export function routeAt({ exact, below }: MountedRoutes, path: string): Route | undefined {
+  const route = exact.get(path);
+  if (route !== undefined || below.size === 0) return route;
+  const at = path.lastIndexOf('/');
+  return at < path.length - 1 ? below.get(path.slice(0, at)) : undefined;
+}
+
+/** No routes. */
+export const NO_ROUTES: MountedRoutes = { exact: new Map(), below: new Map() };
+
 /** Answers a request of a mounted route; the body is read only for POST and DELETE. */
 export async function serveRoute(
-  route: Route,
+  { answers }: Route,
   inbound: Inbound,
   readBody: BodyReader,
   responder: Responder,
 ): Promise<void> {
   const { method } = inbound;
-  const answer = route[(method === 'HEAD' ? 'GET' : method) as keyof Route];
-  if (answer === undefined || !Object.hasOwn(route, method === 'HEAD' ? 'GET' : method)) {
-    const methods = Object.keys(route);
+  const answer = answers[(method === 'HEAD' ? 'GET' : method) as keyof typeof answers];
+  if (answer === undefined || !Object.hasOwn(answers, method === 'HEAD' ? 'GET' : method)) {
+    const methods = Object.keys(answers);
     const allow = (methods.includes('GET') ? [...methods, 'HEAD'] : methods).join(', ');
     return sendProblem(responder, 'METHOD_UNKNOWN', `method ${method} is not allowed`, { allow });
   }

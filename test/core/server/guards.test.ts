@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { RouteAnswer, RouteMethod, RouteOptions } from '../../../core/contract/route.ts';
+import { createHooks } from '../../../core/extension/hooks.ts';
+import { mountedRoutes } from '../../../core/gateway/mounted-routes.ts';
 import { createGuard, type GuardOptions, preflightHeaders } from '../../../core/server/http/origin.ts';
 import { modernRequest, openEndpoint, post, postModern, rawRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
@@ -164,28 +167,14 @@ describe('authentication', () => {
 
 describe('routes', () => {
   it('are served beside the endpoint, by exact path and method', async () => {
-    const routes = new Map([
+    const routes = routesOf([
       [
+        'GET',
         '/health',
-        {
-          GET: (
-            _inbound: unknown,
-            _body: Buffer,
-            responder: { send(status: number, headers: object, body: string): void },
-          ) => responder.send(200, { 'content-type': 'application/json' }, '{"status":"ok"}'),
-        },
+        (_inbound, _body, to) => to.send(200, { 'content-type': 'application/json' }, '{"status":"ok"}'),
       ],
-      [
-        '/echo',
-        {
-          POST: (
-            _inbound: unknown,
-            body: Buffer,
-            responder: { send(status: number, headers: object, body: Buffer): void },
-          ) => responder.send(200, {}, body),
-        },
-      ],
-      ['/broken', { GET: () => Promise.reject(new Error('secret detail')) }],
+      ['POST', '/echo', (_inbound, body, to) => to.send(200, {}, body)],
+      ['GET', '/broken', () => Promise.reject(new Error('secret detail'))],
     ]);
     await using open = await openEndpoint({ routes, limits: { bodyBytes: 1024 } });
     const health = await fetch(`${open.origin}/health?deep=1`);
@@ -197,6 +186,41 @@ describe('routes', () => {
     expect((await fetch(`${open.origin}/echo`, { method: 'POST', body: 'x'.repeat(2000) })).status).toBe(413);
     const broken = await fetch(`${open.origin}/broken`);
     expect([broken.status, (await broken.text()).includes('secret')]).toEqual([500, false]);
+  });
+
+  it('may be all paths of one segment below a path; an exact path wins', async () => {
+    const hooks = createHooks(() => {});
+    hooks.mount.tap('test', (table) => {
+      table.addBelow('GET', '/pages', ({ path }, _body, to) => to.send(200, {}, path));
+      table.add('GET', '/pages/own', (_inbound, _body, to) => to.send(200, {}, 'own'));
+    });
+    await using open = await openEndpoint({ routes: mountedRoutes(hooks, '/mcp') });
+    const answerAt = async (path: string) => {
+      const answer = await fetch(`${open.origin}${path}`);
+      return answer.status === 200 ? answer.text() : answer.status;
+    };
+    const found = await Promise.all(['/pages/a', '/pages/own', '/pages', '/pages/', '/pages/a/b', '/a'].map(answerAt));
+    expect(found).toEqual(['/pages/a', 'own', 404, 404, 404, 404]);
+  });
+
+  it('may allow origins of their own: any without cookies, or some by name', async () => {
+    const answer: RouteAnswer = (_inbound, _body, to) => to.send(200, { 'set-cookie': ['a=1', 'b=2'] }, 'ok');
+    const routes = routesOf([
+      ['POST', '/any', answer, { origins: 'any' }],
+      ['POST', '/some', answer, { origins: ['https://a.example'] }],
+      ['POST', '/none', answer],
+    ]);
+    await using open = await openEndpoint({ routes });
+    const ask = async (path: string, origin: string, method = 'POST') => {
+      const headers = { origin, 'access-control-request-method': 'POST' };
+      const { status, headers: given } = await fetch(`${open.origin}${path}`, { method, headers });
+      return [status, given.get('access-control-allow-origin'), given.getSetCookie().length];
+    };
+    expect(await ask('/any', 'https://b.example')).toEqual([200, '*', 2]);
+    expect(await ask('/any', 'https://b.example', 'OPTIONS')).toEqual([204, '*', 0]);
+    expect(await ask('/some', 'https://a.example')).toEqual([200, 'https://a.example', 2]);
+    expect(await ask('/some', 'https://b.example')).toEqual([403, null, 0]);
+    expect(await ask('/none', 'https://a.example')).toEqual([403, null, 0]);
   });
 
   proves('choice.endpoint.protected-resource-404', 'answer a JSON 404 where nothing is mounted', async () => {
@@ -213,3 +237,13 @@ describe('routes', () => {
     }
   });
 });
+
+function routesOf(
+  mounted: readonly (readonly [RouteMethod, string, RouteAnswer, RouteOptions?])[],
+): ReturnType<typeof mountedRoutes> {
+  const hooks = createHooks(() => {});
+  hooks.mount.tap('test', (table) => {
+    for (const [method, path, answer, options] of mounted) table.add(method, path, answer, options);
+  });
+  return mountedRoutes(hooks, '/mcp');
+}

@@ -1,0 +1,15 @@
+import type { JsonObject } from './json.ts';
+
+/**
+ * Slot `tokenIssuers`: an authorization server of this gateway, named by its issuer URL. An incoming-auth plugin that accepts
+ * tokens of this issuer reads the keys here, without a request over HTTP.
+ */
+export interface TokenIssuer {
+  /** The public keys as JWKs (RFC 7517), also those that only verify. */
+  keys(): Promise<readonly JsonObject[]>;
+  /**
+   * Whether a token with a valid signature and these claims was withdrawn, e.g. by a revocation (RFC 7009). Synchronous when it
+   * is known.
+   */
+  isWithdrawn(claims: JsonObject): boolean | Promise<boolean>;
+}

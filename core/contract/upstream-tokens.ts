@@ -1,0 +1,35 @@
+import type { Caller } from './caller.ts';
+import type { JsonObject } from './json.ts';
+import type { Secret } from './secret.ts';
+
+/**
+ * Slot `upstreamTokens`: the tokens that people got from upstream identity providers when they signed in. An authorization
+ * server fills it; strategies and policies read it. Its only name is `auth-server`.
+ */
+export interface UpstreamTokens {
+  /** Names of the providers in the order of sign-in. */
+  readonly providers: readonly string[];
+  /** The provider whose claims policies read. */
+  readonly primary: string;
+  /** A token that is already here and valid; `undefined` when `obtain` is needed. */
+  known(caller: Caller, provider: string): UpstreamToken | undefined;
+  /**
+   * The caller's token of a provider, refreshed when it is about to expire.
+   * @throws UserActionRequired when the caller has not connected the provider, or its token cannot be refreshed any more;
+   * GatewayFault STORE_UNAVAILABLE, REMOTE_UNAVAILABLE when it cannot be read or refreshed now; the signal's reason
+   */
+  obtain(caller: Caller, provider: string, signal: AbortSignal): Promise<UpstreamToken>;
+  /** A backend answered 401 to this token: returns whether the next `obtain` may return another one. */
+  refused(caller: Caller, provider: string): boolean;
+}
+
+/** One person's tokens of one provider. */
+export interface UpstreamToken {
+  readonly accessToken: Secret;
+  /** Present when the provider issued one; refreshed before it expires. */
+  readonly idToken?: Secret;
+  /** Epoch milliseconds; `undefined` when the provider does not say. */
+  readonly expiresMs: number | undefined;
+  /** Claims about the person: those of the access token when it is a JWT, else of the identity that the provider gave. */
+  readonly claims: JsonObject;
+}

@@ -20,6 +20,8 @@ const PROGRAMS = {
         mmdebstrap: 'mmdebstrap debian-archive-keyring',
         'gnome-keyring-daemon': 'gnome-keyring',
         'dbus-run-session': 'dbus-daemon',
+        'redis-sentinel': 'redis-sentinel',
+        chromium: 'chromium',
       }
     : {}),
 };

@@ -20,8 +20,10 @@ export interface Accounts {
   /** Begins a session. `ttlMs`: lifetime of its refresh tokens; every refresh extends it. */
   openSession(session: Session, ttlMs: number): Promise<void>;
   session(tsid: string): Promise<Session | undefined>;
+  /** The sessions of a person that have not ended, for the page that lists them. */
+  sessions(person: string): Promise<readonly Session[]>;
   extendSession(tsid: string, ttlMs: number): Promise<void>;
-  /** Ends a session. The upstream tokens of a person without sessions are deleted. */
+  /** Ends a session: its refresh tokens are refused. The upstream tokens of a person without sessions are deleted. */
   endSession(tsid: string): Promise<void>;
 }
 
@@ -39,6 +41,8 @@ export interface Session {
   readonly id: string;
   readonly person: string;
   readonly clientId: string;
+  /** As the client registered it: not verified. */
+  readonly clientName?: string;
   /** Epoch milliseconds. */
   readonly startedMs: number;
 }

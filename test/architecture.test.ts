@@ -34,7 +34,8 @@ describe('the architecture check accepts', () => {
         'plugins/shared/duration.ts': `import { z } from 'zod';`,
         'plugins/audit/index.ts': `import { STAGE } from '@toolmgr/core';\nimport { d } from '../shared/duration.ts';\nimport { row } from './row.ts';\nexport default { address: 'audit' };`,
         'plugins/audit/row.ts': 'export const row = 1;',
-        'plugins/stores/redis/index.ts': `import Redis from 'ioredis';\nexport default { address: 'stores/redis' };`,
+        'plugins/shared/redis/a.ts': `import Redis from 'ioredis';`,
+        'plugins/stores/redis/index.ts': `export default { address: 'stores/redis' };`,
         'plugins/index.ts': `export const catalogue = { audit: () => import('./audit/index.ts'), 'stores/redis': () => import('./stores/redis/index.ts') };`,
         'hosts/http/listen.ts': `import fastify from 'fastify';`,
         'hosts/manager/main.ts': `import { catalogue } from '@toolmgr/plugins';\nimport { listen } from '../http/listen.ts';`,
@@ -206,7 +207,7 @@ describe('the architecture check refuses', () => {
 
   it('a heavy package outside its folder', () => {
     expect(faults({ 'plugins/rate-limit/a.ts': `import Redis from 'ioredis';` })).toEqual([
-      `'ioredis' belongs in plugins/stores/redis, plugins/auth-server/storage, not in plugins/rate-limit/a.ts`,
+      `'ioredis' belongs in plugins/shared/redis, not in plugins/rate-limit/a.ts`,
     ]);
     expect(faults({ 'core/pipeline/a.ts': `import { SyncHook } from 'tapable';` })).toEqual([
       `'tapable' belongs in core/extension, not in core/pipeline/a.ts`,
@@ -279,7 +280,7 @@ describe('the architecture check refuses', () => {
     expect(faults({ ...plugin, 'plugins/index.ts': alone })).toEqual([`'audit' does not list its contract.ts`]);
     const loading = { 'plugins/audit/contract.ts': `import { config } from './config.ts';\nimport 'ioredis';` };
     expect(faults({ ...plugin, ...loading, 'plugins/index.ts': entry('./audit/contract.ts') })).toEqual([
-      `'ioredis' belongs in plugins/stores/redis, plugins/auth-server/storage, not in plugins/audit/contract.ts`,
+      `'ioredis' belongs in plugins/shared/redis, not in plugins/audit/contract.ts`,
       `plugins/audit/contract.ts loads './config.ts' with every file that is read`,
       `plugins/audit/contract.ts loads 'ioredis' with every file that is read`,
     ]);

@@ -5,7 +5,7 @@ const EXCHANGE = 'plugins/outgoing-auth/token-exchange/strategy.ts';
 const INHERITED = 'core/backend/transports/inherited-environment.ts';
 const LOCAL = 'plugins/incoming-auth/local/local-caller.ts';
 const PUBLIC_ADDRESS = 'plugins/shared/safe-http/public-address.ts';
-const REDIS = 'plugins/stores/redis/connection.ts';
+const REDIS = 'plugins/shared/redis/redis-connection.ts';
 const REMOTE = 'plugins/shared/safe-http/remote-http.ts';
 const SEND = 'core/backend/send.ts';
 const SHARES = 'core/mcp/shares.ts';
@@ -94,7 +94,7 @@ export const outsideBehaviours: readonly Mutation[] = [
     "['invalid_grant', ['AUTH_STRATEGY_FAILED'",
   ],
   ['choice.token-exchange.discovery', EXCHANGE, 'if (requests.own === undefined) return;', 'return;'],
-  ['choice.store.redis-hangs', REDIS, 'socketTimeout: commandTimeoutMs,', 'socketTimeout: 60_000,'],
+  ['choice.store.redis-hangs', REDIS, 'socketTimeout: silenceMs,', 'socketTimeout: 60_000,'],
   ['choice.store.redis-wrong-settings', REDIS, 'if (permanentError === undefined) return;', 'return;'],
   [
     'choice.store.redis-keys',

@@ -221,7 +221,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'get-port': ['plugins/workloads', 'hosts'],
   '@napi-rs/keyring': ['plugins/secrets/encrypted'],
   'proper-lockfile': ['plugins/workloads/state'],
-  ioredis: ['plugins/stores/redis', 'plugins/auth-server/storage'],
+  ioredis: ['plugins/shared/redis'],
   'oidc-provider': ['plugins/auth-server/provider'],
   'light-my-request': ['plugins/auth-server/provider'],
   'openid-client': ['plugins/auth-server/upstreams'],

@@ -1,7 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
 import { readOptionalSecret } from '../../shared/read-secret.ts';
 import { redisConfig } from './config.ts';
-import { createConnection } from './connection.ts';
+import { connectStore } from './connect-store.ts';
 import { keysOf } from './key-names.ts';
 import { createRedisStore, storeScripts } from './redis-store.ts';
 
@@ -17,12 +17,10 @@ export default definePlugin({
   contractKey: 'sessionStorage',
   config: redisConfig,
   apply(core, config) {
-    const connection = createConnection(core, config, storeScripts());
+    const connection = connectStore(core, config, storeScripts(), () => readOptionalSecret(core.slots, PASSWORD));
     const store = createRedisStore(connection, keysOf(core.server.name, config.keyPrefix));
     core.slots.stores.register('redis', store);
-    core.hooks.starting.tapPromise(ADDRESS, async () => {
-      await connection.open(await readOptionalSecret(core.slots, PASSWORD));
-    });
+    core.hooks.starting.tapPromise(ADDRESS, () => connection.open());
     core.hooks.stopping.tapPromise(ADDRESS, () => store.close());
   },
 });

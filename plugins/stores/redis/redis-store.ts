@@ -1,6 +1,5 @@
 import type { Bucket, Store } from '@toolmgr/core';
-import type { Redis } from 'ioredis';
-import type { Connection, Scripts } from './connection.ts';
+import type { Connection, RedisClient, Scripts } from '../../shared/redis/redis-connection.ts';
 import type { Keys } from './key-names.ts';
 import { takeScript } from './take-script.ts';
 
@@ -17,7 +16,7 @@ export function createRedisStore(connection: Connection, keys: Keys): Store {
   return {
     async get(key, ttlMs) {
       const name = keys.value(key);
-      const read = (redis: Redis) => (ttlMs === undefined ? redis.get(name) : redis.getex(name, 'PX', ttlMs));
+      const read = (redis: RedisClient) => (ttlMs === undefined ? redis.get(name) : redis.getex(name, 'PX', ttlMs));
       return (await connection.run(read)) ?? undefined;
     },
     async set(key, value, ttlMs) {
@@ -34,9 +33,9 @@ export function createRedisStore(connection: Connection, keys: Keys): Store {
 }
 
 /** Uses the clock of the server, not of this process. */
-async function take(redis: Redis, buckets: readonly Bucket[], keys: Keys): Promise<number> {
+async function take(redis: RedisClient, buckets: readonly Bucket[], keys: Keys): Promise<number> {
   if (buckets.length === 0) return 0;
   const names = buckets.map(({ key }) => keys.bucket(key));
   const sizes = buckets.flatMap(({ capacity, refillPeriodMs }) => [capacity, refillPeriodMs]);
-  return (redis as Redis & Scripted).take(names.length, ...names, ...sizes);
+  return (redis as RedisClient & Scripted).take(names.length, ...names, ...sizes);
 }

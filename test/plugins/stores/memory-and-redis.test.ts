@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bucket, Store } from '../../../core/contract/store.ts';
 import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
 import { redisConfig } from '../../../plugins/stores/redis/config.ts';
-import { createConnection } from '../../../plugins/stores/redis/connection.ts';
+import { connectStore } from '../../../plugins/stores/redis/connect-store.ts';
 import { keysOf } from '../../../plugins/stores/redis/key-names.ts';
 import { createRedisStore, storeScripts } from '../../../plugins/stores/redis/redis-store.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
@@ -36,7 +36,7 @@ describe.skipIf(redisMissing)('the memory store and the Redis store', () => {
     admin = new Redis({ port: server.port });
     const config = redisConfig.parse({ address: server.address });
     const scripts = storeScripts("redis.call('HMGET', 'clock', 's', 'us')");
-    const connection = createConnection(pluginCore(), config, scripts);
+    const connection = connectStore(pluginCore(), config, scripts);
     await connection.open();
     store = createRedisStore(connection, keysOf('same', undefined));
   });

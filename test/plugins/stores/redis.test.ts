@@ -1,8 +1,9 @@
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Store } from '../../../core/contract/store.ts';
-import { redisAddress, redisConfig } from '../../../plugins/stores/redis/config.ts';
-import { createConnection } from '../../../plugins/stores/redis/connection.ts';
+import { redisAddress } from '../../../plugins/shared/redis/redis-address.ts';
+import { redisConfig } from '../../../plugins/stores/redis/config.ts';
+import { connectStore } from '../../../plugins/stores/redis/connect-store.ts';
 import redisPlugin from '../../../plugins/stores/redis/index.ts';
 import { keysOf } from '../../../plugins/stores/redis/key-names.ts';
 import { createRedisStore, storeScripts } from '../../../plugins/stores/redis/redis-store.ts';
@@ -55,7 +56,7 @@ describe.skipIf(redisMissing)('stores/redis', () => {
     await turn();
     const config = redisConfig.parse({ address: server.address });
     const scripts = storeScripts(`redis.call('HMGET', '${clockKey}', 's', 'us')`);
-    const connection = createConnection(pluginCore(), config, scripts);
+    const connection = connectStore(pluginCore(), config, scripts);
     await connection.open();
     return {
       store: createRedisStore(connection, keysOf(name, undefined)),

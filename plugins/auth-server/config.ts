@@ -1,0 +1,90 @@
+import { nearest } from '@toolmgr/core';
+import { z } from 'zod';
+import { clientsShape } from './clients/config.ts';
+import { delegationFields } from './delegation/config.ts';
+import { plainHttpProblem, providerConfig } from './provider/config.ts';
+import { storageConfig } from './storage/config.ts';
+import { type UpstreamConfig, upstreamProvider } from './upstreams/config.ts';
+
+/** Scopes that every installation supports. */
+const STANDARD_SCOPES = ['openid', 'profile', 'email', 'offline_access'];
+
+/**
+ * `authServerConfig`: every field of the contract, and our extensions.
+ *
+ * Shape: durations in milliseconds; `primaryUpstreamProvider` may be empty, see {@link primaryOf}.
+ * Source: vmcp spec §2 spec.authServerConfig.
+ */
+export const authServerConfig = z
+  .strictObject({
+    ...providerConfig,
+    upstreamProviders: z
+      .array(upstreamProvider)
+      .min(1, 'expected at least one provider')
+      .max(64)
+      .describe('identity providers that people sign in to, in this order'),
+    primaryUpstreamProvider: z
+      .string()
+      .default('')
+      .describe('provider whose claims policies read; empty means the first'),
+    disableUpstreamTokenInjection: z
+      .boolean()
+      .default(false)
+      .describe('backends get no credential of the caller: no Authorization, Cookie and Proxy-Authorization'),
+    ...clientsShape,
+    ...delegationFields,
+    storage: storageConfig.prefault({}).describe('where records are kept'),
+  })
+  .superRefine((given, context) => {
+    const wrong = (path: PropertyKey[], message: string): void => context.addIssue({ code: 'custom', path, message });
+    for (const key of ['issuer', 'authorizationEndpointBaseUrl'] as const) {
+      const url = given[key];
+      const problem = url === undefined ? undefined : plainHttpProblem(url, given.insecureAllowHTTP);
+      if (problem !== undefined) wrong([key], problem);
+    }
+    const names = given.upstreamProviders.map(({ name }) => name);
+    for (const [index, name] of names.entries()) {
+      const first = names.indexOf(name);
+      if (first < index)
+        wrong(['upstreamProviders', index, 'name'], `is already the name of upstreamProviders.${first}`);
+    }
+    if (given.upstreamProviders.every(({ loginPolicy }) => loginPolicy === 'onDemand')) {
+      wrong(['upstreamProviders', 0, 'loginPolicy'], 'expected required: people sign in with at least one provider');
+    }
+    const { primaryUpstreamProvider: primary } = given;
+    if (primary !== '' && !names.includes(primary)) wrong(['primaryUpstreamProvider'], unknownUpstream(primary, names));
+    const supported = supportedScopes(given);
+    for (const [index, scope] of given.baselineClientScopes.entries()) {
+      if (supported.includes(scope)) continue;
+      const message = `"${scope}" is not a supported scope; supported: ${supported.join(', ')}`;
+      wrong(['baselineClientScopes', index], message);
+    }
+  });
+
+/** The parsed configuration. */
+export type AuthServerConfig = z.output<typeof authServerConfig>;
+
+/** Scopes that clients may request: the standard ones, those of the resource and those of the upstream providers. */
+export function supportedScopes({
+  scopesSupported,
+  upstreamProviders,
+}: Pick<AuthServerConfig, 'scopesSupported' | 'upstreamProviders'>): readonly string[] {
+  return [...new Set([...STANDARD_SCOPES, ...scopesSupported, ...upstreamProviders.flatMap(scopesOf)])];
+}
+
+function scopesOf({ oidcConfig, oauth2Config }: UpstreamConfig): readonly string[] {
+  return (oidcConfig ?? oauth2Config)?.scopes ?? [];
+}
+
+/** Name of the provider whose claims policies read. */
+export function primaryOf(config: Pick<AuthServerConfig, 'primaryUpstreamProvider' | 'upstreamProviders'>): string {
+  const { primaryUpstreamProvider: given, upstreamProviders } = config;
+  return given === '' ? (upstreamProviders[0]?.name ?? '') : given;
+}
+
+/** Why a provider name is wrong, with the nearest one. */
+export function unknownUpstream(name: string, names: readonly string[]): string {
+  const hint = nearest(name, names);
+  const advice = hint === undefined ? ` (providers: ${names.join(', ')})` : `, did you mean "${hint}"?`;
+  return `no upstream provider is named "${name}"${advice}`;
+}

@@ -4,7 +4,7 @@ import { clientsShape } from './clients/config.ts';
 import { delegationFields } from './delegation/config.ts';
 import { plainHttpProblem, providerConfig } from './provider/config.ts';
 import { storageConfig } from './storage/config.ts';
-import { type UpstreamConfig, upstreamProvider } from './upstreams/config.ts';
+import { type UpstreamConfig, upstreamProviders } from './upstreams/config.ts';
 
 /** Scopes that every installation supports. */
 const STANDARD_SCOPES = ['openid', 'profile', 'email', 'offline_access'];
@@ -18,11 +18,7 @@ const STANDARD_SCOPES = ['openid', 'profile', 'email', 'offline_access'];
 export const authServerConfig = z
   .strictObject({
     ...providerConfig,
-    upstreamProviders: z
-      .array(upstreamProvider)
-      .min(1, 'expected at least one provider')
-      .max(64)
-      .describe('identity providers that people sign in to, in this order'),
+    upstreamProviders: upstreamProviders.describe('identity providers that people sign in to, in this order'),
     primaryUpstreamProvider: z
       .string()
       .default('')
@@ -43,14 +39,6 @@ export const authServerConfig = z
       if (problem !== undefined) wrong([key], problem);
     }
     const names = given.upstreamProviders.map(({ name }) => name);
-    for (const [index, name] of names.entries()) {
-      const first = names.indexOf(name);
-      if (first < index)
-        wrong(['upstreamProviders', index, 'name'], `is already the name of upstreamProviders.${first}`);
-    }
-    if (given.upstreamProviders.every(({ loginPolicy }) => loginPolicy === 'onDemand')) {
-      wrong(['upstreamProviders', 0, 'loginPolicy'], 'expected required: people sign in with at least one provider');
-    }
     const { primaryUpstreamProvider: primary } = given;
     if (primary !== '' && !names.includes(primary)) wrong(['primaryUpstreamProvider'], unknownUpstream(primary, names));
     const supported = supportedScopes(given);

@@ -1,0 +1,75 @@
+import { z } from 'zod';
+import { headerName, headerValue } from '../../shared/credential-header.ts';
+import { parseJsonPath } from './json-path.ts';
+
+const MAX_URL = 2048;
+
+/** Any http or https URL. The provider's rules for addresses are checked by `config.ts`. */
+export const webUrl = z
+  .string()
+  .max(MAX_URL)
+  .refine((url) => /^https?:\/\//i.test(url) && URL.canParse(url), 'expected an http or https URL')
+  .refine((url) => !url.includes('#'), 'expected a URL without a fragment');
+
+/** Where the provider sends the browser back to. The token request repeats it without a query. */
+export const redirectUri = webUrl.refine((url) => !url.includes('?'), 'expected a URL without a query');
+
+/** Scopes of RFC 6749 §3.3. */
+export const scopes = z.array(
+  z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'expected a scope without spaces, quotes and backslashes'),
+);
+
+/** Parameters that the gateway sets itself. */
+const OWN_PARAMETERS: ReadonlySet<string> = new Set([
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'nonce',
+]);
+
+/** `additionalAuthorizationParams`. */
+export const authorizationParams = z
+  .record(z.string().min(1), z.string())
+  .superRefine((given, context) => {
+    for (const name of Object.keys(given).filter((each) => OWN_PARAMETERS.has(each))) {
+      context.addIssue({ code: 'custom', path: [name], message: 'the gateway sets this parameter itself; remove it' });
+    }
+  })
+  .describe(`further parameters of the authorization request; not ${[...OWN_PARAMETERS].join(', ')}`);
+
+/** A path into JSON, such as `user.id` or `access_token|@upstreamjwt|sub`. */
+export const path = z.string().superRefine((text, context) => {
+  const parsed = parseJsonPath(text);
+  if (text !== '' && 'problem' in parsed) context.addIssue({ code: 'custom', message: parsed.problem });
+});
+
+const fields = (name: string) =>
+  z
+    .array(z.string().min(1))
+    .min(1)
+    .default([name])
+    .describe('members of the answer, or paths such as data.id; the first with a value that is not empty wins');
+
+/** `userInfo` of an OAuth 2.0 provider and `userInfoOverride` of an OpenID Connect provider. */
+export const userInfo = z.strictObject({
+  endpointUrl: webUrl.describe('URL that answers with a JSON object about the person'),
+  httpMethod: z.enum(['GET', 'POST']).default('GET').describe('method of the request'),
+  additionalHeaders: z
+    .record(
+      headerName.refine((name) => name.toLowerCase() !== 'authorization', 'the request carries the access token there'),
+      headerValue,
+    )
+    .default({})
+    .describe('further headers of the request'),
+  fieldMapping: z
+    .strictObject({ subjectFields: fields('sub'), nameFields: fields('name'), emailFields: fields('email') })
+    .prefault({})
+    .describe('where the answer has the identity'),
+});
+
+/** The parsed `userInfo`. */
+export type UserInfoConfig = z.output<typeof userInfo>;

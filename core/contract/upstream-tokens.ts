@@ -14,11 +14,18 @@ export interface UpstreamTokens {
   /** A token that is already here and valid; `undefined` when `obtain` is needed. */
   known(caller: Caller, provider: string): UpstreamToken | undefined;
   /**
-   * The caller's token of a provider, refreshed when it is about to expire.
+   * The caller's token of a provider, refreshed when it is about to expire. `need`: the token that has to be valid; default
+   * `accessToken`.
    * @throws UserActionRequired when the caller has not connected the provider, or its token cannot be refreshed any more;
-   * GatewayFault STORE_UNAVAILABLE, REMOTE_UNAVAILABLE when it cannot be read or refreshed now; the signal's reason
+   * GatewayFault AUTH_STRATEGY_REFUSED for a caller who did not sign in here, AUTH_STRATEGY_FAILED for an unknown provider,
+   * STORE_UNAVAILABLE, REMOTE_UNAVAILABLE when it cannot be read or refreshed now; the signal's reason
    */
-  obtain(caller: Caller, provider: string, signal: AbortSignal): Promise<UpstreamToken>;
+  obtain(
+    caller: Caller,
+    provider: string,
+    signal: AbortSignal,
+    need?: 'accessToken' | 'idToken',
+  ): Promise<UpstreamToken>;
   /** A backend answered 401 to this token: returns whether the next `obtain` may return another one. */
   refused(caller: Caller, provider: string): boolean;
 }
@@ -26,7 +33,7 @@ export interface UpstreamTokens {
 /** One person's tokens of one provider. */
 export interface UpstreamToken {
   readonly accessToken: Secret;
-  /** Present when the provider issued one; refreshed before it expires. */
+  /** Present when the provider issued one. It may have expired, unless `obtain` was told to need it. */
   readonly idToken?: Secret;
   /** Epoch milliseconds; `undefined` when the provider does not say. */
   readonly expiresMs: number | undefined;

@@ -66,5 +66,13 @@ export interface Connection {
 export interface TokenRow {
   readonly identity: UpstreamIdentity;
   readonly tokens: UpstreamTokenSet;
+  /** Epoch milliseconds of the sign-in at the provider. */
   readonly connectedMs: number;
+  /** Epoch milliseconds when the access token was issued: at the sign-in or at the last refresh. */
+  readonly issuedMs: number;
+  /**
+   * `refused`: the refresh token is not accepted any more; `unchecked`: refreshed tokens whose check did not finish, only the
+   * refresh token may be used; `invalid`: the check failed, no token may be used.
+   */
+  readonly problem?: 'refused' | 'unchecked' | 'invalid';
 }

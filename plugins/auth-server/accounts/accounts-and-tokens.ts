@@ -1,0 +1,47 @@
+import type { Log, UpstreamTokens } from '@toolmgr/core';
+import type { AuthStorage } from '../storage/storage.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
+import type { Accounts } from './accounts.ts';
+import { createAccounts } from './create-accounts.ts';
+import { createRecentRows } from './recent-rows.ts';
+import { createTokenRefresher } from './refresh-tokens.ts';
+import { createTokenRows, type RecordSeal } from './token-rows.ts';
+import { createUpstreamTokens } from './upstream-tokens.ts';
+
+/** What {@link createAccountsAndTokens} needs. */
+export interface AccountsAndTokensParts {
+  /** Issuer of the callers that have upstream tokens, without a trailing slash. */
+  readonly issuer: string;
+  readonly storage: AuthStorage;
+  /** Encrypts rows of upstream tokens. */
+  readonly seal: RecordSeal;
+  /** In the order of sign-in. */
+  readonly upstreams: readonly Upstream[];
+  /** Name of the provider whose claims policies read. */
+  readonly primary: string;
+  readonly log: Log;
+  /** The link that leads a person to a provider. */
+  connectUrl(person: string, provider: string): string | Promise<string>;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** Creates the accounts, and the slot `upstreamTokens` that reads them. What changes here is seen by the slot at once. */
+export function createAccountsAndTokens(parts: AccountsAndTokensParts): {
+  readonly accounts: Accounts;
+  readonly upstreamTokens: UpstreamTokens;
+} {
+  const rows = createTokenRows(parts.storage, parts.seal);
+  const recent = createRecentRows(parts.now);
+  const refresher = createTokenRefresher({ ...parts, rows });
+  return {
+    accounts: createAccounts({ ...parts, rows, recent }),
+    upstreamTokens: createUpstreamTokens({
+      ...parts,
+      providers: parts.upstreams.map(({ name }) => name),
+      rows,
+      recent,
+      refresher,
+    }),
+  };
+}

@@ -18,12 +18,6 @@ export const authServer = [
         'with authorizationEndpointBaseUrl the discovery document advertises {value}/oauth/authorize',
       'vmcp.auth-server.other-endpoints-issuer':
         'authorizationEndpointBaseUrl leaves the other endpoints derived from the issuer',
-      'vmcp.auth-server.baseline-client-scopes': 'baselineClientScopes are added to every RFC 7591 registration',
-      'vmcp.auth-server.baseline-client-scopes-supported':
-        'a baseline scope outside the upstream-derived supported scopes stops the server at start',
-      'vmcp.auth-server.baseline-client-scopes-request':
-        'every dynamically registered client and CIMD client may request the baseline scopes',
-      'vmcp.auth-server.cimd-absent': 'client ID metadata documents are disabled when cimd is omitted',
       'vmcp.auth-server.disable-upstream-token-injection': 'disableUpstreamTokenInjection is false by default',
       'vmcp.auth-server.disable-upstream-token-injection-strips':
         'with it Authorization, Cookie and Proxy-Authorization are stripped after the JWT was validated',
@@ -57,12 +51,6 @@ export const authServer = [
       'vmcp.auth-server.refresh-token-lifespan': 'tokenLifespans.refreshTokenLifespan is 168h by default',
       'vmcp.auth-server.auth-code-lifespan': 'tokenLifespans.authCodeLifespan is 10m by default',
       'vmcp.auth-server.lifespans-durations': 'each token lifespan is a Go duration string',
-      'vmcp.auth-server.cimd.enabled': 'cimd.enabled is required and false by default',
-      'vmcp.auth-server.cimd.disabled-dcr-only':
-        'with cimd.enabled false only dynamically registered client IDs are accepted',
-      'vmcp.auth-server.cimd.cache-fallback-ttl': 'cimd.cacheFallbackTtl is a Go duration, 5m by default when enabled',
-      'vmcp.auth-server.cimd.cache-max-size':
-        'cimd.cacheMaxSize is an integer of at least 1, 256 by default when enabled',
       'vmcp.auth-server.redis.acl-user-config': 'storage.redis.aclUserConfig is required',
       'vmcp.auth-server.redis.acl-password': 'aclUserConfig.passwordSecretRef is required with name and key',
       'vmcp.auth-server.redis.acl-username':
@@ -85,6 +73,23 @@ export const authServer = [
       'vmcp.auth-server.redis.tls-skip-verify': 'tls and sentinelTls hold insecureSkipVerify as a boolean',
       'vmcp.auth-server.redis.tls-presence': 'the presence of tls turns TLS on to the master or cluster',
       'vmcp.auth-server.redis.sentinel-tls-only': 'sentinelTls applies only with sentinelConfig',
+    },
+  },
+  {
+    source: 'vmcp spec §2 spec.authServerConfig',
+    says: {
+      'vmcp.auth-server.baseline-client-scopes': 'baselineClientScopes are added to every RFC 7591 registration',
+      'vmcp.auth-server.baseline-client-scopes-supported':
+        'a baseline scope outside the upstream-derived supported scopes stops the server at start',
+      'vmcp.auth-server.baseline-client-scopes-request':
+        'every dynamically registered client and CIMD client may request the baseline scopes',
+      'vmcp.auth-server.cimd-absent': 'client ID metadata documents are disabled when cimd is omitted',
+      'vmcp.auth-server.cimd.enabled': 'cimd.enabled is required and false by default',
+      'vmcp.auth-server.cimd.disabled-dcr-only':
+        'with cimd.enabled false only dynamically registered client IDs are accepted',
+      'vmcp.auth-server.cimd.cache-fallback-ttl': 'cimd.cacheFallbackTtl is a Go duration, 5m by default when enabled',
+      'vmcp.auth-server.cimd.cache-max-size':
+        'cimd.cacheMaxSize is an integer of at least 1, 256 by default when enabled',
     },
   },
 ] as const satisfies readonly Section[];

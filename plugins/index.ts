@@ -3,7 +3,7 @@ import type { Catalogue } from '@toolmgr/core';
 /**
  * Every first-party plugin by address, loaded only when a plan uses it. `contract` reads its section of a vmcp file without it.
  *
- * The order is also the order of plugins in plans from files: secrets, incoming auth, authorization, outgoing auth, backend
+ * The order is also the order of plugins in plans from files: secrets, authorization server, incoming auth, authorization, outgoing auth, backend
  * sources, names, state, records.
  */
 export const catalogue: Catalogue = {
@@ -12,6 +12,11 @@ export const catalogue: Catalogue = {
     section: { isInEveryPlan: true },
   },
   'secrets/encrypted': () => import('./secrets/encrypted/index.ts'),
+  'auth-server': {
+    load: () => import('./auth-server/index.ts'),
+    section: { contractKey: 'authServerConfig' },
+    contract: () => import('./auth-server/contract.ts'),
+  },
   'incoming-auth/anonymous': {
     load: () => import('./incoming-auth/anonymous/index.ts'),
     section: { choice: { of: 'incomingAuth', type: 'anonymous', isDefault: true, callers: 'anonymous' } },
@@ -23,6 +28,7 @@ export const catalogue: Catalogue = {
   'incoming-auth/oidc': {
     load: () => import('./incoming-auth/oidc/index.ts'),
     section: { contractKey: 'incomingAuth.oidc', choice: { of: 'incomingAuth', type: 'oidc', callers: 'token' } },
+    contract: () => import('./incoming-auth/oidc/contract.ts'),
   },
   'authorization/cedar': {
     load: () => import('./authorization/cedar/index.ts'),

@@ -160,9 +160,14 @@ export const server = [
   },
   {
     source: 'vmcp spec §5 authentication',
-    deferred: 'comes with the embedded authorization server',
     says: {
       'vmcp.authentication.issuer-matches': 'the embedded issuer must match the issuer of the referenced oidcConfigRef',
+    },
+  },
+  {
+    source: 'vmcp spec §5 authentication',
+    deferred: 'comes with the embedded authorization server',
+    says: {
       'vmcp.authentication.registration': 'the embedded server supports RFC 7591 registration at /oauth/register',
     },
   },

@@ -117,7 +117,6 @@ export {
 } from './errors.ts';
 export { ANONYMOUS } from './extension/anonymous.ts';
 export type {
-  AcceptedTokens,
   Choice,
   ContractSection,
   FileFacts,

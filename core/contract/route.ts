@@ -1,6 +1,6 @@
 import type { Inbound, Responder } from './inbound.ts';
 
-/** Extra HTTP routes that a plugin mounts beside the endpoint (`mount` hook). */
+/** Extra HTTP routes that a plugin mounts beside the endpoint: in the hook `mount`, or later until `starting` has finished. */
 export interface RouteTable {
   /** Path of the MCP endpoint, e.g. `/mcp`; some well-known paths are derived from it. */
   readonly endpointPath: string;

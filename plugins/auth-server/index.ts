@@ -1,16 +1,40 @@
-import { definePlugin, GatewayFault } from '@toolmgr/core';
-import { authServerConfig } from './config.ts';
+import { definePlugin, GatewayFault, type RouteTable } from '@toolmgr/core';
+import { type AuthServer, openAuthServer } from './auth-server.ts';
+import { authServerConfig, primaryOf } from './config.ts';
 
 const ADDRESS = 'auth-server';
 
-/** The embedded authorization server. */
+/** An OAuth 2.1 authorization server for this gateway: people sign in at upstream identity providers. */
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
-  summary: 'signs people in at upstream identity providers and issues the tokens that clients send',
-  contractKey: 'authServerConfig',
+  summary: 'issues the tokens of this gateway to people who sign in at identity providers',
   config: authServerConfig,
-  apply() {
-    throw new GatewayFault('PLAN_INVALID', `${ADDRESS}: is not available yet`);
+  apply({ hooks, slots, log, now }, config) {
+    let opened: AuthServer | undefined;
+    let table: RouteTable | undefined;
+    const server = (): AuthServer => {
+      if (opened === undefined) throw new GatewayFault('PLAN_INCOMPLETE', `${ADDRESS} was used before its start`);
+      return opened;
+    };
+    slots.tokenIssuers.register(config.issuer, {
+      keys: () => server().issuer.keys(),
+      isWithdrawn: (claims) => server().issuer.isWithdrawn(claims),
+    });
+    slots.upstreamTokens.register(ADDRESS, {
+      providers: config.upstreamProviders.map(({ name }) => name),
+      primary: primaryOf(config),
+      known: (caller, provider) => server().upstreamTokens.known(caller, provider),
+      obtain: (caller, provider, signal) => server().upstreamTokens.obtain(caller, provider, signal),
+      refused: (caller, provider) => server().upstreamTokens.refused(caller, provider),
+    });
+    hooks.mount.tap(ADDRESS, (routes) => {
+      table = routes;
+    });
+    hooks.starting.tapPromise(ADDRESS, async () => {
+      opened = await openAuthServer({ slots, log, now }, config);
+      if (table !== undefined) opened.mount(table); // the routes need the keys, which are read now
+    });
+    hooks.stopping.tapPromise(ADDRESS, async () => opened?.close());
   },
 });

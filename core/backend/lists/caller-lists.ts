@@ -1,5 +1,3 @@
-import type { UserActionRequired } from '../../errors.ts';
-
 const OLD_MS = 60_000;
 const TRY_AGAIN_MS = 5_000;
 
@@ -11,7 +9,7 @@ export class CallerListTimes {
   readonly #max: number;
   readonly #now: () => number;
   readonly #readMs = new Map<string, number>();
-  readonly #failed = new Map<string, { readonly atMs: number; readonly required: UserActionRequired | undefined }>();
+  readonly #failedMs = new Map<string, number>();
 
   constructor(max: number, now: () => number) {
     this.#max = max;
@@ -20,21 +18,16 @@ export class CallerListTimes {
 
   /** Lists were read; returns the callers over the limit. */
   read(listClass: string): string[] {
-    this.#failed.delete(listClass);
+    this.#failedMs.delete(listClass);
     this.#readMs.delete(listClass);
     this.#readMs.set(listClass, this.#now());
     const excess = this.#readMs.size - this.#max;
     return excess <= 0 ? [] : [...this.#readMs.keys()].slice(0, excess);
   }
 
-  failed(listClass: string, required?: UserActionRequired): void {
-    this.#failed.set(listClass, { atMs: this.#now(), required });
-    if (this.#failed.size > this.#max) this.#failed.delete(this.#failed.keys().next().value ?? '');
-  }
-
-  /** What the caller has to do before its lists can be read. */
-  requiredOf(listClass: string): UserActionRequired | undefined {
-    return this.#failed.get(listClass)?.required;
+  failed(listClass: string): void {
+    this.#failedMs.set(listClass, this.#now());
+    if (this.#failedMs.size > this.#max) this.#failedMs.delete(this.#failedMs.keys().next().value ?? '');
   }
 
   forget(listClass: string): void {
@@ -43,7 +36,7 @@ export class CallerListTimes {
 
   /** Not again at once after a failure. */
   mayTry(listClass: string): boolean {
-    const failedMs = this.#failed.get(listClass)?.atMs;
+    const failedMs = this.#failedMs.get(listClass);
     return failedMs === undefined || this.#now() - failedMs >= TRY_AGAIN_MS;
   }
 

@@ -15,8 +15,6 @@ export interface RoundState {
   readonly inner?: string;
   /** Handle of a call that is suspended in this process. */
   readonly parked?: string;
-  /** A link of the gateway was sent, not a request of the backend. */
-  readonly linkSent?: boolean;
 }
 
 /** A call that resumes one suspended in this process. */
@@ -85,7 +83,7 @@ const TAG_BYTES = 16;
 
 function stateFrom(value: unknown, nowMs: number): RoundState | undefined {
   if (!isObject(value) || typeof value.expiresAtMs !== 'number' || value.expiresAtMs <= nowMs) return undefined;
-  const { callId, round, backend, inner, parked, linkSent } = value;
+  const { callId, round, backend, inner, parked } = value;
   if (typeof callId !== 'string' || typeof round !== 'number' || typeof backend !== 'string') return undefined;
   return {
     callId,
@@ -93,7 +91,6 @@ function stateFrom(value: unknown, nowMs: number): RoundState | undefined {
     backend,
     ...(typeof inner === 'string' ? { inner } : {}),
     ...(typeof parked === 'string' ? { parked } : {}),
-    ...(linkSent === true ? { linkSent } : {}),
   };
 }
 

@@ -48,12 +48,11 @@ async function subscribe({ parts, session, message, request, waiting }: LocalCal
   if (session.watches.size >= MAX_WATCHES)
     return waiting.error(invalid(`at most ${MAX_WATCHES} subscriptions a session`));
   session.watches.set(uri, found.entry); // before the watch, because an update may arrive first
-  const client = sessionClient(session);
   try {
-    await parts.service.watch(found.entry, uri, client);
+    await parts.service.watch(found.entry, uri, sessionClient(session));
   } catch (cause) {
     session.watches.delete(uri);
-    const error = errorFromWatch(cause, client);
+    const error = errorFromWatch(cause);
     if (error === undefined) throw cause;
     return waiting.error(error);
   }

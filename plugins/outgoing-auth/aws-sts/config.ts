@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { matcherProblem } from '../../shared/cel-matcher.ts';
-
-const MAX_MATCHER = 2_000; // characters
+import { matcherProblem } from './cel-matcher.ts';
 
 const REGION = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/; // becomes a label of the host name
 const SERVICE = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -17,7 +15,7 @@ const roleMapping = z
     matcher: z
       .string()
       .superRefine((expression, context) => {
-        const message = matcherProblem(expression, MAX_MATCHER);
+        const message = matcherProblem(expression);
         if (message !== undefined) context.addIssue({ code: 'custom', message });
       })
       .optional()

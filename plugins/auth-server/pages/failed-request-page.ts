@@ -1,0 +1,34 @@
+import type { BrowserAnswer } from '../provider/interactions.ts';
+import { problemPage } from './problem-page.ts';
+
+/** The page of an authorization request that cannot be answered to its application. `code`: an OAuth error code. */
+export function failedRequestPage(status: number, code?: string): BrowserAnswer {
+  if (status === 503) return problemPage({ status, ...UNAVAILABLE });
+  if (status >= 500) return problemPage({ status, ...FAILED });
+  const named = code === undefined ? '' : ` Error code: ${code}.`;
+  return problemPage({
+    status,
+    ...(code === 'session_not_found' ? ENDED : { ...INVALID, what: `${INVALID.what}${named}` }),
+  });
+}
+
+const INVALID = {
+  title: 'This sign-in cannot continue',
+  what: 'The application sent a request that this server does not accept.',
+  next: 'Go back to the application and connect again. If this page returns, tell its developer the error code.',
+};
+const ENDED = {
+  title: 'This sign-in has ended',
+  what: 'It took too long, was finished already, or was begun in another browser.',
+  next: 'Go back to the application and connect again.',
+};
+const FAILED = {
+  title: 'The sign-in failed',
+  what: 'The server could not answer the request.',
+  next: 'Go back to the application and try again. If this page returns, tell the administrator of this gateway.',
+};
+const UNAVAILABLE = {
+  title: 'The sign-in is not available now',
+  what: 'The server cannot reach its storage, or is not ready.',
+  next: 'Wait a moment, then go back to the application and connect again.',
+};

@@ -1,0 +1,43 @@
+import type { JsonObject, RouteAnswer } from '@toolmgr/core';
+import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+
+/** Where the OAuth server finds its clients. */
+export interface ClientSource {
+  /**
+   * Metadata of RFC 7591 with `client_id`; `client_secret` is the SHA-256 of the secret in hexadecimal. A `description`: why the
+   * client cannot be used. `address`: of the connection that asks.
+   */
+  find(id: string, address: string | undefined): Promise<JsonObject | { readonly description: string } | undefined>;
+  /** A client got a token. */
+  used(id: string): Promise<void>;
+  /** Answers `POST /oauth/register`. */
+  readonly register: RouteAnswer;
+  /** Clients may have a secret. */
+  readonly allowsSecrets: boolean;
+  /** URLs of metadata documents are client ids. */
+  readonly allowsDocuments: boolean;
+}
+
+/** Finds clients for the OAuth library, which neither registers nor changes them. */
+export function clientAdapter(clients: ClientSource): Adapter {
+  return {
+    async find(id) {
+      const found = await clients.find(id, Provider.ctx?.req.socket.remoteAddress);
+      if (found === undefined) return undefined;
+      if (!('client_id' in found)) throw new errors.InvalidClient(String(found.description));
+      // the library's own setting follows the signing key, which may have changed since the registration
+      const { id_token_signed_response_alg: _, ...metadata } = found;
+      return metadata as AdapterPayload;
+    },
+    upsert: refuse,
+    consume: refuse,
+    destroy: refuse,
+    revokeByGrantId: refuse,
+    findByUid: async () => undefined,
+    findByUserCode: async () => undefined,
+  };
+}
+
+async function refuse(): Promise<never> {
+  throw new Error('clients are not changed by the OAuth library');
+}

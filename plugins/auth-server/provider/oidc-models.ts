@@ -1,0 +1,96 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import Provider, { errors } from 'oidc-provider';
+import { RecordConsumed } from '../storage/provider-adapter.ts';
+import type { OauthSessions } from './oauth-sessions.ts';
+import type { RefreshFamilies } from './refresh-families.ts';
+import type { SignedTexts } from './signed-texts.ts';
+
+/** What {@link adaptModels} needs. */
+export interface ModelParts {
+  readonly codes: SignedTexts;
+  readonly families: RefreshFamilies;
+  readonly sessions: OauthSessions;
+}
+
+interface CodeModel {
+  readonly jti: string;
+  readonly grantId: string;
+  readonly accountId: string;
+  readonly clientId: string;
+  readonly adapter: { consume(id: string): Promise<void> };
+}
+
+interface RefreshModel {
+  readonly grantId: string;
+  readonly accountId: string;
+  readonly clientId: string;
+  readonly scope: string;
+  readonly resource: string;
+}
+
+/**
+ * Replaces what the library does with codes, refresh tokens and secrets.
+ *
+ * - A code is a signed random text. It begins a session when it is used, and is used once: two requests at the same time end it.
+ * - Refresh tokens are families in our storage. Revoking one ends the family and its session.
+ * - Secrets of clients are compared by their SHA-256.
+ * - ID tokens are not issued: a client learns who the person is only from the claims of the access token.
+ */
+export function adaptModels(provider: Provider, { codes, families, sessions }: ModelParts): void {
+  const { AuthorizationCode, AccessToken, RefreshToken, IdToken, Client } = provider;
+
+  const findCode = AuthorizationCode.find;
+  Object.assign(AuthorizationCode, {
+    find: async (value: unknown, options: object) =>
+      typeof value === 'string' && codes.verify(value) !== undefined
+        ? findCode.call(AuthorizationCode, value, options)
+        : undefined,
+  });
+  Object.assign(AuthorizationCode.prototype, {
+    generateTokenId: () => codes.random(),
+    async consume(this: CodeModel): Promise<void> {
+      // the session begins first, so that a second use of the code always ends it
+      const clientName = Provider.ctx?.oidc.client?.clientName;
+      const session = { id: this.grantId, person: this.accountId, clientId: this.clientId };
+      await sessions.begin({ ...session, ...(clientName === undefined ? {} : { clientName }) });
+      try {
+        await this.adapter.consume(this.jti);
+      } catch (cause) {
+        if (!(cause instanceof RecordConsumed)) throw cause;
+        await sessions.end(this.grantId);
+        throw new errors.InvalidGrant('authorization code already consumed');
+      }
+    },
+  });
+
+  Object.assign(RefreshToken, {
+    async find(value: unknown) {
+      const found = typeof value === 'string' ? await families.find(value) : undefined;
+      if (found === undefined) return undefined;
+      const { tsid, person, clientId, scope } = found;
+      return new RefreshToken({ grantId: tsid, accountId: person, clientId, scope } as never);
+    },
+    revokeByGrantId: (grantId: string) => sessions.end(grantId),
+  });
+  // called for every client, also for those without refresh tokens
+  Object.assign(AccessToken, { revokeByGrantId: (grantId: string) => sessions.end(grantId) });
+  Object.assign(RefreshToken.prototype, {
+    save(this: RefreshModel) {
+      const { grantId: tsid, accountId: person, clientId, scope, resource } = this;
+      return families.begin({ tsid, person, clientId, scope, resource });
+    },
+    destroy(this: RefreshModel) {
+      return sessions.end(this.grantId);
+    },
+  });
+
+  Object.assign(IdToken.prototype, { issue: async () => undefined });
+
+  Object.assign(Client.prototype, {
+    compareClientSecret(this: { readonly clientSecret?: string }, given: string): boolean {
+      const expected = Buffer.from(this.clientSecret ?? '', 'hex');
+      const actual = createHash('sha256').update(given).digest();
+      return expected.length === actual.length && timingSafeEqual(expected, actual);
+    },
+  });
+}

@@ -1,0 +1,73 @@
+import type { EventEmitter } from 'node:events';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { explainCause, type JsonObject, type Log, type TokenIssuer } from '@toolmgr/core';
+import Provider from 'oidc-provider';
+import { audienceRules } from './audience-rules.ts';
+import { createOauthSessions, type OauthSessions } from './oauth-sessions.ts';
+import { type OidcConfigurationParts, oidcConfiguration } from './oidc-configuration.ts';
+import { adaptModels } from './oidc-models.ts';
+import { createRefreshFamilies } from './refresh-families.ts';
+import { registerRefreshGrant } from './refresh-grant.ts';
+import { createSignedTexts } from './signed-texts.ts';
+
+/** The OAuth library, configured. */
+export interface OidcServer {
+  readonly provider: Provider;
+  readonly sessions: OauthSessions;
+  /** For `incoming-auth/oidc` of the same gateway. */
+  readonly issuer: TokenIssuer;
+  /** Answers one request of a library route. */
+  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  /** Why the request of an answer with status 500 failed. */
+  faultOf(request: IncomingMessage): unknown;
+}
+
+/** What the server needs. */
+export interface OidcServerParts extends OidcConfigurationParts {
+  readonly log: Log;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** Creates the server. Nothing is opened. */
+export function createOidcServer(parts: OidcServerParts): OidcServer {
+  const { issuer, secrets, storage, accounts, lifespans, log, now } = parts;
+  const { accessTokenLifespan: accessMs, refreshTokenLifespan: refreshMs } = lifespans;
+  const codes = createSignedTexts(secrets.hmacSecrets, 'codes');
+  const families = createRefreshFamilies(
+    storage,
+    createSignedTexts(secrets.hmacSecrets, 'refresh tokens'),
+    refreshMs,
+    now,
+  );
+  const sessions = createOauthSessions(accounts, families, Math.max(accessMs, refreshMs), now);
+  const provider = new Provider(issuer, oidcConfiguration(parts));
+  adaptModels(provider, { codes, families, sessions });
+  const [signing] = secrets.signingKeys;
+  const audiences = audienceRules(parts.allowedAudiences, parts.supportedScopes, Math.ceil(accessMs / 1000), signing);
+  registerRefreshGrant(provider, { families, sessions, accounts, audiences });
+  const faults = new WeakMap<IncomingMessage, unknown>();
+  provider.on('server_error', (ctx, cause) => {
+    faults.set(ctx.req, cause);
+    log.error('a request of the authorization server failed', { path: ctx.path, cause: explainCause(cause) });
+  });
+  // an event of Koa, which the types leave out; without a listener Koa prints the error
+  (provider as EventEmitter).on('error', (cause: unknown) =>
+    log.error('the authorization server failed', { cause: explainCause(cause) }),
+  );
+  provider.on('grant.success', ({ oidc: { client } }) => {
+    if (client === undefined) return;
+    parts.clients.used(client.clientId).catch((cause: unknown) => {
+      log.warn('the use of a client was not recorded', { cause: explainCause(cause) });
+    });
+  });
+  const callback = provider.callback();
+  const publicKeys: readonly JsonObject[] = secrets.signingKeys.map(({ publicJwk }) => publicJwk);
+  return {
+    provider,
+    sessions,
+    issuer: { keys: async () => publicKeys, isWithdrawn: sessions.isWithdrawn },
+    handle: async (request, response) => callback(request, response),
+    faultOf: (request) => faults.get(request),
+  };
+}

@@ -1,0 +1,161 @@
+import type { IncomingMessage } from 'node:http';
+import { GatewayFault, type Inbound, type Responder, type RouteAnswer, type RouteTable } from '@toolmgr/core';
+import { failedRequestPage } from '../pages/failed-request-page.ts';
+import type { AnswerFollowUps } from './after-answer.ts';
+import type { BrowserAnswer } from './interactions.ts';
+import { type MetadataParts, metadataPaths, oauthMetadata, openidMetadata } from './metadata.ts';
+import { answerByLibrary } from './node-bridge.ts';
+import { LIBRARY_ROUTES } from './oidc-configuration.ts';
+import type { OidcServer } from './oidc-server.ts';
+
+/** What the routes need. */
+export interface RouteParts {
+  readonly issuer: string;
+  readonly browserBase: string;
+  readonly server: OidcServer;
+  readonly register: RouteAnswer;
+  readonly metadata: MetadataParts;
+  readonly followUps: AnswerFollowUps;
+}
+
+/** Bytes of a request body. */
+const MAX_BODY = 64 * 1024;
+
+/**
+ * The paths in front of all routes: none, and those of the issuer and of the browsers' base URL, because a reverse proxy may
+ * remove them or not.
+ */
+export function basePaths({ issuer, browserBase }: Pick<RouteParts, 'issuer' | 'browserBase'>): readonly string[] {
+  return [...new Set(['', ...[issuer, browserBase].map((url) => new URL(url).pathname.replace(/\/$/, ''))])];
+}
+
+/** Mounts the endpoints of the OAuth server. The sign-in pages are mounted by themselves. */
+export function mountOidcRoutes(routes: RouteTable, parts: RouteParts): void {
+  const { issuer, browserBase } = parts;
+  for (const base of basePaths(parts)) {
+    const authorize = browserRoute(parts, (path) => path.slice(base.length));
+    routes.add('GET', `${base}${LIBRARY_ROUTES.authorization}`, authorize);
+    routes.addBelow('GET', `${base}${LIBRARY_ROUTES.authorization}`, authorize);
+    routes.add('POST', `${base}${LIBRARY_ROUTES.token}`, formRoute(parts, LIBRARY_ROUTES.token), ANY_ORIGIN);
+    routes.add('POST', `${base}${LIBRARY_ROUTES.revocation}`, formRoute(parts, LIBRARY_ROUTES.revocation), ANY_ORIGIN);
+    routes.add('POST', `${base}/oauth/register`, parts.register, ANY_ORIGIN);
+    routes.add(
+      'GET',
+      `${base}/.well-known/jwks.json`,
+      documentRoute(parts, keySet, 'application/jwk-set+json'),
+      ANY_ORIGIN,
+    );
+  }
+  const paths = new Set([issuer, browserBase].map((url) => new URL(url).pathname.replace(/\/$/, '')));
+  for (const [kind, document] of [
+    ['oauth', oauthMetadata],
+    ['openid', openidMetadata],
+  ] as const) {
+    for (const path of new Set([...paths].flatMap((each) => metadataPaths(kind, each)))) {
+      routes.add(
+        'GET',
+        path,
+        documentRoute(parts, ({ metadata }) => document(metadata), 'application/json'),
+        ANY_ORIGIN,
+      );
+    }
+  }
+}
+
+const ANY_ORIGIN = { origins: 'any' } as const;
+
+const keySet = async ({ server }: RouteParts) => ({ keys: await server.issuer.keys() });
+
+/** A public document. Source: operator and auth, §7.1. */
+function documentRoute(
+  parts: RouteParts,
+  read: (parts: RouteParts) => object | Promise<object>,
+  type: string,
+): RouteAnswer {
+  return async (_inbound, _body, responder) => {
+    const headers = {
+      'content-type': type,
+      'cache-control': 'public, max-age=3600',
+      'x-content-type-options': 'nosniff',
+    };
+    responder.send(200, headers, JSON.stringify(await read(parts)));
+  };
+}
+
+/** An endpoint that clients send forms to: JSON answers that are not stored. */
+function formRoute(parts: RouteParts, path: string): RouteAnswer {
+  return async (inbound, body, responder) => {
+    if (body.length > MAX_BODY)
+      return sendJson(responder, 413, 'invalid_request', `expected a body of at most ${MAX_BODY} bytes`);
+    const { server, followUps } = parts;
+    let request: IncomingMessage | undefined;
+    const answer = await answerByLibrary({ inbound, path, baseUrl: parts.issuer, body }, (node, response) => {
+      request = node;
+      return server.handle(node, response);
+    });
+    if (answer.status >= 500) return sendFault(responder, request && server.faultOf(request));
+    const gone = { isGone: false };
+    responder.onDisconnect(() => {
+      gone.isGone = true;
+    });
+    responder.send(answer.status, { ...answer.headers, ...NOT_STORED }, answer.body);
+    if (request !== undefined) followUps.add(request, gone);
+  };
+}
+
+/** An endpoint that browsers are sent to: redirects and pages. */
+function browserRoute(parts: RouteParts, libraryPath: (path: string) => string): RouteAnswer {
+  return async (inbound, _body, responder) => {
+    if (inbound.method !== 'GET') return responder.send(405, { allow: 'GET' });
+    if (!hasQueryMode(inbound)) return sendPage(responder, failedRequestPage(400, 'unsupported_response_mode'));
+    const { server } = parts;
+    let request: IncomingMessage | undefined;
+    const { status, headers, body } = await answerByLibrary(
+      { inbound, path: libraryPath(inbound.path), baseUrl: parts.browserBase },
+      (node, response) => {
+        request = node;
+        return server.handle(node, response);
+      },
+    );
+    if (status >= 500) {
+      const isDown = isUnavailable(request && server.faultOf(request));
+      return sendPage(responder, failedRequestPage(isDown ? 503 : 500));
+    }
+    responder.send(status, { ...headers, ...NOT_STORED }, body);
+  };
+}
+
+/** The library answers `form_post` with a page that has a script, and `fragment` is for browser applications without PKCE. */
+function hasQueryMode({ query = '' }: Inbound): boolean {
+  return new URLSearchParams(query).getAll('response_mode').every((mode) => mode === 'query');
+}
+
+const NOT_STORED = { 'cache-control': 'no-store', pragma: 'no-cache' } as const;
+const RETRY_SECONDS = '5';
+
+function sendPage(responder: Responder, { status, headers, body }: BrowserAnswer): void {
+  responder.send(status, headers, body);
+}
+
+function sendFault(responder: Responder, cause: unknown): void {
+  if (isUnavailable(cause)) {
+    const retry = { 'retry-after': RETRY_SECONDS };
+    return sendJson(responder, 503, 'temporarily_unavailable', 'try again later', retry);
+  }
+  sendJson(responder, 500, 'server_error', 'the request failed');
+}
+
+function isUnavailable(cause: unknown): boolean {
+  return cause instanceof GatewayFault && (cause.code === 'STORE_UNAVAILABLE' || cause.code === 'STORE_FULL');
+}
+
+function sendJson(
+  responder: Responder,
+  status: number,
+  error: string,
+  description: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const body = JSON.stringify({ error, error_description: description });
+  responder.send(status, { 'content-type': 'application/json', ...NOT_STORED, ...headers }, body);
+}

@@ -117,6 +117,7 @@ export {
 } from './errors.ts';
 export { ANONYMOUS } from './extension/anonymous.ts';
 export type {
+  AcceptedTokens,
   Choice,
   ContractSection,
   FileFacts,

@@ -12,7 +12,11 @@ export const catalogue: Catalogue = {
     section: { isInEveryPlan: true },
   },
   'secrets/encrypted': () => import('./secrets/encrypted/index.ts'),
-  'auth-server': () => import('./auth-server/index.ts'),
+  'auth-server': {
+    load: () => import('./auth-server/index.ts'),
+    section: { contractKey: 'authServerConfig' },
+    contract: () => import('./auth-server/contract.ts'),
+  },
   'incoming-auth/anonymous': {
     load: () => import('./incoming-auth/anonymous/index.ts'),
     section: { choice: { of: 'incomingAuth', type: 'anonymous', isDefault: true, callers: 'anonymous' } },
@@ -24,6 +28,7 @@ export const catalogue: Catalogue = {
   'incoming-auth/oidc': {
     load: () => import('./incoming-auth/oidc/index.ts'),
     section: { contractKey: 'incomingAuth.oidc', choice: { of: 'incomingAuth', type: 'oidc', callers: 'token' } },
+    contract: () => import('./incoming-auth/oidc/contract.ts'),
   },
   'authorization/cedar': {
     load: () => import('./authorization/cedar/index.ts'),

@@ -5,6 +5,7 @@ import type { SessionOwner } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import type { BackendChanged } from '../contract/event.ts';
 import type { RawJson } from '../contract/json.ts';
+import type { UserActionRequired } from '../errors.ts';
 
 /** One item of a backend's list, unchanged. */
 export interface ListedItem {
@@ -57,6 +58,8 @@ export interface BackendManager {
    * `prepareOwner`, `old` ones may be served while it reads them again.
    */
   callerLists(owner: SessionOwner): CallerLists;
+  /** Backends whose lists a caller gets only after it has done something, by name. */
+  required(listClass: string): ReadonlyMap<string, UserActionRequired>;
   /**
    * Opens the owner's sessions to legacy backends without lists for its class, and reads the lists through them.
    * Resolves when done or after `limits.discoveryMs`; does not wait for unavailable backends.

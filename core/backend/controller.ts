@@ -4,7 +4,7 @@ import type { ClientContext, SessionOwner } from '../contract/client-context.ts'
 import type { Era } from '../contract/era.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { StdioLauncher } from '../contract/stdio-launcher.ts';
-import { explainCause } from '../errors.ts';
+import { explainCause, type UserActionRequired } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { HttpClientFactory } from '../http1/http-client.ts';
 import type { Limits } from '../limits.ts';
@@ -232,6 +232,11 @@ export class BackendController {
   /** State of the lists that this backend gives to one caller only. */
   callerLists(owner: SessionOwner): CallerLists {
     return this.#lists.known(owner);
+  }
+
+  /** What a caller has to do before the backend gives it lists. */
+  requiredOf(listClass: string): UserActionRequired | undefined {
+    return this.#lists.requiredOf(listClass);
   }
 
   /** @throws GatewayFault · BackendError */

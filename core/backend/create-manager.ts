@@ -2,7 +2,7 @@ import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { Backend } from '../contract/backend.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { StdioLauncher } from '../contract/stdio-launcher.ts';
-import { explainCause, GatewayFault } from '../errors.ts';
+import { explainCause, GatewayFault, type UserActionRequired } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { HttpClientFactory } from '../http1/http-client.ts';
 import type { Limits } from '../limits.ts';
@@ -154,6 +154,14 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
         if (lists === 'old') worst = lists;
       }
       return worst;
+    },
+    required(listClass) {
+      const required = new Map<string, UserActionRequired>();
+      for (const controller of sorted()) {
+        const found = controller.requiredOf(listClass);
+        if (found !== undefined) required.set(controller.backend.name, found);
+      }
+      return required;
     },
     async prepareOwner(owner) {
       const preparations = [...controllers.values()].map((controller) => controller.prepareOwner(owner));

@@ -52,8 +52,10 @@ export class ConnectionFailure extends GatewayFault {
 /** The category of any error, for status pages. Missing credentials count as refused ones. */
 export function categoryOf(error: unknown): string {
   if (error instanceof ConnectionFailure) return error.category;
-  return error instanceof GatewayFault && error.code === 'AUTH_STRATEGY_FAILED' ? 'unauthenticated' : 'internal';
+  return error instanceof GatewayFault && WITHOUT_CREDENTIALS.has(error.code) ? 'unauthenticated' : 'internal';
 }
+
+const WITHOUT_CREDENTIALS: ReadonlySet<FaultCode> = new Set(['AUTH_STRATEGY_FAILED', 'USER_ACTION_REQUIRED']);
 
 /**
  * The failure for a socket error. The sentence contains no address: the cause in the log has it.

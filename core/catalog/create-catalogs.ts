@@ -35,6 +35,8 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   const { log, limits } = parts;
   const states = new Map<string, State>();
   const listeners = new Set<(change: CatalogChange) => void>();
+  /** Callers without lists of their own so far: they are notified when they get some. */
+  const sawShared = new Set<string>();
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
@@ -44,6 +46,11 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
     const shared = sharedClass(listClass);
     if (shared === listClass || parts.manager.hasLists === undefined) return listClass;
     return parts.manager.hasLists(listClass) ? listClass : shared;
+  };
+
+  const noteShared = (listClass: string): void => {
+    sawShared.add(listClass);
+    if (sawShared.size > MAX_NOTED) sawShared.delete(sawShared.values().next().value ?? '');
   };
 
   const build = (capabilityClass: string, before = states.get(capabilityClass)): void => {
@@ -89,7 +96,11 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
       if (servedBy(name) === name) build(name);
       else forget(name);
     }
-    for (const name of come) if (servedBy(name) === name) build(name, states.get(sharedClass(name)));
+    for (const name of come) {
+      if (servedBy(name) !== name) continue;
+      sawShared.delete(name);
+      build(name, states.get(sharedClass(name)));
+    }
   };
 
   const forget = (name: string): void => {
@@ -104,8 +115,12 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   return {
     of(listClass) {
       const capabilityClass = servedBy(listClass);
-      if (!states.has(capabilityClass)) build(capabilityClass);
-      const state = states.get(capabilityClass);
+      const shared = sharedClass(listClass);
+      if (capabilityClass !== listClass) noteShared(listClass);
+      // Lists that were read just now, for this request: other clients of the caller saw the shared ones.
+      if (!states.has(capabilityClass))
+        build(capabilityClass, sawShared.delete(listClass) ? states.get(shared) : undefined);
+      const state = states.get(capabilityClass) ?? states.get(shared);
       if (state !== undefined && 'catalog' in state) return state.catalog;
       throw state?.fault ?? new GatewayFault('PLUGIN_FAILED', `no catalogue for class "${capabilityClass}"`);
     },
@@ -134,6 +149,8 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
     },
   };
 }
+
+const MAX_NOTED = 20_000; // callers; one that is dropped is not notified
 
 /**
  * `changed` with the base class affects every class, because classes without lists of their own use the base's lists.

@@ -1,3 +1,4 @@
+import type { UserActionRequired } from '../errors.ts';
 import type { Caller } from './caller.ts';
 import type { Cancellation } from './cancellation.ts';
 import type { EntryKind, EntryOf } from './catalog-entry.ts';
@@ -67,7 +68,11 @@ export interface CallResult {
 }
 
 /** The outcome of one call. */
-export type Reply = { readonly result: CallResult } | { readonly refusal: Refusal } | { readonly error: WireError };
+export type Reply =
+  /** `requires`: why the call was not made; `result` says it in words. A virtual entry may throw it for its own client. */
+  | { readonly result: CallResult; readonly requires?: UserActionRequired }
+  | { readonly refusal: Refusal }
+  | { readonly error: WireError };
 
 /** Runs the call at its target. The pipeline wraps it once, at boot. */
 export type Dispatch = (call: Call) => Promise<CallResult>;

@@ -120,12 +120,28 @@ export interface FileFacts {
   readonly ownTools: readonly string[];
   /** How callers are known; absent when a plugin of the file says so. */
   readonly callers?: 'anonymous' | 'local' | 'token';
+  /** The tokens of callers that are accepted; absent when callers have none, or a plugin of the file accepts them. */
+  readonly tokens?: AcceptedTokens;
+  /** Types of the strategies that the file chooses for backends, each once. */
+  readonly strategies: readonly string[];
+  /** Names of the identity providers that people sign in to; absent without an authorization server. */
+  readonly upstreams?: readonly string[];
   /** Name in the slot `stores` of the store that the file sets up. */
   readonly store?: string;
   /** The same when all replicas share it. */
   readonly sharedStore?: string;
   /** What the names of a backend's tools begin with; absent when names may have no prefix. */
   readonly prefixOf?: (backend: string) => string;
+}
+
+/** What a file says of the bearer tokens of callers. */
+export interface AcceptedTokens {
+  readonly issuer: string;
+  readonly audience: string;
+  /** URL of the MCP endpoint (RFC 8707), when it is not the audience. */
+  readonly resource?: string;
+  /** Scopes that clients are told to request. */
+  readonly scopes: readonly string[];
 }
 
 /** What a file says of one backend. */

@@ -24,6 +24,7 @@ function explainIssue(where: string, schema: z.ZodType, issue: z.core.$ZodIssue)
     const closest = [...issue.errors].sort((a, b) => a.length - b.length)[0] ?? [];
     return closest.flatMap((inner) => explainIssue(place, schema, inner));
   }
+  if (issue.code === 'invalid_key') return issue.issues.map(({ message }) => `${at}${lowerFirst(message)}`);
   return [`${at}${lowerFirst(issue.message)}`];
 }
 

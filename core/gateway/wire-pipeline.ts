@@ -36,7 +36,7 @@ export function wirePipeline(
   };
   if (before === undefined) settlesRounds();
   const { directPath } = endpointSettings;
-  const context: PipelineContext = { pipeline, rounds: rounds.rounds, catalogs, directPath, log };
+  const context: PipelineContext = { pipeline, rounds: rounds.rounds, bridging, catalogs, directPath, log };
   const firstLists: FirstLists = { isSettled: false, settled: Promise.resolve() };
   const listClass = authorizers.perCaller ? listsOfCaller : undefined;
   const service = createGatewayService({

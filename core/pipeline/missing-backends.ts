@@ -1,6 +1,7 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
 import type { BackendState } from '../contract/backend.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
+import { sharedClass } from '../mcp/capabilities.ts';
 
 /** What lists lack while backends are unavailable. */
 export interface MissingBackends {
@@ -20,14 +21,18 @@ export interface MissingBackends {
 /** A backend whose entries are missing in a list. */
 export interface MissingBackend {
   readonly name: string;
-  readonly status: 'starting' | 'unavailable' | 'unknown';
-  /** Seconds since when it has had this status. */
-  readonly seconds: number;
+  /** `action_required`: the caller has to do something first, e.g. connect an account. */
+  readonly status: 'starting' | 'unavailable' | 'unknown' | 'action_required';
+  /** Seconds since when it has had this status; absent for `action_required`. */
+  readonly seconds?: number;
+  /** For `action_required`: what to do, and the link for it. */
+  readonly message?: string;
+  readonly url?: string;
 }
 
 /** What the check needs. */
 export interface GapsParts {
-  readonly manager: Pick<BackendManager, 'states' | 'listings'>;
+  readonly manager: Pick<BackendManager, 'states' | 'listings' | 'required'>;
   /** Backends that their source has not described yet. */
   expected(): readonly ExpectedBackend[];
   now(): number;
@@ -53,6 +58,13 @@ export function createGaps({ manager, expected, now }: GapsParts): MissingBacken
     if (known === undefined || known.missing.length > 0 || known.isNothingThere) known = look();
     return known;
   };
+  /** Only lists of single callers can wait for the caller. */
+  const requiredOf = (listClass: string): readonly MissingBackend[] =>
+    sharedClass(listClass) === listClass
+      ? []
+      : Array.from(manager.required(listClass), ([name, { message, url }]) => {
+          return { name, status: 'action_required', message, url };
+        });
   const secondsSince = (ms: number): number => Math.max(0, Math.floor((now() - ms) / 1000));
   const named = (states: readonly BackendState[]): string =>
     [
@@ -70,7 +82,7 @@ export function createGaps({ manager, expected, now }: GapsParts): MissingBacken
       }
       // There is nothing for all callers, but perhaps something for this one. Starting backends are announced when they
       // are ready.
-      if (!isNothingThere || manager.listings(listClass).size > 0) return undefined;
+      if (!isNothingThere || manager.listings(listClass).size > 0 || requiredOf(listClass).length > 0) return undefined;
       const states = manager.states();
       if (expected().some(isComing) || states.some(isStarting)) return undefined;
       return `no backend is available: ${named(states)}`;
@@ -78,13 +90,15 @@ export function createGaps({ manager, expected, now }: GapsParts): MissingBacken
     lacking(listClass) {
       const { missing } = found();
       const awaited = expected();
-      if (missing.length === 0 && awaited.length === 0) return undefined;
+      const required = requiredOf(listClass);
+      if (missing.length === 0 && awaited.length === 0 && required.length === 0) return undefined;
       const listed = missing.length === 0 ? undefined : manager.listings(listClass);
       const lacking = missing.flatMap((state): MissingBackend[] =>
         listed?.has(state.backend.name) ? [] : [lackingFrom(state, secondsSince)],
       );
-      const both = [
+      const all = [
         ...lacking,
+        ...required,
         ...awaited.map((one): MissingBackend => {
           return {
             name: one.name,
@@ -93,7 +107,7 @@ export function createGaps({ manager, expected, now }: GapsParts): MissingBacken
           };
         }),
       ];
-      return both.length === 0 ? undefined : both;
+      return all.length === 0 ? undefined : all;
     },
     starting() {
       const awaited = [

@@ -1,21 +1,24 @@
 import type { Call, CallRecord, CallResult, Reply } from '../contract/call.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { WireError } from '../contract/wire-error.ts';
-import { explainCause } from '../errors.ts';
+import { explainCause, UserActionRequired } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import { isPromise } from '../timing/is-promise.ts';
+import type { BridgeResultParts } from './bridge/bridge-result.ts';
 import { callWith } from './call-value.ts';
 import { ambiguousArguments } from './declared-arguments.ts';
 import { denialOf, denialOfMissing } from './denial.ts';
 import type { PausedCalls } from './paused-calls.ts';
 import type { Pipeline } from './pipeline.ts';
 import { type CatalogParts, catalogFor, findTarget } from './resolve.ts';
-import { CallError, replyFromFault, UnknownEntry } from './wire-faults.ts';
+import { type AnsweredLink, dispatchWhenDone, replyWithLink } from './user-action.ts';
+import { CallError, LinkNotOpened, replyFromFault, UnknownEntry } from './wire-faults.ts';
 
 /** What all calls share. */
 export interface PipelineContext extends CatalogParts {
   readonly pipeline: Pipeline;
   readonly rounds: PausedCalls;
+  readonly bridging: BridgeResultParts;
   readonly log: Log;
 }
 
@@ -54,17 +57,24 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
     }
     const ambiguous = ambiguousArguments(call); // after authorize, because the error reveals argument names of the tool
     if (ambiguous !== undefined) throw new CallError(ambiguous);
-    const answered = pipeline.rewriteResult(await pipeline.dispatch(call), call);
+    const answered = pipeline.rewriteResult(
+      await (asked.round === 1 ? pipeline.dispatch(call) : nextRound(pipeline, call, asked)),
+      call,
+    );
     result = isPromise(answered) ? await answered : answered;
     outcome = result.isError ? 'toolError' : 'ok';
     return { result };
   } catch (thrown) {
     cause = thrown;
-    const reply = replyFromFault(call, thrown);
+    const isLinked = thrown instanceof UserActionRequired;
+    const reply = isLinked ? replyWithLink(context.bridging, call, thrown) : replyFromFault(call, thrown);
+    refusal = reply.refusal;
     if ('error' in reply) error = reply.error;
+    else if (isLinked) result = reply.result;
     outcome = call.cancel.aborted ? 'cancelled' : reply.outcome;
     if (reply.isOurs && !call.cancel.aborted) report(context, call, thrown);
-    return 'error' in reply ? { error: reply.error } : { result: reply.result };
+    if ('error' in reply) return { error: reply.error };
+    return isLinked ? { result: reply.result, requires: thrown } : { result: reply.result };
   } finally {
     const isPaused = result?.resultType === 'input_required';
     const record: CallRecord = {
@@ -82,6 +92,12 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
     if (isPaused) rounds.pause(record);
     else pipeline.settle(record);
   }
+}
+
+/** A later round: the backend's, or the same call after a link was sent. */
+function nextRound({ dispatch }: Pipeline, call: Call, { link }: Call & AnsweredLink): Promise<CallResult> {
+  if (link === 'notOpened') throw new LinkNotOpened();
+  return link === 'opened' ? dispatchWhenDone(dispatch, call) : dispatch(call);
 }
 
 /** Authorize, then limit; only the first round of a call is counted. */

@@ -16,6 +16,7 @@ import { createCall } from './call-value.ts';
 import { missingEntry } from './denial.ts';
 import type { McpRequest } from './mcp-request.ts';
 import type { Passthrough } from './passthrough-headers.ts';
+import { type AnsweredLink, linkAnswer } from './user-action.ts';
 import { staleState } from './wire-faults.ts';
 
 /** How the catalogue of a request is found. */
@@ -43,7 +44,7 @@ export interface ResolveParts extends CatalogParts {
 
 /** The target of a call: an entry and its name, a placeholder for an unknown name, or an error. */
 export type Resolved =
-  | { readonly call: Call & ResumingCall }
+  | { readonly call: Call & ResumingCall & AnsweredLink }
   | { readonly missing: Call }
   | { readonly error: WireError };
 
@@ -68,6 +69,7 @@ export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved 
   const name = method === 'completion/complete' && target.kind === 'template' ? target.key : named.name;
   const round = roundOf(parts, request, method, name, target);
   if ('error' in round) return round;
+  const isLinked = round.state?.linkSent === true;
   const call = createCall({
     id: round.state?.callId ?? request.inbound.record?.id ?? randomUUID(),
     method,
@@ -83,10 +85,11 @@ export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved 
     parent: undefined,
     round: round.state?.round ?? 1,
     backendState: round.state?.inner,
-    inputResponses,
+    inputResponses: isLinked ? undefined : inputResponses, // the backend did not ask
     cancel: request.cancel,
   });
   if (target.isMissing) return { missing: call };
+  if (isLinked) return { call: Object.assign(call, { link: linkAnswer(inputResponses) }) };
   return { call: round.state?.parked === undefined ? call : Object.assign(call, { parked: round.state.parked }) };
 }
 

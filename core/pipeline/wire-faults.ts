@@ -1,7 +1,8 @@
 import type { Call, CallRecord, CallResult } from '../contract/call.ts';
 import type { RawJson } from '../contract/json.ts';
+import type { Refusal } from '../contract/refusal.ts';
 import type { WireError } from '../contract/wire-error.ts';
-import { FAULTS, GatewayFault } from '../errors.ts';
+import { FAULTS, GatewayFault, UserActionRequired } from '../errors.ts';
 import { RawJsonError } from '../json/json-errors.ts';
 import { decodeObject } from '../json/json-value.ts';
 import { BackendError, CODE, wireError } from '../mcp/errors.ts';
@@ -12,6 +13,8 @@ export type FaultReply = {
   readonly outcome: CallRecord['outcome'];
   /** Caused by the gateway or a plugin, not by a backend: logged as an error. */
   readonly isOurs: boolean;
+  /** Set for the outcome `refused`. */
+  readonly refusal?: Refusal;
 } & ({ readonly error: WireError } | { readonly result: CallResult });
 
 /**
@@ -24,6 +27,8 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
   if (thrown instanceof UnknownEntry) return { outcome: 'error', isOurs: false, error: notFound(thrown.call) };
   if (thrown instanceof BackendError) return { outcome: 'error', isOurs: false, error: relayed(call, thrown) };
   if (thrown instanceof CallError) return { outcome: 'error', isOurs: false, error: thrown.error };
+  if (thrown instanceof UserActionRequired) return inWords(call, thrown);
+  if (thrown instanceof LinkNotOpened) return refused(call, thrown.message, 403);
   if (thrown instanceof GatewayFault && thrown.code.startsWith('BACKEND_'))
     return backendFault(call, thrown.code, thrown.message);
   if (thrown instanceof GatewayFault && thrown.code === 'AUTH_STRATEGY_FAILED') {
@@ -62,6 +67,29 @@ export class CallError extends Error {
   }
 }
 
+/** The person declined to open a link that the call needs, or cancelled. */
+export class LinkNotOpened extends Error {
+  constructor() {
+    super('the call was not made, because the link was not opened; repeat the call to get a new link');
+    this.name = 'LinkNotOpened';
+  }
+}
+
+/** The answer to a call that needs an action of the person, for clients that cannot open a link. */
+export function inWords(call: Call, cause: UserActionRequired): FaultReply & { refusal: Refusal } {
+  return { ...refused(call, linkSentence(cause), 401), refusal: { refused: true, status: 401, reason: cause.message } };
+}
+
+/** What to do and the link, for the person. */
+export function linkSentence({ message, code, url }: UserActionRequired): string {
+  return `${message} (${code}). Open this link in a browser, then repeat the call: ${url}`;
+}
+
+function refused(call: Call, text: string, status: Refusal['status']): FaultReply & { refusal: Refusal } {
+  const refusal: Refusal = { refused: true, status, reason: text };
+  return { ...failure(call, text), outcome: 'refused', refusal };
+}
+
 /**
  * The error for an unknown name. `starting`: text about backends that may still provide it; `among`: backends that may
  * have a resource that no list contains.
@@ -98,7 +126,10 @@ export function staleState(): WireError {
 }
 
 function backendFault(call: Call, code: string, message: string): FaultReply {
-  const text = `${message} (${code})`;
+  return failure(call, `${message} (${code})`);
+}
+
+function failure(call: Call, text: string): FaultReply {
   if (call.method !== 'tools/call') {
     return { outcome: 'fault', isOurs: false, error: wireError(CODE.internalError, text) };
   }

@@ -1,6 +1,6 @@
 import type { FileFacts } from '@toolmgr/core';
 import type { VmcpConfig } from './config-schema.ts';
-import { hasKey, isIn, type Section, valueAt } from './sections.ts';
+import { chosenTypes, hasKey, isIn, type Section, STRATEGIES, valueAt } from './sections.ts';
 
 /**
  * Facts that sections of a file share.
@@ -15,10 +15,11 @@ export function factsOf(
   const { name, groupRef, metadata, plugins = [] } = config;
   const given = sections.flatMap((section): Partial<FileFacts>[] => {
     const { choice } = section;
-    if (choice?.callers !== undefined && isIn(config, section)) return [{ callers: choice.callers }];
-    if (choice !== undefined || section.facts === undefined || !hasKey(section) || !isSound(section)) return [];
+    if (choice !== undefined && !isIn(config, section)) return [];
+    const ofChoice = choice?.callers === undefined ? {} : { callers: choice.callers };
+    if (section.facts === undefined || !hasKey(section) || !isSound(section)) return [ofChoice];
     const value = valueAt(config, section.contractKey.split('.'));
-    return value === undefined ? [] : [section.facts(value)];
+    return value === undefined ? [ofChoice] : [{ ...ofChoice, ...section.facts(value) }];
   });
   return {
     name,
@@ -26,6 +27,7 @@ export function factsOf(
     ...(metadata === undefined ? {} : { metadata }),
     hasOwnPlugins: plugins.length > 0,
     backends: [],
+    strategies: [...chosenTypes(config, STRATEGIES)].map(String),
     ...Object.assign({}, ...given),
     ownTools: [...sections, ...given].flatMap(({ ownTools = [] }) => ownTools),
   };

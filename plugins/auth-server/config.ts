@@ -1,5 +1,5 @@
-import { nearest } from '@toolmgr/core';
 import { z } from 'zod';
+import { unknownUpstream } from '../shared/upstream-names.ts';
 import { clientsShape } from './clients/config.ts';
 import { delegationFields } from './delegation/config.ts';
 import { plainHttpProblem, providerConfig } from './provider/config.ts';
@@ -68,11 +68,4 @@ function scopesOf({ oidcConfig, oauth2Config }: UpstreamConfig): readonly string
 export function primaryOf(config: Pick<AuthServerConfig, 'primaryUpstreamProvider' | 'upstreamProviders'>): string {
   const { primaryUpstreamProvider: given, upstreamProviders } = config;
   return given === '' ? (upstreamProviders[0]?.name ?? '') : given;
-}
-
-/** Why a provider name is wrong, with the nearest one. */
-export function unknownUpstream(name: string, names: readonly string[]): string {
-  const hint = nearest(name, names);
-  const advice = hint === undefined ? ` (providers: ${names.join(', ')})` : `, did you mean "${hint}"?`;
-  return `no upstream provider is named "${name}"${advice}`;
 }

@@ -8,7 +8,8 @@ const ADDRESS = 'auth-server';
 export default definePlugin({
   address: ADDRESS,
   stability: 'alpha',
-  summary: 'issues the tokens of this gateway to people who sign in at identity providers',
+  summary: 'signs people in at upstream identity providers and issues the tokens that clients send',
+  contractKey: 'authServerConfig',
   config: authServerConfig,
   apply({ hooks, slots, log, now }, config) {
     let opened: AuthServer | undefined;

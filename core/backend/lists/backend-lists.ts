@@ -2,6 +2,7 @@ import type { Backend } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { SessionOwner } from '../../contract/client-context.ts';
 import type { Era } from '../../contract/era.ts';
+import type { UserActionRequired } from '../../errors.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
@@ -149,6 +150,11 @@ export class BackendLists {
   /** State of the lists that the backend gives to one caller only. */
   known(owner: SessionOwner): CallerLists {
     return this.#owners.known(owner);
+  }
+
+  /** What a caller has to do before the backend gives it lists. */
+  requiredOf(listClass: string): UserActionRequired | undefined {
+    return this.#options.perCaller ? this.#cache.requiredOf(listClass) : undefined;
   }
 
   /** Ends the subscription to list changes. */

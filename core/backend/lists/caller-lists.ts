@@ -1,3 +1,5 @@
+import type { UserActionRequired } from '../../errors.ts';
+
 const OLD_MS = 60_000;
 const TRY_AGAIN_MS = 5_000;
 
@@ -9,7 +11,7 @@ export class CallerListTimes {
   readonly #max: number;
   readonly #now: () => number;
   readonly #readMs = new Map<string, number>();
-  readonly #failedMs = new Map<string, number>();
+  readonly #failed = new Map<string, { readonly atMs: number; readonly required: UserActionRequired | undefined }>();
 
   constructor(max: number, now: () => number) {
     this.#max = max;
@@ -18,16 +20,21 @@ export class CallerListTimes {
 
   /** Lists were read; returns the callers over the limit. */
   read(listClass: string): string[] {
-    this.#failedMs.delete(listClass);
+    this.#failed.delete(listClass);
     this.#readMs.delete(listClass);
     this.#readMs.set(listClass, this.#now());
     const excess = this.#readMs.size - this.#max;
     return excess <= 0 ? [] : [...this.#readMs.keys()].slice(0, excess);
   }
 
-  failed(listClass: string): void {
-    this.#failedMs.set(listClass, this.#now());
-    if (this.#failedMs.size > this.#max) this.#failedMs.delete(this.#failedMs.keys().next().value ?? '');
+  failed(listClass: string, required?: UserActionRequired): void {
+    this.#failed.set(listClass, { atMs: this.#now(), required });
+    if (this.#failed.size > this.#max) this.#failed.delete(this.#failed.keys().next().value ?? '');
+  }
+
+  /** What the caller has to do before its lists can be read. */
+  requiredOf(listClass: string): UserActionRequired | undefined {
+    return this.#failed.get(listClass)?.required;
   }
 
   forget(listClass: string): void {
@@ -36,7 +43,7 @@ export class CallerListTimes {
 
   /** Not again at once after a failure. */
   mayTry(listClass: string): boolean {
-    const failedMs = this.#failedMs.get(listClass);
+    const failedMs = this.#failed.get(listClass)?.atMs;
     return failedMs === undefined || this.#now() - failedMs >= TRY_AGAIN_MS;
   }
 

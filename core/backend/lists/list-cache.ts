@@ -1,4 +1,5 @@
 import type { Era } from '../../contract/era.ts';
+import type { UserActionRequired } from '../../errors.ts';
 import type { Limits } from '../../limits.ts';
 import { sharedClass } from '../../mcp/capabilities.ts';
 import type { BackendListing, CallerLists } from '../backend-manager.ts';
@@ -68,9 +69,14 @@ export class ListCache {
     return true;
   }
 
-  /** Reading the lists failed. */
-  missed(listClass: string): void {
-    this.#callerTimes.failed(listClass);
+  /** Reading the lists failed; `required`: because the person has to do something first. */
+  missed(listClass: string, required?: UserActionRequired): void {
+    this.#callerTimes.failed(listClass, required);
+  }
+
+  /** What a caller has to do before the lists can be read. */
+  requiredOf(listClass: string): UserActionRequired | undefined {
+    return this.of(listClass) !== undefined ? undefined : this.#callerTimes.requiredOf(listClass);
   }
 
   /** The backend was found again, with this era: all lists except the base lists, which are read next, are outdated. */

@@ -1,4 +1,5 @@
 import type { SessionOwner } from '../../contract/client-context.ts';
+import { UserActionRequired } from '../../errors.ts';
 import { listClassOf } from '../../mcp/capabilities.ts';
 import type { Availability } from '../availability.ts';
 import type { CallerLists } from '../backend-manager.ts';
@@ -58,8 +59,9 @@ export class OwnerLists {
       const { listing } = await reader.readFor(owner, ({ era }) => availability.noteEra(era));
       lists.store(this.#classOf(owner), listing);
     } catch (cause) {
-      lists.missed(this.#classOf(owner));
-      note('lists of a capability class were not read', cause);
+      const isWaiting = cause instanceof UserActionRequired;
+      lists.missed(this.#classOf(owner), isWaiting ? cause : undefined);
+      if (!isWaiting) note('lists of a capability class were not read', cause);
     }
   }
 

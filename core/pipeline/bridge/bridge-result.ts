@@ -38,7 +38,7 @@ export function inputRequiredResult(
   parts: BridgeResultParts,
   call: Call,
   questions: ReadonlyMap<string, ServerRequest>,
-  carried: Pick<RoundState, 'inner' | 'parked'>,
+  carried: Pick<RoundState, 'inner' | 'parked' | 'linkSent'>,
 ): CallResult {
   if (call.round >= parts.limits.rounds) {
     throw new CallError(

@@ -15,6 +15,8 @@ export interface RoundState {
   readonly inner?: string;
   /** Handle of a call that is suspended in this process. */
   readonly parked?: string;
+  /** A link of the gateway was sent, not a request of the backend. */
+  readonly linkSent?: boolean;
 }
 
 /** A call that resumes one suspended in this process. */
@@ -83,7 +85,7 @@ const TAG_BYTES = 16;
 
 function stateFrom(value: unknown, nowMs: number): RoundState | undefined {
   if (!isObject(value) || typeof value.expiresAtMs !== 'number' || value.expiresAtMs <= nowMs) return undefined;
-  const { callId, round, backend, inner, parked } = value;
+  const { callId, round, backend, inner, parked, linkSent } = value;
   if (typeof callId !== 'string' || typeof round !== 'number' || typeof backend !== 'string') return undefined;
   return {
     callId,
@@ -91,6 +93,7 @@ function stateFrom(value: unknown, nowMs: number): RoundState | undefined {
     backend,
     ...(typeof inner === 'string' ? { inner } : {}),
     ...(typeof parked === 'string' ? { parked } : {}),
+    ...(linkSent === true ? { linkSent } : {}),
   };
 }
 

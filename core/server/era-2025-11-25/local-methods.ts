@@ -48,11 +48,12 @@ async function subscribe({ parts, session, message, request, waiting }: LocalCal
   if (session.watches.size >= MAX_WATCHES)
     return waiting.error(invalid(`at most ${MAX_WATCHES} subscriptions a session`));
   session.watches.set(uri, found.entry); // before the watch, because an update may arrive first
+  const client = sessionClient(session);
   try {
-    await parts.service.watch(found.entry, uri, sessionClient(session));
+    await parts.service.watch(found.entry, uri, client);
   } catch (cause) {
     session.watches.delete(uri);
-    const error = errorFromWatch(cause);
+    const error = errorFromWatch(cause, client);
     if (error === undefined) throw cause;
     return waiting.error(error);
   }

@@ -98,6 +98,13 @@ export function signInPage(page: {
   const main = html`<h1>Your connections</h1>
 ${done === undefined ? undefined : html`<p class="note" role="status">${done}</p>`}
 <p>Sign in to see which accounts you connected and which applications act for you.</p>
-${formOf({ action, csrf, buttons: [{ name: 'do', value: 'sign-in', label: `Sign in with ${provider}`, kind: 'strong' }] })}`;
+${formOf({
+  action,
+  csrf,
+  buttons: [
+    { name: 'do', value: 'sign-in', label: `Sign in with ${provider}`, kind: 'strong' },
+    { name: 'do', value: 'sign-in-other', label: 'Use another account' },
+  ],
+})}`;
   return pageAnswer({ status: 200, title: 'Your connections', main, cookies });
 }

@@ -1,14 +1,14 @@
 import { type Core, createOutageLog, GatewayFault, type RouteTable, readCaBundle, type Secret } from '@toolmgr/core';
+import { createFetchKeys } from '../../shared/issuer-keys/fetch-keys.ts';
+import { createSigningKeys } from '../../shared/issuer-keys/signing-keys.ts';
 import { plainIssuer } from '../../shared/oauth/oauth-requests.ts';
 import { readSecret } from '../../shared/read-secret.ts';
 import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import { readTokenFile } from '../../shared/token-file.ts';
 import { createConcurrencySlots, NoFreeSlot } from './concurrency-slots.ts';
 import { type OidcConfig, remoteRules } from './config.ts';
-import { createFetchKeys } from './fetch-keys.ts';
 import { introspect } from './introspect.ts';
 import { createResourceMetadata } from './resource-metadata.ts';
-import { createSigningKeys } from './signing-keys.ts';
 import { createTokenVerifier, type TokenVerifier } from './token-verifier.ts';
 import { jwtHeader, verifyJwt, type WaitInSlot } from './verify-jwt.ts';
 import { withBearer } from './with-bearer.ts';

@@ -1,7 +1,7 @@
 import type { JsonObject } from '@toolmgr/core';
 import { errors, type JWTVerifyOptions, jwtVerify } from 'jose';
+import type { Keys, SigningKeys } from '../../shared/issuer-keys/signing-keys.ts';
 import type { Objection } from './refusals.ts';
-import type { Keys, SigningKeys } from './signing-keys.ts';
 
 /** Asymmetric algorithms only: HS* would allow key confusion, `none` has no signature. */
 const ALGORITHMS = [

@@ -28,7 +28,9 @@ export function createCaller(core: Pick<Core, 'perform' | 'toolsFor'>): (call: C
       return { result: toolFailure(`${name} cannot be called through ${CALL_TOOL}; call it directly`) };
     }
     const reply = await core.perform({ parent: call, name, arguments: given, isChosen: true });
-    return 'result' in reply ? { result: reply.result } : explainFailure(core, call, name, reply);
+    if (!('result' in reply)) return explainFailure(core, call, name, reply);
+    if (reply.requires !== undefined) throw reply.requires; // so that the client gets the link as for a direct call
+    return { result: reply.result };
   };
 }
 

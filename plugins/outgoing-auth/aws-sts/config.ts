@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { matcherProblem } from './cel-matcher.ts';
+import { matcherProblem } from '../../shared/cel-matcher.ts';
+
+const MAX_MATCHER = 2_000; // characters
 
 const REGION = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/; // becomes a label of the host name
 const SERVICE = /^[a-z0-9][a-z0-9-]{0,62}$/;
@@ -15,7 +17,7 @@ const roleMapping = z
     matcher: z
       .string()
       .superRefine((expression, context) => {
-        const message = matcherProblem(expression);
+        const message = matcherProblem(expression, MAX_MATCHER);
         if (message !== undefined) context.addIssue({ code: 'custom', message });
       })
       .optional()

@@ -199,7 +199,7 @@ describe('a stdio backend that dies', () => {
     await until(() => starts() >= 3, 10_000);
     const startedMs = Date.now();
     await until(() => starts() >= 4, 10_000);
-    expect(Date.now() - startedMs).toBeGreaterThan(700);
+    expect(Date.now() - startedMs).toBeGreaterThan(600); // the poll notices the third start a little late
   });
 
   it('leaves no child process, when it ends and when the gateway ends it', async () => {

@@ -31,6 +31,14 @@ describe('a reading that fails', () => {
     expect(explained({ zzz: 1 })[0]).toContain('config: unknown key "zzz" (known: audit, tools, auth)');
   });
 
+  it('tells what is wrong with a key of a map', () => {
+    const headers = z.record(z.string().regex(/^x-/, 'Expected a name that begins with x-'), z.string());
+    const { error } = headers.safeParse({ accept: 'a' });
+    expect(explainIssues('headers', headers, error as z.ZodError)).toEqual([
+      'headers.accept: expected a name that begins with x-',
+    ]);
+  });
+
   it('gives one line per problem with what was expected', () => {
     const lines = explained({ audit: { maxDataSize: 0 }, tools: [{}] });
     expect(lines).toHaveLength(2);

@@ -88,7 +88,7 @@ describe('a program that failed and is started once more', () => {
     });
     const gapsOf = (cause: BackendState['cause']) =>
       createGaps({
-        manager: { states: () => [failed(cause)], listings: () => new Map() },
+        manager: { states: () => [failed(cause)], listings: () => new Map(), required: () => new Map() },
         expected: () => [],
         now: () => 5_000,
       });

@@ -7,8 +7,10 @@ import { ANONYMOUS } from '../../../core/extension/anonymous.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';
 import { encode } from '../../../core/json/json-value.ts';
 import { RawObject } from '../../../core/json/raw-json.ts';
+import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { BackendError } from '../../../core/mcp/errors.ts';
 import { resultFromValue } from '../../../core/mcp/result.ts';
+import { createStateSeal } from '../../../core/pipeline/bridge/request-state.ts';
 import { type CallFields, callWith, createCall } from '../../../core/pipeline/call-value.ts';
 import { createPausedCalls } from '../../../core/pipeline/paused-calls.ts';
 import { type PipelineContext, perform } from '../../../core/pipeline/perform.ts';
@@ -73,6 +75,7 @@ function contextOf(dispatch: (call: Call) => Promise<CallResult>, known = ['echo
       rounds: createPausedCalls(2, 60_000, now, (record) => settled.push(record)),
       catalogs: { of: () => catalog } as unknown as Catalogs,
       directPath: undefined,
+      bridging: { seal: createStateSeal(undefined, 60_000, 4_096, now), limits: DEFAULT_LIMITS },
       log: { debug: () => {}, info: () => {}, warn: () => {}, error: (_text, facts) => reported.push(facts) },
     };
   };

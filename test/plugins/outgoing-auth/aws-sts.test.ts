@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
 import type { Caller } from '../../../core/contract/caller.ts';
-import { compileMatcher, matcherProblem } from '../../../plugins/outgoing-auth/aws-sts/cel-matcher.ts';
 import { sessionNameFrom } from '../../../plugins/outgoing-auth/aws-sts/session-name.ts';
 import { signRequest } from '../../../plugins/outgoing-auth/aws-sts/sign-request.ts';
 import { createAwsSts } from '../../../plugins/outgoing-auth/aws-sts/strategy.ts';
+import { compileMatcher, matcherProblem } from '../../../plugins/shared/cel-matcher.ts';
 import { type AwsSts, awsSts, roleOfSignature } from '../../support/aws-sts.ts';
 import { proves } from '../../support/proves.ts';
 
@@ -294,7 +294,7 @@ describe('matchers', () => {
     ['1 + 1', /true or false, got int/],
     [`claims.a == "${'x'.repeat(2_000)}"`, /at most 2000 characters/],
   ])('%s is refused at the start', (expression, message) => {
-    expect(matcherProblem(expression)).toMatch(message);
+    expect(matcherProblem(expression, 2_000)).toMatch(message);
   });
 
   it('see only the claims: no members of objects of the host', () => {
@@ -304,7 +304,7 @@ describe('matchers', () => {
       'claims.toString == 1',
       'claims.size() == 9',
     ]) {
-      expect(matcherProblem(expression)).toBeUndefined();
+      expect(matcherProblem(expression, 2_000)).toBeUndefined();
       expect(compileMatcher(expression)({ a: 1 })).toBe(false);
     }
     expect(compileMatcher('claims.a == 1')({ a: 1 })).toBe(true);

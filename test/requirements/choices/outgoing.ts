@@ -23,6 +23,27 @@ export const outgoing = [
     },
   },
   {
+    source: 'choice: accounts that are connected later (docs/decisions/048)',
+    says: {
+      'choice.connect-later.legacy':
+        'a call that needs an account gives a 2025-11-25 client with url elicitation -32042 with the link; the call is made when it is repeated',
+      'choice.connect-later.modern':
+        'it gives a 2026-07-28 client with url elicitation an input_required result; its retry makes the same call',
+      'choice.connect-later.in-words':
+        'it gives any other client a tool failure with the sentence and the link, or -32603 when it is not a tool',
+      'choice.connect-later.declined': 'a link that is declined or cancelled gives a tool failure and no call',
+      'choice.connect-later.waits': 'a retry after an opened link is tried for half a minute before a new link is sent',
+      'choice.connect-later.lists':
+        'a list lacks only the entries of a backend whose account is not connected, and has them after it is',
+      'choice.connect-later.list-changed':
+        'the client is notified of these entries at its next request after the account is connected',
+      'choice.connect-later.inner':
+        'a step of a composite tool and a call of a script fail with the sentence and the link; call_tool gives the link as a direct call does',
+      'choice.connect-later.recorded':
+        'such a call is recorded as refused with status 401, and nothing is logged as an error',
+    },
+  },
+  {
     source: 'choice: passthrough headers',
     says: {
       'choice.passthrough.credentials':

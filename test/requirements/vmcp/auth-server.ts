@@ -4,28 +4,60 @@ import type { Section } from '../section.ts';
 export const authServer = [
   {
     source: 'vmcp spec §2 spec.authServerConfig',
-    deferred: 'comes with the embedded authorization server',
     says: {
-      'vmcp.auth-server.own-tokens':
-        'the embedded authorization server issues tokens that the incoming authentication of its own server accepts',
       'vmcp.auth-server.issuer': 'issuer is required and an issuer-style URL',
       'vmcp.auth-server.issuer-https': 'issuer is https, or http for localhost',
       'vmcp.auth-server.issuer-in-cluster-http':
         'issuer may be http for trusted in-cluster hosts when insecureAllowHTTP is true',
       'vmcp.auth-server.upstream-providers': 'upstreamProviders is required and may hold several entries',
       'vmcp.auth-server.authorization-endpoint-base-url': 'authorizationEndpointBaseUrl is an issuer-style URL',
+      'vmcp.auth-server.disable-upstream-token-injection': 'disableUpstreamTokenInjection is false by default',
+      'vmcp.auth-server.disable-upstream-token-injection-exclusive':
+        'with it token exchange and AWS STS outgoing auth are refused',
+      'vmcp.auth-server.hmac-secret-refs': 'hmacSecretRefs lists objects of name and key',
+      'vmcp.auth-server.insecure-allow-http':
+        'insecureAllowHTTP is false by default and rejects http issuers of non-localhost hosts',
+      'vmcp.auth-server.primary-upstream-provider':
+        'primaryUpstreamProvider is a DNS label of 1 to 63 characters and names an upstream provider',
+      'vmcp.auth-server.primary-upstream-provider-default':
+        'an empty primaryUpstreamProvider selects the first upstream',
+      'vmcp.auth-server.primary-upstream-provider-unresolvable':
+        'an unresolvable primaryUpstreamProvider is rejected at admission',
+      'vmcp.auth-server.storage-type': 'storage.type is memory or redis, memory by default',
+      'vmcp.auth-server.storage-redis-required': 'storage.redis is required when the type is redis',
+      'vmcp.auth-server.access-token-lifespan': 'tokenLifespans.accessTokenLifespan is 1h by default',
+      'vmcp.auth-server.refresh-token-lifespan': 'tokenLifespans.refreshTokenLifespan is 168h by default',
+      'vmcp.auth-server.auth-code-lifespan': 'tokenLifespans.authCodeLifespan is 10m by default',
+      'vmcp.auth-server.lifespans-durations': 'each token lifespan is a Go duration string',
+    },
+  },
+  {
+    source: 'vmcp spec §2 spec.authServerConfig',
+    says: {
+      'vmcp.auth-server.baseline-client-scopes': 'baselineClientScopes are added to every RFC 7591 registration',
+      'vmcp.auth-server.baseline-client-scopes-supported':
+        'a baseline scope outside the upstream-derived supported scopes stops the server at start',
+      'vmcp.auth-server.baseline-client-scopes-request':
+        'every dynamically registered client and CIMD client may request the baseline scopes',
+      'vmcp.auth-server.cimd-absent': 'client ID metadata documents are disabled when cimd is omitted',
+      'vmcp.auth-server.cimd.enabled': 'cimd.enabled is required and false by default',
+      'vmcp.auth-server.cimd.disabled-dcr-only':
+        'with cimd.enabled false only dynamically registered client IDs are accepted',
+      'vmcp.auth-server.cimd.cache-fallback-ttl': 'cimd.cacheFallbackTtl is a Go duration, 5m by default when enabled',
+      'vmcp.auth-server.cimd.cache-max-size':
+        'cimd.cacheMaxSize is an integer of at least 1, 256 by default when enabled',
+    },
+  },
+  {
+    source: 'vmcp spec §2 spec.authServerConfig',
+    deferred: 'comes with the embedded authorization server',
+    says: {
+      'vmcp.auth-server.own-tokens':
+        'the embedded authorization server issues tokens that the incoming authentication of its own server accepts',
       'vmcp.auth-server.authorization-endpoint-advertised':
         'with authorizationEndpointBaseUrl the discovery document advertises {value}/oauth/authorize',
       'vmcp.auth-server.other-endpoints-issuer':
         'authorizationEndpointBaseUrl leaves the other endpoints derived from the issuer',
-      'vmcp.auth-server.disable-upstream-token-injection': 'disableUpstreamTokenInjection is false by default',
-      'vmcp.auth-server.disable-upstream-token-injection-strips':
-        'with it Authorization, Cookie and Proxy-Authorization are stripped after the JWT was validated',
-      'vmcp.auth-server.disable-upstream-token-injection-unauthenticated':
-        'with it the backend receives an unauthenticated request',
-      'vmcp.auth-server.disable-upstream-token-injection-exclusive':
-        'with it token exchange and AWS STS outgoing auth are refused',
-      'vmcp.auth-server.hmac-secret-refs': 'hmacSecretRefs lists objects of name and key',
       'vmcp.auth-server.hmac-secret-length': 'the current HMAC secret has at least 32 random bytes',
       'vmcp.auth-server.hmac-secret-first-current': 'the first HMAC secret signs and the others verify',
       'vmcp.auth-server.hmac-secret-ephemeral':
@@ -33,24 +65,12 @@ export const authServer = [
       'vmcp.auth-server.signing-key-secret-refs':
         'signingKeySecretRefs lists objects of name and key, older ones only verify',
       'vmcp.auth-server.signing-key-ephemeral': 'without signingKeySecretRefs an ephemeral key is used',
-      'vmcp.auth-server.insecure-allow-http':
-        'insecureAllowHTTP is false by default and rejects http issuers of non-localhost hosts',
-      'vmcp.auth-server.insecure-allow-http-condition':
-        'a rejected http issuer shows as condition AuthServerConfigValidated False',
-      'vmcp.auth-server.primary-upstream-provider':
-        'primaryUpstreamProvider is a DNS label of 1 to 63 characters and names an upstream provider',
-      'vmcp.auth-server.primary-upstream-provider-default':
-        'an empty primaryUpstreamProvider selects the first upstream',
-      'vmcp.auth-server.primary-upstream-provider-unresolvable':
-        'an unresolvable primaryUpstreamProvider is rejected at admission',
-      'vmcp.auth-server.primary-upstream-provider-claims':
-        'the policy reads claims from the access token of the primary upstream',
-      'vmcp.auth-server.storage-type': 'storage.type is memory or redis, memory by default',
-      'vmcp.auth-server.storage-redis-required': 'storage.redis is required when the type is redis',
-      'vmcp.auth-server.access-token-lifespan': 'tokenLifespans.accessTokenLifespan is 1h by default',
-      'vmcp.auth-server.refresh-token-lifespan': 'tokenLifespans.refreshTokenLifespan is 168h by default',
-      'vmcp.auth-server.auth-code-lifespan': 'tokenLifespans.authCodeLifespan is 10m by default',
-      'vmcp.auth-server.lifespans-durations': 'each token lifespan is a Go duration string',
+    },
+  },
+  {
+    source: 'vmcp spec §2 spec.authServerConfig',
+    deferred: 'comes with the embedded authorization server',
+    says: {
       'vmcp.auth-server.redis.acl-user-config': 'storage.redis.aclUserConfig is required',
       'vmcp.auth-server.redis.acl-password': 'aclUserConfig.passwordSecretRef is required with name and key',
       'vmcp.auth-server.redis.acl-username':
@@ -77,19 +97,22 @@ export const authServer = [
   },
   {
     source: 'vmcp spec §2 spec.authServerConfig',
+    deferred: 'comes with the embedded authorization server',
     says: {
-      'vmcp.auth-server.baseline-client-scopes': 'baselineClientScopes are added to every RFC 7591 registration',
-      'vmcp.auth-server.baseline-client-scopes-supported':
-        'a baseline scope outside the upstream-derived supported scopes stops the server at start',
-      'vmcp.auth-server.baseline-client-scopes-request':
-        'every dynamically registered client and CIMD client may request the baseline scopes',
-      'vmcp.auth-server.cimd-absent': 'client ID metadata documents are disabled when cimd is omitted',
-      'vmcp.auth-server.cimd.enabled': 'cimd.enabled is required and false by default',
-      'vmcp.auth-server.cimd.disabled-dcr-only':
-        'with cimd.enabled false only dynamically registered client IDs are accepted',
-      'vmcp.auth-server.cimd.cache-fallback-ttl': 'cimd.cacheFallbackTtl is a Go duration, 5m by default when enabled',
-      'vmcp.auth-server.cimd.cache-max-size':
-        'cimd.cacheMaxSize is an integer of at least 1, 256 by default when enabled',
+      'vmcp.auth-server.disable-upstream-token-injection-strips':
+        'with it Authorization, Cookie and Proxy-Authorization are stripped after the JWT was validated',
+      'vmcp.auth-server.disable-upstream-token-injection-unauthenticated':
+        'with it the backend receives an unauthenticated request',
+      'vmcp.auth-server.primary-upstream-provider-claims':
+        'the policy reads claims from the access token of the primary upstream',
+    },
+  },
+  {
+    source: 'vmcp spec §2 spec.authServerConfig',
+    deferred: 'comes with the operator',
+    says: {
+      'vmcp.auth-server.insecure-allow-http-condition':
+        'a rejected http issuer shows as condition AuthServerConfigValidated False',
     },
   },
 ] as const satisfies readonly Section[];

@@ -23,7 +23,6 @@ export const resource = [
   },
   {
     source: 'vmcp spec notation',
-    deferred: 'comes with the embedded authorization server',
     says: {
       'vmcp.notation.issuer-url': 'an issuer-style URL is http or https without query, fragment or trailing slash',
     },

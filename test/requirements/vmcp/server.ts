@@ -130,6 +130,11 @@ export const server = [
     says: {
       'vmcp.surface.oauth-authorize': 'the embedded server serves /oauth/authorize, or under the override base URL',
       'vmcp.surface.oauth-register': 'the embedded server serves /oauth/register',
+    },
+  },
+  {
+    source: 'vmcp spec §4 endpoints',
+    says: {
       'vmcp.surface.oauth-callback': '/oauth/callback is the default upstream redirect path',
     },
   },
@@ -155,10 +160,20 @@ export const server = [
   },
   {
     source: 'vmcp spec §5 authentication',
-    deferred: 'comes with the embedded authorization server',
     says: {
       'vmcp.authentication.issuer-matches': 'the embedded issuer must match the issuer of the referenced oidcConfigRef',
+    },
+  },
+  {
+    source: 'vmcp spec §5 authentication',
+    deferred: 'comes with the embedded authorization server',
+    says: {
       'vmcp.authentication.registration': 'the embedded server supports RFC 7591 registration at /oauth/register',
+    },
+  },
+  {
+    source: 'vmcp spec §5 authentication',
+    says: {
       'vmcp.authentication.upstream-drive': 'tokens are issued after the user went through the upstream providers',
     },
   },

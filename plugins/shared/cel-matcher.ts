@@ -2,7 +2,6 @@ import { type ASTNode, Environment } from '@marcbachmann/cel-js';
 import type { JsonObject, JsonValue } from '@toolmgr/core';
 import isSafePattern from 'safe-regex2';
 
-const MAX_LENGTH = 2_000; // characters of an expression
 const ENVIRONMENT = new Environment({ enableOptionalTypes: true }).registerVariable('claims', 'map');
 
 /** Whether claims match. An evaluation error, such as a missing claim, is no match. */
@@ -10,10 +9,10 @@ export type Matcher = (claims: JsonObject) => boolean;
 
 /**
  * Why an expression cannot be used; `undefined` when it can. A pattern of `matches` is a text in the expression and is
- * checked for exponential time, because it runs on values that callers choose.
+ * checked for exponential time, because it runs on values that callers choose. `maxLength`: in characters.
  */
-export function matcherProblem(expression: string): string | undefined {
-  if (expression.length > MAX_LENGTH) return `expected at most ${MAX_LENGTH} characters`;
+export function matcherProblem(expression: string, maxLength: number): string | undefined {
+  if (expression.length > maxLength) return `expected at most ${maxLength} characters`;
   try {
     const { valid, type, error } = ENVIRONMENT.check(expression);
     if (!valid) return `expected a CEL expression: ${firstLine(error)}`;

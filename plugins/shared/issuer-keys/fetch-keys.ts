@@ -1,12 +1,17 @@
 import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import type { JSONWebKeySet } from 'jose';
-import { OauthRefusal } from '../../shared/oauth/library-options.ts';
-import { requestMetadata } from '../../shared/oauth/oauth-requests.ts';
-import { plainUrl, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
-import type { OidcConfig } from './config.ts';
+import { OauthRefusal } from '../oauth/library-options.ts';
+import { requestMetadata } from '../oauth/oauth-requests.ts';
+import { plainUrl, type RemoteHttp } from '../safe-http/remote-http.ts';
 
 const MAX_KEYS = 100;
 const KINDS = new Set(['RSA', 'EC', 'OKP']);
+
+/** Where an issuer publishes its keys: at `jwksUrl`, else where its discovery document says. */
+export interface IssuerPlace {
+  readonly issuer: string;
+  readonly jwksUrl?: string | undefined;
+}
 
 /** Fetches the published keys. */
 export type FetchKeys = (signal: AbortSignal) => Promise<JSONWebKeySet>;
@@ -18,7 +23,7 @@ export type FetchKeys = (signal: AbortSignal) => Promise<JSONWebKeySet>;
  * Fails with REMOTE_REFUSED or REMOTE_UNAVAILABLE.
  * Source: OpenID Connect Discovery §4 (the issuer must match), RFC 8414 §3.1, RFC 7517.
  */
-export function createFetchKeys(config: Pick<OidcConfig, 'issuer' | 'jwksUrl'>, http: RemoteHttp): FetchKeys {
+export function createFetchKeys(config: IssuerPlace, http: RemoteHttp): FetchKeys {
   let discovered: string | undefined;
   return async (signal) => {
     const url = config.jwksUrl ?? discovered ?? (await discover(config.issuer, http, signal));

@@ -1,0 +1,73 @@
+import { explainCause, GatewayFault, type RouteTable } from '@toolmgr/core';
+import { problemPage } from '../pages/problem-page.ts';
+import { createCallback } from './callback.ts';
+import { connectPath, createConnectPages } from './connect.ts';
+import { createConnectionsPages } from './connections.ts';
+import {
+  issuerPath,
+  type PageAnswer,
+  pathsBelow,
+  type SignInContext,
+  type SignInParts,
+  signInContext,
+} from './context.ts';
+import { createInteractionPage } from './interaction-page.ts';
+import { PROBLEMS } from './problems.ts';
+
+/** How people sign in: the pages, the redirects to upstream providers, and links to connect one later. */
+export interface SignIn {
+  /**
+   * Mounts the pages below the path of the issuer, and at the root for proxies that remove this path. `callbackPaths`: more
+   * paths to which providers redirect.
+   */
+  mount(routes: RouteTable, callbackPaths?: readonly string[]): void;
+  /** Path of the page of an authorization request; its UID follows after a slash. */
+  readonly signInPath: string;
+  /** A link with which this person, and no one else, connects this provider. It is valid for 10 minutes. */
+  connectUrl(person: string, provider: string): string;
+}
+
+/** Creates the sign-in. */
+export function createSignIn(parts: SignInParts): SignIn {
+  const context = signInContext(parts);
+  const { issuer, keys, paths } = context;
+  const { origin } = new URL(issuer);
+  const interaction = createInteractionPage(context);
+  const callback = createCallback(context);
+  const connect = createConnectPages(context);
+  const connections = createConnectionsPages(context);
+  return {
+    signInPath: paths.signIn,
+    connectUrl: (person, provider) => `${origin}${connectPath(paths, keys.ticket(person, provider))}`,
+    mount(routes, callbackPaths = []) {
+      const options = { origins: [origin] };
+      const page = (method: 'GET' | 'POST', path: string, answer: PageAnswer, add = routes.add): void =>
+        add.call(routes, method, path, answered(context, answer), options);
+      const roots = [...new Set([issuerPath(issuer), ''])].map(pathsBelow);
+      for (const at of roots) {
+        page('GET', at.signIn, interaction.get, routes.addBelow);
+        page('POST', at.signIn, interaction.post, routes.addBelow);
+        page('GET', at.connect, connect.get);
+        page('POST', at.connect, connect.post);
+        page('GET', at.connections, connections.get);
+        page('POST', at.connections, connections.post);
+      }
+      for (const path of new Set([...roots.map((at) => at.callback), ...callbackPaths])) page('GET', path, callback);
+    },
+  };
+}
+
+/** Sends what a page answers; its faults become pages without details. */
+function answered({ log }: SignInContext, answer: PageAnswer): Parameters<RouteTable['add']>[2] {
+  return async (inbound, body, responder) => {
+    try {
+      const { status, headers, body: text } = await answer(inbound, body);
+      responder.send(status, headers, text);
+    } catch (cause) {
+      const isAway = cause instanceof GatewayFault && cause.status === 503;
+      log.error(`sign-in: a page failed`, { page: inbound.method, cause: explainCause(cause) });
+      const { status, headers, body: text } = problemPage(isAway ? PROBLEMS.unavailable : PROBLEMS.broken);
+      responder.send(status, headers, text);
+    }
+  };
+}

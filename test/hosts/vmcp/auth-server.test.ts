@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { GatewayFault } from '../../../core/errors.ts';
+import { overviewOf } from '../../../hosts/vmcp/overview.ts';
+import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
+import { readConfig } from '../../../hosts/vmcp/read-config.ts';
+import { catalogue } from '../../../plugins/index.ts';
+import { proves } from '../../support/proves.ts';
+import { vmcpConfig } from '../../support/vmcp-file.ts';
+
+const ISSUER = 'https://gateway.example.com';
+const RESOURCE = 'https://gateway.example.com/mcp';
+
+const oidc = (more: object = {}) => ({
+  type: 'oidc',
+  oidc: { issuer: ISSUER, clientId: 'gateway', audience: RESOURCE, ...more },
+});
+
+const keys = {
+  signingKeySecretRefs: [{ name: 'gateway-keys', key: 'signing.pem' }],
+  hmacSecretRefs: [{ name: 'gateway-keys', key: 'hmac' }],
+};
+
+const authServer = (more: object = {}) => ({
+  issuer: ISSUER,
+  upstreamProviders: [
+    { name: 'corp', type: 'oidc', oidcConfig: { issuerUrl: 'https://idp.example.com', clientId: 'gateway' } },
+    {
+      name: 'calendar',
+      type: 'oidc',
+      loginPolicy: 'onDemand',
+      oidcConfig: { issuerUrl: 'https://cal.example.com', clientId: 'gateway' },
+    },
+  ],
+  ...keys,
+  ...more,
+});
+
+const fileOf = (more: object) =>
+  stringify(vmcpConfig({ notes: 'https://notes.example.com/mcp' }, { incomingAuth: oidc(), ...more }));
+
+const read = (more: object = {}) =>
+  readConfig(fileOf({ authServerConfig: authServer(), ...more }), 'vmcp.yaml', catalogue);
+
+/** Problems without file and line. */
+const problems = async (more: object): Promise<readonly string[]> => {
+  const fault = await read(more).then(
+    () => new GatewayFault('PLAN_INVALID', ''),
+    (cause: unknown) => cause as GatewayFault,
+  );
+  return fault.message.split('\n').map((line) => line.replace(/^vmcp\.yaml:\d+: /, ''));
+};
+
+const warnings = async (section: object, more: object = {}) =>
+  (await read({ authServerConfig: authServer(section), ...more })).warnings.map((line) =>
+    line.replace(/^vmcp\.yaml:\d+: /, ''),
+  );
+
+describe('authServerConfig in a vmcp file', () => {
+  it('fits incomingAuth and becomes a plugin of the plan', async () => {
+    const file = await read({ incomingAuth: oidc({ scopes: ['openid', 'mcp:tools'] }) });
+    expect(file.warnings).toEqual([]);
+    const { plugins } = planFromConfig(file);
+    expect(plugins.find(({ use }) => use === 'auth-server')?.with).toMatchObject({
+      issuer: ISSUER,
+      allowedAudiences: [RESOURCE],
+      scopesSupported: ['openid', 'mcp:tools'],
+    });
+    const order = plugins.map(({ use }) => use);
+    expect(order.indexOf('auth-server')).toBeLessThan(order.indexOf('incoming-auth/oidc'));
+  });
+
+  it('is in the overview of validate', async () => {
+    const lines = await overviewOf(await read(), catalogue);
+    expect(lines.find(({ key }) => key === 'authServer')).toEqual({
+      key: 'authServer',
+      label: 'authorization server',
+      value: ISSUER,
+      text: `${ISSUER}, providers: corp, calendar (on demand), storage: memory`,
+    });
+    const absent = await overviewOf(await read({ authServerConfig: undefined }), catalogue);
+    expect(absent.find(({ key }) => key === 'authServer')?.value).toBe('none');
+  });
+
+  it('names an unknown key with the nearest one', async () => {
+    expect(await problems({ authServerConfig: authServer({ storge: { type: 'memory' } }) })).toEqual([
+      expect.stringMatching(/^authServerConfig\.storge: .*did you mean "storage"\?/),
+    ]);
+  });
+
+  proves('vmcp.authentication.issuer-matches', 'refuses another issuer in incomingAuth.oidc', async () => {
+    expect(await problems({ incomingAuth: oidc({ issuer: 'https://other.example.com' }) })).toEqual([
+      'authServerConfig.issuer: differs from incomingAuth.oidc.issuer (https://other.example.com)',
+    ]);
+  });
+
+  it('needs callers with tokens', async () => {
+    expect(await problems({ incomingAuth: { type: 'anonymous' } })).toEqual([
+      'authServerConfig: needs incomingAuth.type: oidc, which accepts its tokens',
+    ]);
+  });
+
+  it('needs the URL of the endpoint, which is the audience of its tokens', async () => {
+    expect(await problems({ incomingAuth: oidc({ audience: 'gateway' }) })).toEqual([
+      'authServerConfig: expected the URL of the MCP endpoint in incomingAuth.oidc.resource; the audience (gateway) is none',
+    ]);
+    expect(await problems({ incomingAuth: oidc({ audience: 'gateway', resource: RESOURCE }) })).toEqual([
+      `authServerConfig: incomingAuth.oidc.audience (gateway) differs from the resource (${RESOURCE}) that tokens are issued for; make them equal, or list both in allowedAudiences`,
+    ]);
+    const allowedAudiences = ['https://other.example.com/mcp'];
+    expect(await problems({ authServerConfig: authServer({ allowedAudiences }) })).toEqual([
+      `authServerConfig.allowedAudiences: ${RESOURCE} is missing, which incomingAuth.oidc names`,
+    ]);
+  });
+
+  it('puts the URL of the endpoint first in the allowed audiences', async () => {
+    const allowedAudiences = ['https://other.example.com/mcp', RESOURCE];
+    const { plugins } = planFromConfig(await read({ authServerConfig: authServer({ allowedAudiences }) }));
+    expect(plugins.find(({ use }) => use === 'auth-server')?.with).toMatchObject({
+      allowedAudiences: [RESOURCE, 'https://other.example.com/mcp'],
+    });
+  });
+
+  proves(
+    'vmcp.auth-server.disable-upstream-token-injection-exclusive',
+    'refuses disableUpstreamTokenInjection with token exchange and with AWS STS',
+    async () => {
+      const tokenExchange = { tokenUrl: 'https://sts.example.com/token' };
+      const awsSts = { region: 'eu-west-1', fallbackRoleArn: 'arn:aws:iam::123456789012:role/reader' };
+      for (const strategy of [
+        { type: 'token_exchange', tokenExchange },
+        { type: 'aws_sts', awsSts },
+      ]) {
+        const found = await problems({
+          authServerConfig: authServer({ disableUpstreamTokenInjection: true }),
+          outgoingAuth: { source: 'inline', backends: { notes: strategy } },
+        });
+        expect(found).toEqual([
+          `authServerConfig.disableUpstreamTokenInjection: cannot be combined with token exchange or AWS STS outgoing auth; outgoingAuth uses ${strategy.type}`,
+        ]);
+      }
+    },
+  );
+
+  it('warns without keys, with records of one process for several replicas, and of plain http', async () => {
+    expect(await warnings({ signingKeySecretRefs: [], hmacSecretRefs: undefined })).toEqual([
+      expect.stringContaining('authServerConfig: has no signingKeySecretRefs, so each start makes a new key'),
+      expect.stringContaining('authServerConfig: has no hmacSecretRefs, so each start makes a new secret'),
+    ]);
+    const sessionStorage = { provider: 'redis', address: 'redis:6379' };
+    expect(await warnings({}, { sessionStorage })).toEqual([
+      'authServerConfig.storage: keeps records in this process, but sessionStorage is for several replicas; use type: redis',
+    ]);
+    const issuer = 'http://gateway.tools.svc:4483';
+    expect(
+      await warnings({ issuer, insecureAllowHTTP: true }, { incomingAuth: oidc({ issuer, insecureAllowHttp: true }) }),
+    ).toEqual(['authServerConfig.issuer: is plain http: codes, tokens and cookies can be read on the network']);
+  });
+
+  it('warns of readable tokens in Redis and of credentials in the file', async () => {
+    const redis = { addr: 'redis:6379', aclUserConfig: { passwordSecretRef: { env: 'PASSWORD' } } };
+    expect(await warnings({ storage: { type: 'redis', redis } })).toEqual([
+      'authServerConfig.storage: has no encryptionKeySecretRefs, so tokens of upstream providers are readable in Redis',
+    ]);
+    const userInfo = {
+      endpointUrl: 'https://code.example.com/user',
+      additionalHeaders: { 'X-Api-Key': 'k', 'X-Team': 'a' },
+    };
+    const oauth2Config = {
+      authorizationEndpoint: 'https://code.example.com/authorize',
+      tokenEndpoint: 'https://code.example.com/token',
+      clientId: 'gateway',
+      userInfo,
+    };
+    expect(await warnings({ upstreamProviders: [{ name: 'code', type: 'oauth2', oauth2Config }] })).toEqual([
+      'authServerConfig.upstreamProviders.0.oauth2Config.userInfo.additionalHeaders.X-Api-Key: looks like a credential, and everyone who reads the file can read it',
+    ]);
+  });
+
+  it('warns that Google refuses the default scopes', async () => {
+    const google = { issuerUrl: 'https://accounts.google.com', clientId: 'gateway' };
+    const upstreams = (oidcConfig: object) => ({ upstreamProviders: [{ name: 'google', type: 'oidc', oidcConfig }] });
+    expect((await warnings(upstreams(google))).join()).toContain('Google refuses the scope offline_access');
+    expect(await warnings(upstreams({ ...google, scopes: ['openid', 'email'] }))).toEqual([]);
+  });
+});

@@ -1,0 +1,342 @@
+import { describe, expect, it } from 'vitest';
+import { GatewayFault } from '../../../../core/errors.ts';
+import { proves } from '../../../support/proves.ts';
+import { type FakeAnswer, type FakeBrowser, signInRig } from '../../../support/sign-in-rig.ts';
+
+type Rig = ReturnType<typeof signInRig>;
+
+/** Plays the person at a provider and returns to the gateway. */
+function answerAt(rig: Rig, browser: FakeBrowser, provider: string, sent: FakeAnswer, account: string) {
+  const query = rig.upstream(provider).answer(sent.location ?? sent.refresh ?? '', account);
+  return browser.get(`/oauth/callback?${query}`);
+}
+
+/** Signs in at `corp` only. Returns the person. */
+async function signInAtCorp(rig: Rig, browser: FakeBrowser, account = 'ada', over = {}): Promise<string> {
+  const page = browser.begin(over);
+  const sent = await browser.get(page);
+  await answerAt(rig, browser, 'corp', sent, account);
+  await browser.get(page);
+  const outcome = rig.interactions.open.get(page.split('/').at(-1) ?? '')?.outcome;
+  if (outcome === undefined || !('login' in outcome)) throw new Error(`no login: ${JSON.stringify(outcome)}`);
+  return outcome.login.person;
+}
+
+const outcomeOf = (rig: Rig, page: string) => rig.interactions.open.get(page.split('/').at(-1) ?? '')?.outcome;
+
+describe('the chain of providers', () => {
+  proves(
+    ['vmcp.authentication.upstream-drive', 'vmcp.surface.oauth-callback'],
+    'a sign-in passes all required providers in their order before it is finished, and no on-demand one',
+    async () => {
+      const rig = signInRig({ upstreams: ['corp', 'github?', 'jira'] });
+      const browser = rig.browser();
+      const page = browser.begin();
+      const first = await browser.get(page);
+      expect(first).toMatchObject({ status: 303, location: expect.stringMatching(/^https:\/\/corp\.example\//) });
+      const back = await answerAt(rig, browser, 'corp', first, 'ada');
+      expect(back).toMatchObject({ status: 303, location: page });
+      const second = await browser.get(page);
+      expect(second.location).toMatch(/^https:\/\/jira\.example\//);
+      await answerAt(rig, browser, 'jira', second, 'ada-at-jira');
+      expect(outcomeOf(rig, page)).toBeUndefined();
+      const last = await browser.get(page);
+      expect(last.location).toMatch(/^\/oauth\/authorize\//);
+      const outcome = outcomeOf(rig, page);
+      const person = outcome !== undefined && 'login' in outcome ? outcome.login.person : '';
+      expect(await rig.accounts.person(person)).toMatchObject({ name: 'ada' });
+      const connections = await rig.accounts.connections(person);
+      expect(connections.map(({ provider, account }) => [provider, account])).toEqual([
+        ['corp', 'ada'],
+        ['jira', 'ada-at-jira'],
+      ]);
+    },
+  );
+
+  it('skips a required provider that the person connected before, and names the same person again', async () => {
+    const rig = signInRig({ upstreams: ['corp', 'jira'] });
+    const browser = rig.browser();
+    const page = browser.begin();
+    await answerAt(rig, browser, 'corp', await browser.get(page), 'ada');
+    await answerAt(rig, browser, 'jira', await browser.get(page), 'ada-at-jira');
+    await browser.get(page);
+    const other = rig.browser();
+    const person = await signInAtCorp(rig, other);
+    expect(outcomeOf(rig, page)).toEqual({ login: { person } });
+    expect(rig.upstream('jira').exchanged).toEqual(['ada-at-jira']);
+  });
+
+  it('names the person by the first provider when all are on demand', async () => {
+    const rig = signInRig({ upstreams: ['corp?', 'github?'] });
+    expect(await signInAtCorp(rig, rig.browser())).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('asks no provider while the browser is signed in and the required connections are usable', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    const person = await signInAtCorp(rig, browser);
+    const page = browser.begin({ needs: 'consent', person });
+    expect((await browser.get(page)).body).toContain('Allow <bdi>Claude</bdi>');
+  });
+
+  it('asks a required provider again when its connection is not usable any more, although the browser is signed in', async () => {
+    const rig = signInRig({ upstreams: ['corp', 'jira'] });
+    const browser = rig.browser();
+    const first = browser.begin();
+    await answerAt(rig, browser, 'corp', await browser.get(first), 'ada');
+    await answerAt(rig, browser, 'jira', await browser.get(first), 'ada');
+    await browser.get(first);
+    const outcome = outcomeOf(rig, first);
+    const person = outcome !== undefined && 'login' in outcome ? outcome.login.person : '';
+    await rig.accounts.disconnect(person, 'jira', new AbortController().signal);
+    const page = browser.begin({ needs: 'consent', person });
+    const sent = await browser.get(page);
+    expect(sent.location).toMatch(/^https:\/\/jira\.example\//);
+    await answerAt(rig, browser, 'jira', sent, 'ada');
+    expect((await browser.get(page)).body).toContain('Allow <bdi>Claude</bdi>');
+  });
+
+  it('ends with access_denied when a required provider refuses, and keeps what was connected before', async () => {
+    const rig = signInRig({ upstreams: ['corp', 'jira'] });
+    const browser = rig.browser();
+    const page = browser.begin();
+    await answerAt(rig, browser, 'corp', await browser.get(page), 'ada');
+    const sent = await browser.get(page);
+    const state = new URL(sent.location ?? '').searchParams.get('state');
+    const text = 'secret-of-the-provider <script>';
+    const back = await browser.get(
+      `/oauth/callback?error=server_error&error_description=${encodeURIComponent(text)}&state=${state}`,
+    );
+    expect(back.location).toBe(page);
+    await browser.get(page);
+    expect(outcomeOf(rig, page)).toEqual({
+      error: 'access_denied',
+      description: 'an identity provider refused the sign-in',
+    });
+    const again = rig.browser();
+    const retry = again.begin();
+    await answerAt(rig, again, 'corp', await again.get(retry), 'ada');
+    const { location = '' } = await again.get(retry);
+    expect(location).toMatch(/^https:\/\/jira/); // the person is known, and jira is still missing
+  });
+});
+
+describe('a provider that is away', () => {
+  const away = new GatewayFault('REMOTE_UNAVAILABLE', 'corp: no answer within 10 s, canary-of-a-log');
+
+  it('leads to a page with a link to try again, which works when it is back', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    const page = browser.begin();
+    rig.upstream('corp').failing = away;
+    const told = await browser.get(page);
+    expect(told.status).toBe(503);
+    expect(told.body).toContain('corp does not answer');
+    expect(told.body).toContain(`href="${page}"`);
+    expect(told.body).not.toContain('canary');
+    rig.upstream('corp').failing = undefined;
+    expect((await browser.get(page)).location).toMatch(/^https:\/\/corp/);
+  });
+
+  it('can be cancelled: the client gets temporarily_unavailable', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    const page = browser.begin();
+    rig.upstream('corp').failing = away;
+    const answer = await browser.press(await browser.get(page), 'Cancel the sign-in');
+    expect(answer.refresh).toMatch(/^\/oauth\/authorize\//);
+    expect(outcomeOf(rig, page)).toMatchObject({ error: 'temporarily_unavailable' });
+  });
+
+  it('may fail in the exchange too: the sign-in stays open', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    const page = browser.begin();
+    const sent = await browser.get(page);
+    rig.upstream('corp').failing = away;
+    const told = await answerAt(rig, browser, 'corp', sent, 'ada');
+    expect(told).toMatchObject({ status: 503 });
+    rig.upstream('corp').failing = undefined;
+    await answerAt(rig, browser, 'corp', await browser.get(page), 'ada');
+    await browser.get(page);
+    expect(outcomeOf(rig, page)).toMatchObject({ login: {} });
+  });
+
+  it('shows a page without details when the storage is away', async () => {
+    let isAway = false;
+    const rig = signInRig({
+      storage: (inner) => ({
+        ...inner,
+        async get(key) {
+          if (isAway) throw new GatewayFault('STORE_UNAVAILABLE', 'redis://canary:6379 does not answer');
+          return inner.get(key);
+        },
+      }),
+    });
+    const browser = rig.browser();
+    const page = browser.begin();
+    isAway = true;
+    const told = await browser.get(page);
+    expect(told.status).toBe(503);
+    expect(told.body).not.toContain('canary');
+    isAway = false;
+    expect((await browser.get(page)).status).toBe(303);
+  });
+});
+
+describe('consent', () => {
+  const consentPage = async (rig: Rig, browser: FakeBrowser, over = {}) => {
+    const person = await signInAtCorp(rig, browser);
+    const page = browser.begin({ needs: 'consent', person, ...over });
+    return { person, page, shown: await browser.get(page) };
+  };
+
+  it('is asked once for a person, client, redirect URI and its scopes', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    const { person, page, shown } = await consentPage(rig, browser);
+    const answer = await browser.press(shown, 'Allow');
+    expect(answer.refresh).toMatch(/^\/oauth\/authorize\//);
+    expect(outcomeOf(rig, page)).toEqual({ consent: true });
+    const client = { id: 'client-2', name: 'Other', uri: undefined, isUnknown: true };
+    const isAsked = async (over: object): Promise<boolean> => {
+      const next = browser.begin({ needs: 'consent', person, ...over });
+      return (await browser.get(next)).status === 200;
+    };
+    expect(await isAsked({})).toBe(false);
+    expect(await isAsked({ redirectUri: 'http://127.0.0.1:9/callback' })).toBe(false); // the port changes each time
+    expect(await isAsked({ scopes: ['openid'] })).toBe(false);
+    expect(await isAsked({ redirectUri: 'http://127.0.0.1:4321/other' })).toBe(true);
+    expect(await isAsked({ redirectUri: 'https://evil.example/callback' })).toBe(true);
+    expect(await isAsked({ scopes: ['openid', 'offline_access', 'email'] })).toBe(true);
+    expect(await isAsked({ client })).toBe(true);
+    rig.clock.advance(91 * 86_400_000);
+    await signInAtCorp(rig, browser);
+    expect(await isAsked({})).toBe(true);
+  });
+
+  it('is not asked for clients of the configuration', async () => {
+    const rig = signInRig();
+    const client = { id: 'configured', name: 'Configured', uri: undefined, isUnknown: false };
+    const { page } = await consentPage(rig, rig.browser(), { client });
+    expect(outcomeOf(rig, page)).toEqual({ consent: true });
+  });
+
+  it('can be denied, and is asked again the next time', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    const { person, page, shown } = await consentPage(rig, browser);
+    await browser.press(shown, 'Deny');
+    expect(outcomeOf(rig, page)).toMatchObject({ error: 'access_denied' });
+    expect((await browser.get(browser.begin({ needs: 'consent', person }))).status).toBe(200);
+  });
+
+  it('lets the person use another account, at which the provider asks again', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    const { person, page, shown } = await consentPage(rig, browser);
+    const sent = await browser.press(shown, 'Use another account');
+    expect(new URL(sent.refresh ?? '').searchParams.get('prompt')).toBe('login');
+    await answerAt(rig, browser, 'corp', sent, 'bob');
+    await browser.get(page);
+    const outcome = outcomeOf(rig, page);
+    expect(outcome).toMatchObject({ login: {} });
+    expect(outcome).not.toEqual({ login: { person } });
+  });
+});
+
+describe('connecting later', () => {
+  const signedIn = async (rig: Rig, account = 'ada') => {
+    const browser = rig.browser();
+    const person = await signInAtCorp(rig, browser, account);
+    return { browser, person };
+  };
+
+  it('connects one provider by a link, after the person confirmed it', async () => {
+    const rig = signInRig();
+    const { browser, person } = await signedIn(rig);
+    const link = rig.signIn.connectUrl(person, 'github');
+    expect(link).toMatch(/^https:\/\/gateway\.example\/oauth\/connect\?ticket=[\w.-]+$/);
+    const page = await browser.get(link);
+    expect(page.body).toContain('ada');
+    const sent = await browser.press(page, 'Connect github');
+    const back = await answerAt(rig, browser, 'github', sent, 'ada-at-github');
+    expect((await browser.get(back.location ?? '')).body).toContain('github is connected');
+    expect((await rig.accounts.connections(person)).map(({ provider }) => provider)).toEqual(['corp', 'github']);
+  });
+
+  it('signs in first when the browser is not signed in', async () => {
+    const rig = signInRig();
+    const { person } = await signedIn(rig);
+    const browser = rig.browser();
+    const link = rig.signIn.connectUrl(person, 'github');
+    const back = await answerAt(rig, browser, 'corp', await browser.get(link), 'ada');
+    expect(back.location).toBe(link.slice('https://gateway.example'.length));
+    expect((await browser.get(back.location ?? '')).body).toContain('Connect github?');
+  });
+
+  it('says that nothing changed when the provider refuses', async () => {
+    const rig = signInRig();
+    const { browser, person } = await signedIn(rig);
+    const sent = await browser.press(await browser.get(rig.signIn.connectUrl(person, 'github')), 'Connect github');
+    const state = new URL(sent.refresh ?? '').searchParams.get('state');
+    const told = await browser.get(`/oauth/callback?error=access_denied&state=${state}`);
+    expect(told.body).toContain('github is not connected');
+    expect(await rig.accounts.connections(person)).toHaveLength(1);
+  });
+});
+
+describe('the page of connections', () => {
+  const signedIn = async (rig: Rig) => {
+    const browser = rig.browser();
+    const person = await signInAtCorp(rig, browser);
+    return { browser, person };
+  };
+
+  it('lets a person sign in at the first provider', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    const sent = await browser.press(await browser.get('/connections'), 'Sign in with corp');
+    const back = await answerAt(rig, browser, 'corp', sent, 'ada');
+    expect((await browser.get(back.location ?? '')).body).toContain('Signed in as <strong><bdi>ada</bdi>');
+  });
+
+  it('lists all providers with account, state and end, and disconnects one', async () => {
+    const rig = signInRig();
+    const { browser, person } = await signedIn(rig);
+    const page = await browser.get('/connections');
+    expect(page.body).toMatch(/<h3>github<\/h3><p>Not connected\.<\/p>/);
+    expect(page.body).toContain('The access is renewed by itself');
+    const sent = await browser.press(page, 'Connect github');
+    const back = await answerAt(rig, browser, 'github', sent, 'ada-at-github');
+    const connected = await browser.get(back.location ?? '');
+    expect(connected.body).toContain('ada-at-github');
+    expect(connected.body).toContain('The account is connected.');
+    const gone = await browser.press(connected, 'Disconnect github');
+    expect((await browser.get(gone.location ?? '')).body).toContain('The account is disconnected.');
+    expect((await rig.accounts.connections(person)).map(({ provider }) => provider)).toEqual(['corp']);
+  });
+
+  it('ends the session of an application, which has to ask again', async () => {
+    const rig = signInRig();
+    const { browser, person } = await signedIn(rig);
+    const shown = await browser.get(browser.begin({ needs: 'consent', person }));
+    await browser.press(shown, 'Allow');
+    const session = { person, startedMs: rig.clock.now() };
+    await rig.accounts.openSession({ ...session, id: 's1', clientId: 'client-1', clientName: 'Claude' }, 60_000);
+    await rig.accounts.openSession({ ...session, id: 's2', clientId: 'client-9' }, 60_000);
+    const page = await browser.get('/connections');
+    await browser.press(page, 'End the session of Claude');
+    expect((await rig.accounts.sessions(person)).map(({ id }) => id)).toEqual(['s2']);
+    expect((await browser.get(browser.begin({ needs: 'consent', person }))).status).toBe(200);
+  });
+
+  it('signs out of the browser', async () => {
+    const rig = signInRig();
+    const { browser } = await signedIn(rig);
+    const out = await browser.press(await browser.get('/connections'), 'Sign out of this browser');
+    const page = await browser.get(out.location ?? '');
+    expect(page.body).toContain('You are signed out of this browser.');
+    expect(page.body).toContain('Sign in with corp');
+  });
+});

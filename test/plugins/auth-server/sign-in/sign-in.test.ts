@@ -1,28 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayFault } from '../../../../core/errors.ts';
 import { proves } from '../../../support/proves.ts';
-import { type FakeAnswer, type FakeBrowser, signInRig } from '../../../support/sign-in-rig.ts';
-
-type Rig = ReturnType<typeof signInRig>;
-
-/** Plays the person at a provider and returns to the gateway. */
-function answerAt(rig: Rig, browser: FakeBrowser, provider: string, sent: FakeAnswer, account: string) {
-  const query = rig.upstream(provider).answer(sent.location ?? sent.refresh ?? '', account);
-  return browser.get(`/oauth/callback?${query}`);
-}
-
-/** Signs in at `corp` only. Returns the person. */
-async function signInAtCorp(rig: Rig, browser: FakeBrowser, account = 'ada', over = {}): Promise<string> {
-  const page = browser.begin(over);
-  const sent = await browser.get(page);
-  await answerAt(rig, browser, 'corp', sent, account);
-  await browser.get(page);
-  const outcome = rig.interactions.open.get(page.split('/').at(-1) ?? '')?.outcome;
-  if (outcome === undefined || !('login' in outcome)) throw new Error(`no login: ${JSON.stringify(outcome)}`);
-  return outcome.login.person;
-}
-
-const outcomeOf = (rig: Rig, page: string) => rig.interactions.open.get(page.split('/').at(-1) ?? '')?.outcome;
+import { signInRig } from '../../../support/sign-in-rig.ts';
+import { answerAt, askedForConsent, outcomeOf, signedInBrowser, signInAtCorp } from '../../../support/sign-in-steps.ts';
 
 describe('the chain of providers', () => {
   proves(
@@ -185,16 +165,9 @@ describe('a provider that is away', () => {
 });
 
 describe('consent', () => {
-  const consentPage = async (rig: Rig, browser: FakeBrowser, over = {}) => {
-    const person = await signInAtCorp(rig, browser);
-    const page = browser.begin({ needs: 'consent', person, ...over });
-    return { person, page, shown: await browser.get(page) };
-  };
-
   it('is asked once for a person, client, redirect URI and its scopes', async () => {
     const rig = signInRig();
-    const browser = rig.browser();
-    const { person, page, shown } = await consentPage(rig, browser);
+    const { browser, person, page, shown } = await askedForConsent(rig);
     const answer = await browser.press(shown, 'Allow');
     expect(answer.refresh).toMatch(/^\/oauth\/authorize\//);
     expect(outcomeOf(rig, page)).toEqual({ consent: true });
@@ -218,14 +191,13 @@ describe('consent', () => {
   it('is not asked for clients of the configuration', async () => {
     const rig = signInRig();
     const client = { id: 'configured', name: 'Configured', uri: undefined, isUnknown: false };
-    const { page } = await consentPage(rig, rig.browser(), { client });
+    const { page } = await askedForConsent(rig, { client });
     expect(outcomeOf(rig, page)).toEqual({ consent: true });
   });
 
   it('can be denied, and is asked again the next time', async () => {
     const rig = signInRig();
-    const browser = rig.browser();
-    const { person, page, shown } = await consentPage(rig, browser);
+    const { browser, person, page, shown } = await askedForConsent(rig);
     await browser.press(shown, 'Deny');
     expect(outcomeOf(rig, page)).toMatchObject({ error: 'access_denied' });
     expect((await browser.get(browser.begin({ needs: 'consent', person }))).status).toBe(200);
@@ -233,8 +205,7 @@ describe('consent', () => {
 
   it('lets the person use another account, at which the provider asks again', async () => {
     const rig = signInRig();
-    const browser = rig.browser();
-    const { person, page, shown } = await consentPage(rig, browser);
+    const { browser, person, page, shown } = await askedForConsent(rig);
     const sent = await browser.press(shown, 'Use another account');
     expect(new URL(sent.refresh ?? '').searchParams.get('prompt')).toBe('login');
     await answerAt(rig, browser, 'corp', sent, 'bob');
@@ -246,15 +217,9 @@ describe('consent', () => {
 });
 
 describe('connecting later', () => {
-  const signedIn = async (rig: Rig, account = 'ada') => {
-    const browser = rig.browser();
-    const person = await signInAtCorp(rig, browser, account);
-    return { browser, person };
-  };
-
   it('connects one provider by a link, after the person confirmed it', async () => {
     const rig = signInRig();
-    const { browser, person } = await signedIn(rig);
+    const { browser, person } = await signedInBrowser(rig);
     const link = rig.signIn.connectUrl(person, 'github');
     expect(link).toMatch(/^https:\/\/gateway\.example\/oauth\/connect\?ticket=[\w.-]+$/);
     const page = await browser.get(link);
@@ -267,7 +232,7 @@ describe('connecting later', () => {
 
   it('signs in first when the browser is not signed in', async () => {
     const rig = signInRig();
-    const { person } = await signedIn(rig);
+    const { person } = await signedInBrowser(rig);
     const browser = rig.browser();
     const link = rig.signIn.connectUrl(person, 'github');
     const back = await answerAt(rig, browser, 'corp', await browser.get(link), 'ada');
@@ -277,7 +242,7 @@ describe('connecting later', () => {
 
   it('says that nothing changed when the provider refuses', async () => {
     const rig = signInRig();
-    const { browser, person } = await signedIn(rig);
+    const { browser, person } = await signedInBrowser(rig);
     const sent = await browser.press(await browser.get(rig.signIn.connectUrl(person, 'github')), 'Connect github');
     const state = new URL(sent.refresh ?? '').searchParams.get('state');
     const told = await browser.get(`/oauth/callback?error=access_denied&state=${state}`);
@@ -287,12 +252,6 @@ describe('connecting later', () => {
 });
 
 describe('the page of connections', () => {
-  const signedIn = async (rig: Rig) => {
-    const browser = rig.browser();
-    const person = await signInAtCorp(rig, browser);
-    return { browser, person };
-  };
-
   it('lets a person sign in at the first provider', async () => {
     const rig = signInRig();
     const browser = rig.browser();
@@ -303,7 +262,7 @@ describe('the page of connections', () => {
 
   it('lists all providers with account, state and end, and disconnects one', async () => {
     const rig = signInRig();
-    const { browser, person } = await signedIn(rig);
+    const { browser, person } = await signedInBrowser(rig);
     const page = await browser.get('/connections');
     expect(page.body).toMatch(/<h3>github<\/h3><p>Not connected\.<\/p>/);
     expect(page.body).toContain('The access is renewed by itself');
@@ -319,7 +278,7 @@ describe('the page of connections', () => {
 
   it('ends the session of an application, which has to ask again', async () => {
     const rig = signInRig();
-    const { browser, person } = await signedIn(rig);
+    const { browser, person } = await signedInBrowser(rig);
     const shown = await browser.get(browser.begin({ needs: 'consent', person }));
     await browser.press(shown, 'Allow');
     const session = { person, startedMs: rig.clock.now() };
@@ -333,7 +292,7 @@ describe('the page of connections', () => {
 
   it('signs out of the browser', async () => {
     const rig = signInRig();
-    const { browser } = await signedIn(rig);
+    const { browser } = await signedInBrowser(rig);
     const out = await browser.press(await browser.get('/connections'), 'Sign out of this browser');
     const page = await browser.get(out.location ?? '');
     expect(page.body).toContain('You are signed out of this browser.');

@@ -33,7 +33,7 @@ type Fetch = (
  * Options with which the library sends its requests by `http`, which decides which URLs may be plain http. `read` selects the
  * members of a successful response that the library validates.
  */
-export function optionsOf(http: RemoteHttp, read: (body: JsonObject) => object) {
+export function optionsOf(http: Pick<RemoteHttp, 'send'>, read: (body: JsonObject) => object) {
   const send: Fetch = async (url, { method, headers, body, signal }) => {
     const answer = await http.send(url, {
       method: method === 'POST' ? 'POST' : 'GET',

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@toolmgr/core';
+import type { JsonObject, Secret } from '@toolmgr/core';
 import { customFetch, dynamicClientRegistrationRequest, processDynamicClientRegistrationResponse } from 'oauth4webapi';
 import type { RemoteHttp } from '../safe-http/remote-http.ts';
 import type { ClientAuthMethod } from './client-authentication.ts';
@@ -21,6 +21,15 @@ export interface WantedClient {
   readonly redirectUri: string;
   /** Empty: none. */
   readonly scopes: readonly string[];
+  /** Default: none where the server has public clients, else by its metadata. */
+  readonly method?: ClientAuthMethod;
+  /** Default: native, an app with a loopback redirect. */
+  readonly applicationType?: 'native' | 'web';
+  readonly softwareId?: string;
+  /** A signed JWT. */
+  readonly softwareStatement?: string;
+  /** Sent as bearer. Source: RFC 7591 §3. */
+  readonly initialAccessToken?: Secret;
 }
 
 /**
@@ -28,31 +37,35 @@ export interface WantedClient {
  * @throws GatewayFault of `RemoteHttp.send` and `jsonBody`
  */
 export async function registerClient(
-  http: RemoteHttp,
-  { authMethods, registrationUrl }: OauthServer,
-  { redirectUri, scopes }: WantedClient,
+  http: Pick<RemoteHttp, 'send'>,
+  { authMethods, registrationUrl }: Pick<OauthServer, 'authMethods' | 'registrationUrl'>,
+  wanted: WantedClient,
   signal: AbortSignal,
 ): Promise<RegisteredClient | OauthRefusal> {
   const server = { issuer: registrationUrl ?? '', registration_endpoint: registrationUrl ?? '' };
-  const method = methodFrom(authMethods);
+  const { redirectUri, scopes, applicationType = 'native', softwareId, softwareStatement, initialAccessToken } = wanted;
+  const method = wanted.method ?? methodFrom(authMethods);
   const metadata = {
     client_name: 'toolmgr',
-    application_type: 'native',
+    application_type: applicationType,
     redirect_uris: [redirectUri],
     grant_types: ['authorization_code', 'refresh_token'],
     response_types: ['code'],
     token_endpoint_auth_method: method,
     ...(scopes.length === 0 ? {} : { scope: scopes.join(' ') }),
+    ...(softwareId === undefined ? {} : { software_id: softwareId }),
+    ...(softwareStatement === undefined ? {} : { software_statement: softwareStatement }),
   };
   const { [customFetch]: send, ...options } = optionsOf(http, readClient);
   const answer = await answerOf(async () => {
     const response = await dynamicClientRegistrationRequest(server, metadata, {
       ...options,
       // some servers answer 200
-      [customFetch]: async (url, wanted) => {
-        const sent = await send(url, wanted);
+      [customFetch]: async (url, request) => {
+        const sent = await send(url, request);
         return sent.status === 200 ? new Response(sent.body, { status: 201, headers: sent.headers }) : sent;
       },
+      ...(initialAccessToken === undefined ? {} : { initialAccessToken: initialAccessToken.reveal() }),
       signal,
     });
     return processDynamicClientRegistrationResponse(response);

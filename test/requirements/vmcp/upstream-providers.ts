@@ -42,6 +42,11 @@ export const upstreamProviders = [
         'subjectClaim is letters, digits and underscore, no leading digit, at most 128 characters',
       'vmcp.upstream.oidc.subject-claim-default': 'an empty subjectClaim means sub',
       'vmcp.upstream.oidc.user-info-override': 'userInfoOverride has the shape of userInfo',
+      'vmcp.upstream.oidc.issuer-url': 'issuerUrl is a required https URL that is discovered',
+      'vmcp.upstream.oidc.redirect-uri':
+        'the redirectUri of an oidc provider is {resourceUrl}/oauth/callback by default',
+      'vmcp.upstream.oidc.additional-params-sent':
+        'additionalAuthorizationParams of an oidc provider are sent with the authorization request',
     },
   },
   {
@@ -68,11 +73,6 @@ export const upstreamProviders = [
       'vmcp.upstream.token-response.scope-path': 'scopePath is scope by default',
       'vmcp.upstream.token-response.direct-call': 'with tokenResponseMapping the token exchange call is made directly',
       'vmcp.upstream.user-info.first-wins': 'each field mapping is an ordered list whose first non-empty value wins',
-      'vmcp.upstream.oidc.issuer-url': 'issuerUrl is a required https URL that is discovered',
-      'vmcp.upstream.oidc.redirect-uri':
-        'the redirectUri of an oidc provider is {resourceUrl}/oauth/callback by default',
-      'vmcp.upstream.oidc.additional-params-sent':
-        'additionalAuthorizationParams of an oidc provider are sent with the authorization request',
     },
   },
 ] as const satisfies readonly Section[];

@@ -11,6 +11,9 @@ import { createInteractions } from './provider/oidc-interactions.ts';
 import { createOidcServer, type OidcServer } from './provider/oidc-server.ts';
 import { mountOidcRoutes } from './provider/routes.ts';
 import { readServerSecrets, type ServerSecrets } from './provider/server-secrets.ts';
+import { nextProvider } from './sign-in/chain.ts';
+import type { SignInParts } from './sign-in/context.ts';
+import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createMemoryStorage } from './storage/memory-storage.ts';
 import type { AuthStorage } from './storage/storage.ts';
 import type { Upstream } from './upstreams/upstream.ts';
@@ -27,32 +30,11 @@ export interface AuthServer {
   close(): Promise<void>;
 }
 
-/** What the sign-in pages are made from. */
-export interface SignInParts {
-  readonly issuer: string;
-  /** Base URL of all pages, as browsers see it. */
-  readonly browserBase: string;
-  readonly upstreams: readonly Upstream[];
-  readonly accounts: Accounts;
-  readonly interactions: Interactions;
-  readonly storage: AuthStorage;
-  readonly secrets: ServerSecrets;
-}
-
-/** The pages on which people sign in. */
-export interface SignInPages {
-  mount(routes: RouteTable): void;
-  /** A link with which a person connects one provider. */
-  connectUrl(person: string, provider: string): string;
-  /** A signed-in person has to sign in again before a client gets a code. */
-  needsSignIn(person: string): Promise<boolean>;
-}
-
-/** What differs between the plugin and tests. */
-export interface AuthServerModules {
-  openStorage?(): Promise<AuthStorage>;
-  readonly upstreams: readonly Upstream[];
-  createSignIn(parts: SignInParts): SignInPages;
+/** Parts that tests replace. */
+export interface ReplacedParts {
+  readonly storage?: AuthStorage;
+  readonly upstreams?: readonly Upstream[];
+  createSignIn?(parts: SignInParts): SignIn;
 }
 
 /**
@@ -62,14 +44,14 @@ export interface AuthServerModules {
 export async function openAuthServer(
   core: Pick<Core, 'slots' | 'log' | 'now'>,
   config: AuthServerConfig,
-  modules: AuthServerModules = MODULES,
+  replaced: ReplacedParts = {},
 ): Promise<AuthServer> {
   const { log, now } = core;
   const { issuer } = config;
-  const { upstreams } = modules;
   const browserBase = config.authorizationEndpointBaseUrl ?? issuer;
   const secrets = await readServerSecrets(core, config);
-  const storage = (await modules.openStorage?.()) ?? createMemoryStorage(now);
+  const storage = replaced.storage ?? createMemoryStorage(now);
+  const upstreams = replaced.upstreams ?? [];
   const scopes = supportedScopes(config);
   const clients = createClients({ config, storage, supportedScopes: scopes, issuer, log, now });
   const { accounts, upstreamTokens } = createAccountsAndTokens({
@@ -93,13 +75,22 @@ export async function openAuthServer(
     storage,
     accounts,
     clients,
-    needs: { needsSignIn: (person) => signIn.needsSignIn(person), needsConsent },
+    needs: { needsSignIn: (person) => needsProvider(upstreams, accounts, person), needsConsent },
     errorPage: failedRequestPage,
     log,
     now,
   });
   const interactions = createInteractions({ provider: oidc.provider, browserBase, needsConsent, now });
-  const signIn = modules.createSignIn({ issuer, browserBase, upstreams, accounts, interactions, storage, secrets });
+  const signIn = (replaced.createSignIn ?? createSignIn)({
+    issuer: browserBase,
+    upstreams,
+    accounts,
+    interactions,
+    storage,
+    secrets: secrets.hmacSecrets.map((secret) => secret.export()),
+    log,
+    now,
+  });
   const followUps = createAnswerFollowUps(log);
   return {
     interactions,
@@ -116,7 +107,7 @@ export async function openAuthServer(
         metadata: metadataOf(config, browserBase, secrets, clients),
         followUps,
       });
-      signIn.mount(routes);
+      signIn.mount(routes, callbackPaths(config));
     },
     async close() {
       await followUps.close();
@@ -126,11 +117,20 @@ export async function openAuthServer(
   };
 }
 
-/** Without upstreams and pages for now: they are added with their folders. */
-const MODULES: AuthServerModules = {
-  upstreams: [],
-  createSignIn: () => ({ mount: () => {}, connectUrl: () => '', needsSignIn: async () => false }),
-};
+/** A signed-in person has to go to a provider that everyone signs in at, because it is not connected any more. */
+async function needsProvider(upstreams: readonly Upstream[], accounts: Accounts, person: string): Promise<boolean> {
+  if (upstreams.length === 0) return false;
+  const connections = await accounts.connections(person);
+  return nextProvider(upstreams, { person, connected: [], connections }) !== undefined;
+}
+
+/** Paths of this gateway to which providers redirect. Source: vmcp spec §2, `redirectUri`. */
+function callbackPaths({ upstreamProviders, allowedAudiences }: AuthServerConfig): readonly string[] {
+  const [resource = ''] = allowedAudiences;
+  const standard = `${resource.replace(/\/$/, '')}/oauth/callback`;
+  const uris = upstreamProviders.map(({ oidcConfig, oauth2Config }) => (oidcConfig ?? oauth2Config)?.redirectUri);
+  return [...new Set(uris.map((uri) => new URL(uri ?? standard).pathname))];
+}
 
 function metadataOf(
   config: AuthServerConfig,

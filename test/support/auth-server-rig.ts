@@ -4,13 +4,10 @@ import type { JsonObject } from '../../core/contract/json.ts';
 import { createHooks } from '../../core/extension/hooks.ts';
 import { createSlots } from '../../core/extension/slots.ts';
 import { mountedRoutes } from '../../core/gateway/mounted-routes.ts';
-import {
-  type AuthServer,
-  openAuthServer,
-  type SignInPages,
-  type SignInParts,
-} from '../../plugins/auth-server/auth-server.ts';
+import { type AuthServer, openAuthServer } from '../../plugins/auth-server/auth-server.ts';
 import { authServerConfig } from '../../plugins/auth-server/config.ts';
+import type { SignInParts } from '../../plugins/auth-server/sign-in/context.ts';
+import type { SignIn } from '../../plugins/auth-server/sign-in/sign-in.ts';
 import type { AuthStorage } from '../../plugins/auth-server/storage/storage.ts';
 import { type OpenEndpoint, openEndpoint } from './open-endpoint.ts';
 
@@ -133,7 +130,7 @@ export async function authServerRig(options: AuthServerRigOptions = {}): Promise
   const server = await openAuthServer(core, config, {
     upstreams: [],
     createSignIn: (parts) => signInOf(parts, () => rig.loginAs, options.signInByHand ?? false),
-    ...(storage === undefined ? {} : { openStorage: async () => storage }),
+    ...(storage === undefined ? {} : { storage }),
   });
   if (table === undefined) throw new Error('nothing was mounted');
   server.mount(table);
@@ -233,17 +230,13 @@ export function headerOf(token: string): JsonObject {
   return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as JsonObject;
 }
 
-function signInOf(
-  { browserBase, interactions, accounts }: SignInParts,
-  loginAs: () => string,
-  isByHand: boolean,
-): SignInPages {
+function signInOf({ issuer, interactions, accounts }: SignInParts, loginAs: () => string, isByHand: boolean): SignIn {
   return {
     connectUrl: () => 'https://gw.example/connect',
-    needsSignIn: async () => false,
+    signInPath: '/oauth/sign-in',
     mount(routes) {
       if (isByHand) return;
-      const { pathname } = new URL('oauth/sign-in', `${browserBase}/`);
+      const { pathname } = new URL('oauth/sign-in', `${issuer}/`);
       routes.addBelow('GET', pathname, async (inbound, _body, responder) => {
         const found = await interactions.find(inbound);
         if (found === undefined) return responder.send(400, {}, 'no interaction');

@@ -15,7 +15,7 @@ import { readServerSecrets, type ServerSecrets } from './provider/server-secrets
 import { nextProvider } from './sign-in/chain.ts';
 import type { SignInParts } from './sign-in/context.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
-import { createMemoryStorage } from './storage/memory-storage.ts';
+import { createAuthStorage } from './storage/create-auth-storage.ts';
 import type { AuthStorage } from './storage/storage.ts';
 import type { Upstream } from './upstreams/upstream.ts';
 
@@ -43,7 +43,7 @@ export interface ReplacedParts {
  * @throws GatewayFault SECRET_MISSING, PLAN_INCOMPLETE, PLAN_INVALID, STORE_UNAVAILABLE
  */
 export async function openAuthServer(
-  core: Pick<Core, 'slots' | 'log' | 'now'>,
+  core: Pick<Core, 'slots' | 'log' | 'now' | 'server'>,
   config: AuthServerConfig,
   replaced: ReplacedParts = {},
 ): Promise<AuthServer> {
@@ -51,7 +51,7 @@ export async function openAuthServer(
   const { issuer } = config;
   const browserBase = config.authorizationEndpointBaseUrl ?? issuer;
   const secrets = await readServerSecrets(core, config);
-  const storage = replaced.storage ?? createMemoryStorage(now);
+  const storage = replaced.storage ?? (await createAuthStorage(core, config.storage));
   const upstreams = replaced.upstreams ?? [];
   const scopes = supportedScopes(config);
   const clients = createClients({ config, storage, supportedScopes: scopes, issuer, log, now });

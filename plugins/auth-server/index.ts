@@ -11,7 +11,7 @@ export default definePlugin({
   summary: 'signs people in at upstream identity providers and issues the tokens that clients send',
   contractKey: 'authServerConfig',
   config: authServerConfig,
-  apply({ hooks, slots, log, now }, config) {
+  apply({ hooks, slots, log, now, server: gateway }, config) {
     let opened: AuthServer | undefined;
     let table: RouteTable | undefined;
     const server = (): AuthServer => {
@@ -34,7 +34,7 @@ export default definePlugin({
       table = routes;
     });
     hooks.starting.tapPromise(ADDRESS, async () => {
-      opened = await openAuthServer({ slots, log, now }, config);
+      opened = await openAuthServer({ slots, log, now, server: gateway }, config);
       if (table !== undefined) opened.mount(table); // the routes need the keys, which are read now
     });
     hooks.stopping.tapPromise(ADDRESS, async () => opened?.close());

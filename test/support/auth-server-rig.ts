@@ -113,7 +113,12 @@ export async function authServerRig(options: AuthServerRigOptions = {}): Promise
   const http = await openEndpoint({ routes });
   const issuer = options.issuer ?? `${http.origin}${options.issuerPath ?? ''}`;
   const audience = `${options.issuer ?? http.origin}/mcp`;
-  const core = { slots: createSlots(), log: recorded(http), now: () => Date.now() + http.clock.aheadMs };
+  const core = {
+    slots: createSlots(),
+    log: recorded(http),
+    now: () => Date.now() + http.clock.aheadMs,
+    server: { name: 'test-gateway', version: '1.2.3' },
+  };
   const config = authServerConfig.parse({
     issuer,
     allowedAudiences: [audience],

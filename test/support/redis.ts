@@ -23,6 +23,8 @@ export interface RedisOptions {
   readonly keep?: boolean;
   /** Uses TLS with this certificate. */
   readonly tls?: Certificates;
+  /** Further lines of its configuration file. */
+  readonly lines?: readonly string[];
 }
 
 /** A Redis server of a test: `await using redis = await startRedis()`. */
@@ -83,7 +85,11 @@ async function startOnFreePort(dir: string, options: RedisOptions) {
   }
 }
 
-async function startAt(port: number, dir: string, { password, keep, tls }: RedisOptions): Promise<ChildProcess> {
+async function startAt(
+  port: number,
+  dir: string,
+  { password, keep, tls, lines = [] }: RedisOptions,
+): Promise<ChildProcess> {
   const config = [
     ...(tls === undefined ? [`port ${port}`] : await tlsLines(port, dir, tls)),
     'bind 127.0.0.1',
@@ -91,6 +97,7 @@ async function startAt(port: number, dir: string, { password, keep, tls }: Redis
     'save ""',
     ...(keep ? ['appendonly yes', 'appendfsync always'] : []),
     ...(password === undefined ? [] : [`requirepass ${password}`]),
+    ...lines,
   ];
   const child = spawn('redis-server', ['-'], { cwd: dir, stdio: ['pipe', 'pipe', 'inherit'] });
   const failed = new Promise<never>((_, reject) => {
@@ -104,11 +111,12 @@ async function startAt(port: number, dir: string, { password, keep, tls }: Redis
   return child;
 }
 
-async function tlsLines(port: number, dir: string, { cert, key }: Certificates): Promise<string[]> {
-  const [certFile, keyFile] = [join(dir, 'cert.pem'), join(dir, 'key.pem')];
-  await Promise.all([writeFile(certFile, cert), writeFile(keyFile, key)]);
-  const files = [`tls-cert-file ${certFile}`, `tls-key-file ${keyFile}`];
-  return ['port 0', `tls-port ${port}`, 'tls-auth-clients no', ...files];
+/** Lines of a server or Sentinel that speaks TLS to clients, and to the others of its group. Writes files to `dir`. */
+export async function tlsLines(port: number, dir: string, { ca, cert, key }: Certificates): Promise<string[]> {
+  const [caFile, certFile, keyFile] = [join(dir, 'ca.pem'), join(dir, 'cert.pem'), join(dir, 'key.pem')];
+  await Promise.all([writeFile(caFile, ca), writeFile(certFile, cert), writeFile(keyFile, key)]);
+  const files = [`tls-ca-cert-file ${caFile}`, `tls-cert-file ${certFile}`, `tls-key-file ${keyFile}`];
+  return ['port 0', `tls-port ${port}`, 'tls-auth-clients no', 'tls-replication yes', ...files];
 }
 
 function untilReady(child: ChildProcess): Promise<void> {

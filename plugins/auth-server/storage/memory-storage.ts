@@ -1,82 +1,170 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayFault, type JsonObject } from '@toolmgr/core';
-import type { AuthStorage, StoredRecord } from './storage.ts';
+import { kindOf, limitOf } from './record-kinds.ts';
+import { type AuthStorage, MAX_MEMBERS, type StoredRecord } from './storage.ts';
 
-const MAX_RECORDS = 100_000;
+const MAX_SETS = 100_000;
 const SWEEP_MS = 5 * 60_000;
+/** Shortest time between two sweeps of a full storage, so that a flood does not pay for one with every request. */
+const FULL_SWEEP_MS = 5_000;
 
-interface Kept<T> {
-  readonly held: T;
+/** A record. The text is parsed for each reader, as a record in Redis is: readers may change what they get. */
+interface Kept {
+  readonly text: string;
+  readonly version: string;
+  readonly writtenMs: number;
+  readonly untilMs: number;
+}
+
+/** Records of one kind, in order of the last write. */
+interface Kind {
+  readonly records: Map<string, Kept>;
+  chars: number;
+}
+
+interface KeptSet {
+  readonly members: Set<string>;
   readonly untilMs: number;
 }
 
 /** Creates the storage of one process. Records are lost when it ends. `now` returns epoch milliseconds. */
 export function createMemoryStorage(now: () => number): AuthStorage {
-  const records = new Map<string, Kept<StoredRecord>>();
-  const sets = new Map<string, Kept<Set<string>>>();
-  const sweep = setInterval(() => {
-    for (const kept of [records, sets]) for (const [key, { untilMs }] of kept) if (untilMs <= now()) kept.delete(key);
-  }, SWEEP_MS).unref();
+  // by kind, so that a flood of one kind displaces no other
+  const kinds = new Map<string, Kind>();
+  const sets = new Map<string, KeptSet>();
+  let sweptMs = now();
 
-  const live = <T>(kept: Map<string, Kept<T>>, key: string): Kept<T> | undefined => {
-    const found = kept.get(key);
-    if (found === undefined || found.untilMs > now()) return found;
-    kept.delete(key);
+  const sweep = (): void => {
+    sweptMs = now();
+    for (const [name, kind] of kinds) {
+      for (const [key, { untilMs }] of kind.records) if (untilMs <= sweptMs) drop(kind, key);
+      if (kind.records.size === 0) kinds.delete(name);
+    }
+    for (const [key, { untilMs }] of sets) if (untilMs <= sweptMs) sets.delete(key);
+  };
+  const timer = setInterval(sweep, SWEEP_MS).unref();
+
+  const until = (ttlMs: number | undefined): number => (ttlMs === undefined ? Number.POSITIVE_INFINITY : now() + ttlMs);
+
+  const find = (key: string): Kept | undefined => {
+    const kind = kinds.get(kindOf(key));
+    const found = kind?.records.get(key);
+    if (kind === undefined || found === undefined || found.untilMs > now()) return found;
+    drop(kind, key);
     return undefined;
   };
-  const until = (ttlMs: number | undefined): number => (ttlMs === undefined ? Number.POSITIVE_INFINITY : now() + ttlMs);
-  const write = (key: string, value: JsonObject, ttlMs: number | undefined): void => {
-    if (records.size >= MAX_RECORDS && !records.has(key)) {
-      throw new GatewayFault('STORE_FULL', `the authorization server keeps ${MAX_RECORDS} records already`);
+
+  const remove = (key: string): void => {
+    const kind = kinds.get(kindOf(key));
+    if (kind !== undefined) drop(kind, key);
+  };
+
+  /** Makes room for a record: removes what has ended, then the oldest records if their kind allows it. */
+  const makeRoom = (name: string, kind: Kind, chars: number): void => {
+    const { max, maxChars, evictAfterMs } = limitOf(name);
+    const isFull = (): boolean => kind.records.size >= max || kind.chars + chars > maxChars;
+    if (isFull() && now() - sweptMs >= FULL_SWEEP_MS) sweep();
+    while (isFull()) {
+      const [oldest] = kind.records;
+      if (oldest === undefined || evictAfterMs === undefined || now() - oldest[1].writtenMs < evictAfterMs) {
+        throw full(kind.records.size >= max ? `${max} records of ${name}` : `${maxChars} characters of ${name}`);
+      }
+      drop(kind, oldest[0]);
     }
-    const held = { value: structuredClone(value), version: randomUUID() };
-    records.set(key, { held, untilMs: until(ttlMs) });
+  };
+
+  const write = (key: string, value: JsonObject, ttlMs: number | undefined): void => {
+    const name = kindOf(key);
+    const kind = kinds.get(name) ?? { records: new Map<string, Kept>(), chars: 0 };
+    const text = JSON.stringify(value);
+    const before = kind.records.get(key);
+    drop(kind, key);
+    try {
+      makeRoom(name, kind, text.length);
+    } catch (cause) {
+      if (before !== undefined) keep(kind, key, before);
+      throw cause;
+    }
+    keep(kind, key, { text, version: randomUUID(), writtenMs: now(), untilMs: until(ttlMs) });
+    kinds.set(name, kind);
   };
 
   return {
     async get(key) {
-      return live(records, key)?.held;
+      return readable(find(key));
     },
     async set(key, value, ttlMs) {
       write(key, value, ttlMs);
     },
     async add(key, value, ttlMs) {
-      if (live(records, key) !== undefined) return false;
+      if (find(key) !== undefined) return false;
       write(key, value, ttlMs);
       return true;
     },
     async replace(key, before, value, ttlMs) {
-      if (live(records, key)?.held.version !== before.version) return false;
+      if (find(key)?.version !== before.version) return false;
       write(key, value, ttlMs);
       return true;
     },
     async take(key) {
-      const found = live(records, key);
-      records.delete(key);
-      return found?.held;
+      const found = find(key);
+      remove(key);
+      return readable(found);
     },
     async delete(key) {
-      records.delete(key);
+      remove(key);
     },
     async touch(key, ttlMs) {
-      const found = live(records, key);
-      if (found !== undefined) records.set(key, { ...found, untilMs: until(ttlMs) });
+      const found = find(key);
+      if (found !== undefined) kinds.get(kindOf(key))?.records.set(key, { ...found, untilMs: until(ttlMs) });
     },
     async addMember(key, member, ttlMs) {
-      const found = live(sets, key);
-      const members = found?.held ?? new Set();
-      sets.set(key, { held: members.add(member), untilMs: Math.max(found?.untilMs ?? 0, until(ttlMs)) });
+      const kept = sets.get(key);
+      const found = kept !== undefined && kept.untilMs > now() ? kept : undefined;
+      if (kept === undefined && sets.size >= MAX_SETS) {
+        if (now() - sweptMs >= FULL_SWEEP_MS) sweep();
+        if (sets.size >= MAX_SETS) throw full(`${MAX_SETS} sets`);
+      }
+      const members = found?.members ?? new Set<string>();
+      if (members.size >= MAX_MEMBERS && !members.has(member)) throw fullSet();
+      sets.set(key, { members: members.add(member), untilMs: Math.max(found?.untilMs ?? 0, until(ttlMs)) });
     },
     async removeMember(key, member) {
-      live(sets, key)?.held.delete(member);
+      const found = sets.get(key);
+      found?.members.delete(member);
+      if (found?.members.size === 0) sets.delete(key);
     },
     async members(key) {
-      return [...(live(sets, key)?.held ?? [])];
+      const found = sets.get(key);
+      return found === undefined || found.untilMs <= now() ? [] : [...found.members];
     },
     async close() {
-      clearInterval(sweep);
-      records.clear();
+      clearInterval(timer);
+      kinds.clear();
       sets.clear();
     },
   };
+}
+
+function keep(kind: Kind, key: string, kept: Kept): void {
+  kind.records.set(key, kept);
+  kind.chars += kept.text.length;
+}
+
+function drop(kind: Kind, key: string): void {
+  kind.chars -= kind.records.get(key)?.text.length ?? 0;
+  kind.records.delete(key);
+}
+
+function readable(found: Kept | undefined): StoredRecord | undefined {
+  return found === undefined ? undefined : { value: JSON.parse(found.text), version: found.version };
+}
+
+function full(of: string): GatewayFault {
+  return new GatewayFault('STORE_FULL', `the authorization server keeps ${of} already`);
+}
+
+/** Refusal of a set with too many members. */
+export function fullSet(): GatewayFault {
+  return full(`a set of ${MAX_MEMBERS} members`);
 }

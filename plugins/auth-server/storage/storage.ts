@@ -1,5 +1,8 @@
 import type { JsonObject } from '@toolmgr/core';
 
+/** Members of one set. */
+export const MAX_MEMBERS = 10_000;
+
 /**
  * Where the authorization server keeps its records: this process, or Redis for several replicas.
  *
@@ -21,7 +24,7 @@ export interface AuthStorage {
   delete(key: string): Promise<void>;
   /** Gives an existing record a new time to live. */
   touch(key: string, ttlMs: number): Promise<void>;
-  /** Adds a member to a set. The set lives at least as long as `ttlMs` from now. */
+  /** Adds a member to a set of at most {@link MAX_MEMBERS}. The set lives at least as long as `ttlMs` from now. */
   addMember(key: string, member: string, ttlMs: number | undefined): Promise<void>;
   removeMember(key: string, member: string): Promise<void>;
   /** Members of a set in any order; none for an unknown one. */

@@ -71,7 +71,6 @@ export const authServer = [
   },
   {
     source: 'vmcp spec §2 spec.authServerConfig',
-    deferred: 'comes with the embedded authorization server',
     says: {
       'vmcp.auth-server.redis.acl-user-config': 'storage.redis.aclUserConfig is required',
       'vmcp.auth-server.redis.acl-password': 'aclUserConfig.passwordSecretRef is required with name and key',

@@ -1,0 +1,55 @@
+import { type Core, GatewayFault, type JsonObject } from '@toolmgr/core';
+import { createConnection } from '../../shared/redis/redis-connection.ts';
+import { readSecretBytes } from '../../shared/secret-reference.ts';
+import type { RedisConfig, StorageConfig } from './config.ts';
+import { createKeyRing } from './key-ring.ts';
+import { createMemoryStorage } from './memory-storage.ts';
+import { createRedisOperations } from './redis-operations.ts';
+import { createRedisStorage, keyPrefixOf } from './redis-storage.ts';
+import { redisTarget } from './redis-target.ts';
+import { createSealedStorage } from './sealed-storage.ts';
+import type { AuthStorage } from './storage.ts';
+
+/** What the storage needs of a gateway. */
+export type StorageCore = Pick<Core, 'log' | 'now' | 'server' | 'slots'>;
+
+/**
+ * Opens the configured storage: reads its secrets and connects. A Redis that is away delays the start by `dialTimeout` and is
+ * connected to later.
+ * @throws GatewayFault SECRET_MISSING, PLAN_INVALID for a bad secret, STORE_UNAVAILABLE when Redis refuses the login
+ */
+export async function createAuthStorage(core: StorageCore, config: StorageConfig): Promise<AuthStorage> {
+  if (config.type === 'memory') return createMemoryStorage(core.now);
+  if (config.redis === undefined) throw new GatewayFault('PLAN_INVALID', 'authServerConfig.storage.redis: missing');
+  const ring = await readKeyRing(core, config);
+  warnOf(core, config.redis, ring !== undefined);
+  const connection = createConnection(core, redisTarget(core.slots, config.redis));
+  const { writeTimeout, readTimeout } = config.redis;
+  const operations = createRedisOperations(connection, writeTimeout, readTimeout);
+  await connection.open();
+  const prefix = keyPrefixOf(core.server.name);
+  const storage = createRedisStorage(operations, prefix);
+  const { readUnencrypted } = config;
+  return ring === undefined ? storage : createSealedStorage(storage, { ring, prefix, readUnencrypted, core });
+}
+
+async function readKeyRing({ slots }: StorageCore, { encryptionKeySecretRefs: references }: StorageConfig) {
+  if (references.length === 0) return undefined;
+  const where = 'authServerConfig.storage.encryptionKeySecretRefs';
+  const secrets = references.map((reference, index) => readSecretBytes(slots, reference, `${where}[${index}]`));
+  return createKeyRing(await Promise.all(secrets), where);
+}
+
+function warnOf({ log }: StorageCore, { tls, sentinelTls }: RedisConfig, isSealed: boolean): void {
+  if (!isSealed) {
+    log.warn(
+      'the authorization server stores tokens of upstream providers in Redis without encryption; set storage.encryptionKeySecretRefs',
+    );
+  }
+  for (const [name, given] of Object.entries({ tls, sentinelTls }) satisfies [string, unknown][]) {
+    if (given?.insecureSkipVerify) {
+      const fields: JsonObject = { setting: `authServerConfig.storage.redis.${name}.insecureSkipVerify` };
+      log.warn('the certificate of Redis is not verified', fields);
+    }
+  }
+}

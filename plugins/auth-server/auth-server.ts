@@ -82,12 +82,14 @@ export async function openAuthServer(
   });
   const interactions = createInteractions({ provider: oidc.provider, browserBase, needsConsent, now });
   const signIn = (replaced.createSignIn ?? createSignIn)({
-    issuer: browserBase,
+    browserBase,
+    callbackPaths: callbackPaths(config),
     upstreams,
     accounts,
     interactions,
     storage,
-    secrets: secrets.hmacSecrets.map((secret) => secret.export()),
+    secrets,
+    endSession: oidc.sessions.end,
     log,
     now,
   });
@@ -107,7 +109,7 @@ export async function openAuthServer(
         metadata: metadataOf(config, browserBase, secrets, clients),
         followUps,
       });
-      signIn.mount(routes, callbackPaths(config));
+      signIn.mount(routes);
     },
     async close() {
       await followUps.close();

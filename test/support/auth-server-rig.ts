@@ -235,13 +235,16 @@ export function headerOf(token: string): JsonObject {
   return JSON.parse(Buffer.from(token.split('.')[0] ?? '', 'base64url').toString()) as JsonObject;
 }
 
-function signInOf({ issuer, interactions, accounts }: SignInParts, loginAs: () => string, isByHand: boolean): SignIn {
+function signInOf(
+  { browserBase, interactions, accounts }: SignInParts,
+  loginAs: () => string,
+  isByHand: boolean,
+): SignIn {
   return {
     connectUrl: () => 'https://gw.example/connect',
-    signInPath: '/oauth/sign-in',
     mount(routes) {
       if (isByHand) return;
-      const { pathname } = new URL('oauth/sign-in', `${issuer}/`);
+      const { pathname } = new URL('oauth/sign-in', `${browserBase}/`);
       routes.addBelow('GET', pathname, async (inbound, _body, responder) => {
         const found = await interactions.find(inbound);
         if (found === undefined) return responder.send(400, {}, 'no interaction');

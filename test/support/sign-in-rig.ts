@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createSecretKey, randomUUID } from 'node:crypto';
 import type { Inbound } from '../../core/contract/inbound.ts';
 import type { RouteAnswer, RouteTable } from '../../core/contract/route.ts';
 import { createAccountsAndTokens } from '../../plugins/auth-server/accounts/accounts-and-tokens.ts';
@@ -91,12 +91,14 @@ export function signInRig(options: SignInRigOptions = {}) {
   const { accounts } = accountsOnMemoryWith(upstreams, storage, clock.now);
   const interactions = fakeInteractions();
   const signIn = createSignIn({
-    issuer,
+    browserBase: issuer,
+    callbackPaths: [],
     upstreams,
     accounts,
     interactions,
     storage,
-    secrets: [Buffer.alloc(32, 'key of a test')],
+    secrets: { hmacSecrets: [createSecretKey(Buffer.alloc(32, 'key of a test'))] },
+    endSession: accounts.endSession,
     log: core.log,
     now: clock.now,
   });

@@ -55,7 +55,7 @@ export function createConnectionsPages(context: SignInContext): ConnectionsPages
         const session = (await accounts.sessions(person)).find(({ id }) => id === fields.get('session'));
         if (session !== undefined) {
           await consents.forget(person, session.clientId);
-          await accounts.endSession(session.id);
+          await context.endSession(session.id);
         }
         return done('ended');
       },

@@ -1,6 +1,8 @@
 import { explainCause, GatewayFault, type Inbound, type Log } from '@toolmgr/core';
 import type { Accounts } from '../accounts/accounts.ts';
+import { type AddressLimit, createAddressLimit } from '../clients/address-limit.ts';
 import type { BrowserAnswer, Interactions } from '../provider/interactions.ts';
+import type { ServerSecrets } from '../provider/server-secrets.ts';
 import type { AuthStorage } from '../storage/storage.ts';
 import { type Upstream, UpstreamRefusal } from '../upstreams/upstream.ts';
 import { type BindingCookies, createBindingCookies } from './binding-cookies.ts';
@@ -12,15 +14,18 @@ import { createProgressRecords, type ProgressRecords } from './progress.ts';
 
 /** What the sign-in is made of. */
 export interface SignInParts {
-  /** URL of the authorization server; its path comes before the paths of all pages. */
-  readonly issuer: string;
+  /** Base URL of all pages, as browsers see it. */
+  readonly browserBase: string;
+  /** More paths to which providers redirect than `/oauth/callback` below the base. */
+  readonly callbackPaths: readonly string[];
   /** In the configured order, at least one. */
   readonly upstreams: readonly Upstream[];
   readonly accounts: Accounts;
   readonly interactions: Interactions;
   readonly storage: AuthStorage;
-  /** At least one; the first signs links and forms, all verify. */
-  readonly secrets: readonly Buffer[];
+  readonly secrets: Pick<ServerSecrets, 'hmacSecrets'>;
+  /** Ends the session of a client, with its refresh tokens. */
+  endSession(tsid: string): Promise<void>;
   readonly log: Log;
   /** Epoch milliseconds. */
   now(): number;
@@ -32,6 +37,8 @@ export interface SignInContext extends SignInParts {
   readonly identityProvider: Upstream;
   readonly paths: SignInPaths;
   readonly keys: PageKeys;
+  /** Limits sign-ins that no client began. */
+  readonly limit: AddressLimit;
   readonly cookies: BindingCookies;
   readonly legs: Legs;
   readonly progress: ProgressRecords;
@@ -51,15 +58,20 @@ export interface SignInPaths {
 /** Answers one request of a page. */
 export type PageAnswer = (inbound: Inbound, body: Buffer) => Promise<BrowserAnswer>;
 
+/** Sign-ins at `/connections` and by links, for each network address. */
+const ADDRESS_BURST = 60;
+const ADDRESS_PER_SECOND = 1;
+
 /** Makes the shared parts. */
 export function signInContext(parts: SignInParts): SignInContext {
-  const { issuer, upstreams, storage, secrets, now } = parts;
+  const { browserBase, upstreams, storage, secrets, now } = parts;
   return {
     ...parts,
     identityProvider: identityProviderOf(upstreams),
-    paths: pathsBelow(issuerPath(issuer)),
-    keys: createPageKeys(secrets, now),
-    cookies: createBindingCookies(issuer.startsWith('https:')),
+    paths: pathsBelow(basePath(browserBase)),
+    limit: createAddressLimit(ADDRESS_BURST, ADDRESS_PER_SECOND, now),
+    keys: createPageKeys(secrets.hmacSecrets, now),
+    cookies: createBindingCookies(browserBase.startsWith('https:')),
     legs: createLegs(storage),
     progress: createProgressRecords(storage),
     consents: createConsents(storage),
@@ -67,9 +79,9 @@ export function signInContext(parts: SignInParts): SignInContext {
   };
 }
 
-/** The path of an issuer without a slash at its end; empty for the root. */
-export function issuerPath(issuer: string): string {
-  return new URL(issuer).pathname.replace(/\/+$/, '');
+/** The path of a URL without a slash at its end; empty for the root. */
+export function basePath(url: string): string {
+  return new URL(url).pathname.replace(/\/+$/, '');
 }
 
 /** The paths of the pages below a prefix. */

@@ -1,5 +1,6 @@
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHash, type KeyObject } from 'node:crypto';
 import { z } from 'zod';
+import { createSignedTexts } from '../provider/signed-texts.ts';
 
 /** Signs what the pages get back from browsers: form tokens and links. */
 export interface PageKeys {
@@ -24,39 +25,32 @@ export interface Ticket {
 export const TICKET_MS = 10 * 60_000;
 
 /**
- * `secrets`: the first one signs, all of them verify; other keys are derived from them. `now` returns epoch milliseconds.
- * Tokens of forms end with the record they belong to; only tickets have an end of their own.
+ * `secrets`: the first one signs, all of them verify. `now` returns epoch milliseconds. Tokens of forms end with the record
+ * they belong to; only tickets have an end of their own.
  */
-export function createPageKeys(secrets: readonly Buffer[], now: () => number): PageKeys {
-  const keys = secrets.map((secret) => Buffer.from(hkdfSync('sha256', secret, '', 'toolmgr sign-in pages', 32)));
-  const signed = (text: string, key = keys[0]): string => {
-    if (key === undefined) throw new Error('the sign-in pages have no key');
-    return createHmac('sha256', key).update(text).digest('base64url');
-  };
-  const verifies = (text: string, signature: string): boolean =>
-    keys.some((key) => isEqual(signed(text, key), signature));
+export function createPageKeys(secrets: readonly KeyObject[], now: () => number): PageKeys {
+  const forms = createSignedTexts(secrets, 'forms');
+  const tickets = createSignedTexts(secrets, 'tickets');
   return {
-    formToken: (purpose, ...values) => signed(JSON.stringify(['form', purpose, ...values])),
-    isFormToken: (token, purpose, ...values) => verifies(JSON.stringify(['form', purpose, ...values]), token),
+    formToken: (purpose, ...values) => forms.sign(digestOf(purpose, values)),
+    isFormToken: (token, purpose, ...values) => forms.verify(token) === digestOf(purpose, values),
     ticket(person, provider) {
-      const claims = Buffer.from(JSON.stringify({ person, provider, untilMs: now() + TICKET_MS })).toString(
-        'base64url',
-      );
-      return `${claims}.${signed(`ticket.${claims}`)}`;
+      const claims = JSON.stringify({ person, provider, untilMs: now() + TICKET_MS });
+      return tickets.sign(Buffer.from(claims).toString('base64url'));
     },
     readTicket(text) {
-      const [claims = '', signature = '', ...others] = text.length > MAX_TICKET ? [] : text.split('.');
-      if (others.length > 0 || !verifies(`ticket.${claims}`, signature)) return undefined;
+      const claims = tickets.verify(text);
+      if (claims === undefined) return undefined;
       const ticket = TICKET.parse(JSON.parse(Buffer.from(claims, 'base64url').toString()));
       return ticket.untilMs > now() ? ticket : undefined;
     },
   };
 }
 
-const MAX_TICKET = 2_048;
 const TICKET = z.object({ person: z.string(), provider: z.string(), untilMs: z.number() });
 
-function isEqual(one: string, other: string): boolean {
-  const [a, b] = [Buffer.from(one), Buffer.from(other)];
-  return a.length === b.length && timingSafeEqual(a, b);
+function digestOf(purpose: string, values: readonly string[]): string {
+  return createHash('sha256')
+    .update(JSON.stringify([purpose, ...values]))
+    .digest('base64url');
 }

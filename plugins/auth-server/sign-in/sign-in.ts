@@ -4,7 +4,7 @@ import { createCallback } from './callback.ts';
 import { connectPath, createConnectPages } from './connect.ts';
 import { createConnectionsPages } from './connections.ts';
 import {
-  issuerPath,
+  basePath,
   type PageAnswer,
   pathsBelow,
   type SignInContext,
@@ -14,37 +14,31 @@ import {
 import { createInteractionPage } from './interaction-page.ts';
 import { PROBLEMS } from './problems.ts';
 
-/** How people sign in: the pages, the redirects to upstream providers, and links to connect one later. */
+/** The pages on which people sign in and connect accounts. */
 export interface SignIn {
-  /**
-   * Mounts the pages below the path of the issuer, and at the root for proxies that remove this path. `callbackPaths`: more
-   * paths to which providers redirect.
-   */
-  mount(routes: RouteTable, callbackPaths?: readonly string[]): void;
-  /** Path of the page of an authorization request; its UID follows after a slash. */
-  readonly signInPath: string;
+  /** Mounts the pages below the path of their base URL, and at the root for proxies that remove this path. */
+  mount(routes: RouteTable): void;
   /** A link with which this person, and no one else, connects this provider. It is valid for 10 minutes. */
   connectUrl(person: string, provider: string): string;
 }
 
-/** Creates the sign-in. */
+/** Creates the pages. */
 export function createSignIn(parts: SignInParts): SignIn {
   const context = signInContext(parts);
-  const { issuer, keys, paths } = context;
-  const { origin } = new URL(issuer);
+  const { browserBase, callbackPaths, keys, paths } = context;
+  const { origin } = new URL(browserBase);
   const interaction = createInteractionPage(context);
   const callback = createCallback(context);
   const connect = createConnectPages(context);
   const connections = createConnectionsPages(context);
   return {
-    signInPath: paths.signIn,
     connectUrl: (person, provider) => `${origin}${connectPath(paths, keys.ticket(person, provider))}`,
-    mount(routes, callbackPaths = []) {
+    mount(routes) {
       const options = { origins: [origin] };
       const page = (method: 'GET' | 'POST', path: string, answer: PageAnswer, add = routes.add): void =>
         add.call(routes, method, path, answered(context, answer), options);
-      const roots = [...new Set([issuerPath(issuer), ''])].map(pathsBelow);
-      for (const at of roots) {
+      const bases = [...new Set([basePath(browserBase), ''])].map(pathsBelow);
+      for (const at of bases) {
         page('GET', at.signIn, interaction.get, routes.addBelow);
         page('POST', at.signIn, interaction.post, routes.addBelow);
         page('GET', at.connect, connect.get);
@@ -52,7 +46,7 @@ export function createSignIn(parts: SignInParts): SignIn {
         page('GET', at.connections, connections.get);
         page('POST', at.connections, connections.post);
       }
-      for (const path of new Set([...roots.map((at) => at.callback), ...callbackPaths])) page('GET', path, callback);
+      for (const path of new Set([...bases.map((at) => at.callback), ...callbackPaths])) page('GET', path, callback);
     },
   };
 }

@@ -285,15 +285,15 @@ describe('a link to connect an account', () => {
     const { browser, person } = await signedInBrowser(rig);
     const link = rig.signIn.connectUrl(person, 'github');
     const ticket = new URL(link).searchParams.get('ticket') ?? '';
-    const [claims = '', signature = ''] = ticket.split('.');
+    const [claims = '', signature = ''] = ticket.split('~');
     const changed = Buffer.from(claims, 'base64url').toString().replace('github', 'corp');
     const forged = [
       '',
       claims,
-      `${claims}.`,
-      `.${signature}`,
-      `${Buffer.from(changed).toString('base64url')}.${signature}`,
-      `${ticket}.x`,
+      `${claims}~`,
+      `~${signature}`,
+      `${Buffer.from(changed).toString('base64url')}~${signature}`,
+      `${ticket}~x`,
       `${ticket}x`,
       'x'.repeat(100_000),
     ];

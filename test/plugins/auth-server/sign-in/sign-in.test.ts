@@ -221,7 +221,7 @@ describe('connecting later', () => {
     const rig = signInRig();
     const { browser, person } = await signedInBrowser(rig);
     const link = rig.signIn.connectUrl(person, 'github');
-    expect(link).toMatch(/^https:\/\/gateway\.example\/oauth\/connect\?ticket=[\w.-]+$/);
+    expect(link).toMatch(/^https:\/\/gateway\.example\/oauth\/connect\?ticket=[\w~-]+$/);
     const page = await browser.get(link);
     expect(page.body).toContain('ada');
     const sent = await browser.press(page, 'Connect github');

@@ -5,6 +5,8 @@ import type { JsonObject } from './json.ts';
  * tokens of this issuer reads the keys here, without a request over HTTP.
  */
 export interface TokenIssuer {
+  /** Audiences for which it issues tokens; an incoming-auth plugin has to require one of them. */
+  readonly audiences: readonly string[];
   /** The public keys as JWKs (RFC 7517), also those that only verify. */
   keys(): Promise<readonly JsonObject[]>;
   /**

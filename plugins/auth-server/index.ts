@@ -19,6 +19,7 @@ export default definePlugin({
       return opened;
     };
     slots.tokenIssuers.register(config.issuer, {
+      audiences: config.allowedAudiences,
       keys: () => server().issuer.keys(),
       isWithdrawn: (claims) => server().issuer.isWithdrawn(claims),
     });

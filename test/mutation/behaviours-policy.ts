@@ -22,8 +22,8 @@ export const policyBehaviours: readonly Mutation[] = [
   [
     'choice.oidc.cache',
     TOKENS,
-    'if (known === undefined || known.untilMs <= parts.now()) return undefined;',
-    'if (known === undefined) return undefined;',
+    'return known === undefined || known.untilMs <= parts.now() ? undefined : known;',
+    'return known;',
   ],
   ['choice.error.rate-limited-modern', LIMITER, 'retryAfterMs: waitMs }', 'retryAfterMs: 1 }'],
   ['vmcp.rate-limiting.per-user', BUCKETS, "hash('sha256', caller.key, 'base64url')", "'all'"],

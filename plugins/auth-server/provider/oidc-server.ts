@@ -66,7 +66,7 @@ export function createOidcServer(parts: OidcServerParts): OidcServer {
   return {
     provider,
     sessions,
-    issuer: { keys: async () => publicKeys, isWithdrawn: sessions.isWithdrawn },
+    issuer: { audiences: parts.allowedAudiences, keys: async () => publicKeys, isWithdrawn: sessions.isWithdrawn },
     handle: async (request, response) => callback(request, response),
     faultOf: (request) => faults.get(request),
   };

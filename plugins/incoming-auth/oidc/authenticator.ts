@@ -1,4 +1,12 @@
-import { type Core, createOutageLog, GatewayFault, type RouteTable, readCaBundle, type Secret } from '@toolmgr/core';
+import {
+  type Core,
+  createOutageLog,
+  GatewayFault,
+  type RouteTable,
+  readCaBundle,
+  type Secret,
+  type TokenIssuer,
+} from '@toolmgr/core';
 import { createFetchKeys } from '../../shared/issuer-keys/fetch-keys.ts';
 import { createSigningKeys } from '../../shared/issuer-keys/signing-keys.ts';
 import { plainIssuer } from '../../shared/oauth/oauth-requests.ts';
@@ -8,6 +16,7 @@ import { readTokenFile } from '../../shared/token-file.ts';
 import { createConcurrencySlots, NoFreeSlot } from './concurrency-slots.ts';
 import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';
+import { findOwnIssuer, keysInProcess } from './own-issuer.ts';
 import { createResourceMetadata } from './resource-metadata.ts';
 import { createTokenVerifier, type TokenVerifier } from './token-verifier.ts';
 import { jwtHeader, verifyJwt, type WaitInSlot } from './verify-jwt.ts';
@@ -51,7 +60,11 @@ export function createAuthenticator(core: Pick<Core, 'log' | 'now' | 'slots'>, c
       const ca = config.caBundlePath === undefined ? undefined : readCaBundle(config.caBundlePath, CA_SETTING);
       const { jwksAuthTokenFile: file } = config;
       const token = file === undefined ? undefined : readTokenFile(file, 'incomingAuth.oidc.jwksAuthTokenFile');
-      connection = connectToProvider(core, config, resourceMetadata.challenge, { secret, token }, ca);
+      const own = findOwnIssuer(core, config);
+      if (own !== undefined && config.jwksUrl !== undefined) {
+        core.log.warn('incomingAuth.oidc.jwksUrl is not used: the issuer is the authorization server of this gateway');
+      }
+      connection = connectToProvider(core, config, resourceMetadata.challenge, { secret, token }, ca, own);
     },
     async close() {
       await connection?.close();
@@ -75,6 +88,7 @@ function connectToProvider(
   challenge: Parameters<typeof createTokenVerifier>[0]['challenge'],
   { secret: clientSecret, token }: { readonly secret: Secret | undefined; readonly token: Secret | undefined },
   ca: string | undefined,
+  own: TokenIssuer | undefined,
 ): ProviderConnection {
   const remote = {
     ...remoteRules(config),
@@ -91,9 +105,13 @@ function connectToProvider(
       { log, now },
       { began: `${what} unavailable`, over: `${what} available again`, repeatMs: OUTAGE_REPEAT_MS },
     );
-  const rules = { issuer: plainIssuer(config.issuer), audience: config.audience };
+  const rules = {
+    issuer: plainIssuer(config.issuer),
+    audience: config.audience,
+    onlyAccessTokens: own !== undefined,
+  };
   const signingKeys = createSigningKeys({
-    fetch: createFetchKeys(config, keysHttp),
+    fetch: own === undefined ? createFetchKeys(config, keysHttp) : keysInProcess(own, config.issuer),
     now,
     outage: outageOf('the keys of the identity provider are'),
     onWithdrawn: () => verifier.forget(),
@@ -110,6 +128,7 @@ function connectToProvider(
     now,
     challenge,
     onKnown: signingKeys.freshen,
+    ...(own === undefined ? {} : { isWithdrawn: (claims) => own.isWithdrawn(claims) }),
     async judge(token, network) {
       const header = jwtHeader(token);
       if (header !== undefined) {
@@ -128,7 +147,8 @@ function connectToProvider(
       }
     },
   });
-  signingKeys.current().catch(() => {}); // logged by the outage log; the first token tries again
+  // logged by the outage log; the first token tries again. Keys in this process may not be read yet
+  if (own === undefined) signingKeys.current().catch(() => {});
   return {
     verifier,
     async close() {

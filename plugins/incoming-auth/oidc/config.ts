@@ -36,8 +36,14 @@ export const oidcConfig = z
     const wrong = (key: string, message: string): void => {
       context.addIssue({ code: 'custom', path: [key], message });
     };
+    const rules = remoteRules(given);
     for (const key of ['issuer', 'jwksUrl', 'introspectionUrl'] as const) {
-      const problem = given[key] === undefined ? undefined : remoteUrlProblem(given[key], remoteRules(given));
+      // an issuer on this machine may be this gateway itself, which is known at the start
+      const mayBeOwn = key === 'issuer';
+      const forUrl = mayBeOwn
+        ? { ...rules, allowHttp: rules.allowHttp || ('loopback' as const), allowLoopback: true }
+        : rules;
+      const problem = given[key] === undefined ? undefined : remoteUrlProblem(given[key], forUrl);
       if (problem !== undefined) wrong(key, withAdvice(problem));
     }
     if (/[?#]/.test(given.issuer)) wrong('issuer', 'expected a URL without query and fragment');
@@ -69,7 +75,7 @@ export function isResourceUrl(value: string): boolean {
 }
 
 /** The error of a refused URL, with the setting that allows it. */
-function withAdvice(problem: string): string {
+export function withAdvice(problem: string): string {
   if (problem.includes('plain http')) return `${problem} (insecureAllowHttp allows it, for development)`;
   return problem.startsWith('leads to') ? `${problem} (jwksAllowPrivateIp allows it)` : problem;
 }

@@ -22,6 +22,7 @@ const OBJECTIONS = {
   claims: { error: 'invalid_token', words: 'the token lacks a claim or has one of the wrong kind' },
   bound: { error: 'invalid_token', words: 'the token is bound to a key that its sender has to prove' },
   rejected: { error: 'invalid_token', words: 'the identity provider does not take the token' },
+  withdrawn: { error: 'invalid_token', words: 'the token was withdrawn' },
   inactive: { error: 'invalid_token', words: 'the token is not active' },
 } as const satisfies Record<string, { readonly error: string | undefined; readonly words: string }>;
 

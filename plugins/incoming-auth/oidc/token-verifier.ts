@@ -23,6 +23,8 @@ export interface TokenVerifierParts {
   ): Promise<{ readonly verdict: JsonObject | Objection; readonly isLookup: boolean }>;
   /** Called for every cached token; must be cheap. */
   onKnown(): void;
+  /** Whether a token with these claims was withdrawn; absent when the issuer does not say. May reject for a while. */
+  isWithdrawn?(claims: JsonObject): boolean | Promise<boolean>;
 }
 
 /** Verifies and caches tokens. */
@@ -37,11 +39,17 @@ export interface TokenVerifier {
 const MAX_TOKENS = 10_000;
 const LOOKUP_MS = 60_000; // delay until a revoked opaque token is noticed
 
-const UNAVAILABLE_CODES: ReadonlySet<string> = new Set(['REMOTE_REFUSED', 'REMOTE_UNAVAILABLE']);
+const WITHDRAWN_MS = 3_000; // delay until a withdrawn token is noticed
+const UNCHECKED_MS = 60_000; // a token stays valid for this long while its withdrawal cannot be checked
+
+const UNAVAILABLE_CODES: ReadonlySet<string> = new Set(['REMOTE_REFUSED', 'REMOTE_UNAVAILABLE', 'STORE_UNAVAILABLE']);
 
 interface Known {
   readonly caller: Caller;
   readonly untilMs: number;
+  /** When it was last known not to be withdrawn, and when to ask again. */
+  checkedMs: number;
+  askAgainMs: number;
 }
 
 /**
@@ -66,17 +74,42 @@ export function createTokenVerifier(parts: TokenVerifierParts): TokenVerifier {
     if (typeof verdict === 'string') return verdict;
     const caller = callerFromClaims(verdict, parts.issuer, token, challenge);
     if (typeof caller === 'string') return caller;
+    const checkedMs = parts.now();
+    if (await parts.isWithdrawn?.(caller.claims)) return 'withdrawn';
     const untilMs = Math.min(expiryOf(verdict), isLookup ? parts.now() + LOOKUP_MS : Number.POSITIVE_INFINITY);
-    if (asked === generation) tokens.set(digest, { caller, untilMs });
+    if (asked === generation) tokens.set(digest, { caller, untilMs, checkedMs, askAgainMs: nextCheck(checkedMs) });
     return caller;
+  }
+
+  const nextCheck = (nowMs: number): number =>
+    parts.isWithdrawn === undefined ? Number.POSITIVE_INFINITY : nowMs + WITHDRAWN_MS;
+
+  const cached = (digest: string): Known | undefined => {
+    const known = tokens.get(digest);
+    return known === undefined || known.untilMs <= parts.now() ? undefined : known;
+  };
+
+  async function checkAgain(digest: string, known: Known): Promise<Caller | Objection> {
+    const nowMs = parts.now();
+    try {
+      if (await parts.isWithdrawn?.(known.caller.claims)) {
+        tokens.delete(digest);
+        return 'withdrawn';
+      }
+      known.checkedMs = nowMs;
+    } catch (cause) {
+      if (nowMs - known.checkedMs >= UNCHECKED_MS) throw cause;
+    }
+    known.askAgainMs = nextCheck(nowMs);
+    return known.caller;
   }
 
   return {
     known(inbound) {
       const bearer = readBearer(inbound.headers.authorization);
       if ('problem' in bearer) return refusalOf(bearer.problem, parts.challenge(inbound));
-      const known = tokens.get(digestOf(bearer.token));
-      if (known === undefined || known.untilMs <= parts.now()) return undefined;
+      const known = cached(digestOf(bearer.token));
+      if (known === undefined || known.askAgainMs <= parts.now()) return undefined;
       parts.onKnown();
       return known.caller;
     },
@@ -88,7 +121,10 @@ export function createTokenVerifier(parts: TokenVerifierParts): TokenVerifier {
       let looking = inFlight.get(digest);
       if (looking === undefined) {
         const network = networkOf(inbound.remoteAddress);
-        looking = verifyNew(bearer.token, network, digest, challenge).finally(() => inFlight.delete(digest));
+        const known = cached(digest);
+        const verdict =
+          known === undefined ? verifyNew(bearer.token, network, digest, challenge) : checkAgain(digest, known);
+        looking = verdict.finally(() => inFlight.delete(digest));
         inFlight.set(digest, looking);
       }
       try {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@toolmgr/core';
+import type { JsonObject, JsonValue } from '@toolmgr/core';
 import { errors, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { Keys, SigningKeys } from '../../shared/issuer-keys/signing-keys.ts';
 import type { Objection } from './refusals.ts';
@@ -21,7 +21,8 @@ const ALGORITHMS = [
 /** Allowed clock skew between provider and gateway, for `exp` and `nbf`. */
 export const CLOCK_LEEWAY_S = 30;
 
-const TYPES = new Set(['jwt', 'at+jwt', 'application/at+jwt']); // RFC 9068 §4; not a logout or DPoP token
+const ACCESS_TOKENS: ReadonlySet<string> = new Set(['at+jwt', 'application/at+jwt']); // RFC 9068 §4
+const TYPES: ReadonlySet<string> = new Set(['jwt', ...ACCESS_TOKENS]); // not a logout or DPoP token
 
 /** The header of a compact JWS; `undefined` for an opaque token. */
 export function jwtHeader(token: string): JsonObject | undefined {
@@ -39,6 +40,8 @@ export function jwtHeader(token: string): JsonObject | undefined {
 export interface JwtRules {
   readonly issuer: string;
   readonly audience: string;
+  /** Only access tokens as RFC 9068 defines them: an issuer in this process signs no others with this type. */
+  readonly onlyAccessTokens?: boolean;
 }
 
 /** Runs work that waits for the provider in a concurrency slot. */
@@ -60,7 +63,7 @@ export async function verifyJwt(
   waitInSlot: WaitInSlot,
 ): Promise<JsonObject | Objection> {
   if (typeof header.alg !== 'string' || !ALGORITHMS.includes(header.alg)) return 'algorithm';
-  if (header.typ !== undefined && !TYPES.has(String(header.typ).toLowerCase())) return 'type';
+  if (!isAccessToken(header.typ, rules.onlyAccessTokens === true)) return 'type';
   const options: JWTVerifyOptions = {
     issuer: [rules.issuer, `${rules.issuer}/`],
     audience: rules.audience,
@@ -74,6 +77,11 @@ export async function verifyJwt(
   if (first !== UNKNOWN_KEY) return first;
   const renewed = await waitInSlot(() => signingKeys.renewed());
   return renewed === keys ? 'signature' : verifiedAgain(await attempt(token, renewed, options));
+}
+
+function isAccessToken(typ: JsonValue | undefined, isStrict: boolean): boolean {
+  if (typ === undefined) return !isStrict;
+  return (isStrict ? ACCESS_TOKENS : TYPES).has(String(typ).toLowerCase());
 }
 
 const UNKNOWN_KEY = Symbol('unknown key');

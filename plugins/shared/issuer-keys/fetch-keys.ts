@@ -58,7 +58,7 @@ function unusable(url: string, why: string): GatewayFault {
 }
 
 /** Public keys for signatures. Ignores shared secrets and published private keys. */
-function usableKeys(document: JsonObject, url: string): JSONWebKeySet {
+export function usableKeys(document: JsonObject, url: string): JSONWebKeySet {
   const keys = (Array.isArray(document.keys) ? document.keys : []).slice(0, MAX_KEYS).filter(isUsable);
   if (keys.length > 0) return { keys } as unknown as JSONWebKeySet;
   throw unusable(url, 'there is no public key for signatures');

@@ -5,6 +5,8 @@ export const authServer = [
   {
     source: 'vmcp spec §2 spec.authServerConfig',
     says: {
+      'vmcp.auth-server.own-tokens':
+        'the embedded authorization server issues tokens that the incoming authentication of its own server accepts',
       'vmcp.auth-server.issuer': 'issuer is required and an issuer-style URL',
       'vmcp.auth-server.issuer-https': 'issuer is https, or http for localhost',
       'vmcp.auth-server.issuer-in-cluster-http':
@@ -54,8 +56,6 @@ export const authServer = [
     source: 'vmcp spec §2 spec.authServerConfig',
     deferred: 'comes with the embedded authorization server',
     says: {
-      'vmcp.auth-server.own-tokens':
-        'the embedded authorization server issues tokens that the incoming authentication of its own server accepts',
       'vmcp.auth-server.authorization-endpoint-advertised':
         'with authorizationEndpointBaseUrl the discovery document advertises {value}/oauth/authorize',
       'vmcp.auth-server.other-endpoints-issuer':

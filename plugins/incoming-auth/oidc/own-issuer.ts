@@ -1,0 +1,35 @@
+import { type Core, GatewayFault, type TokenIssuer } from '@toolmgr/core';
+import { type FetchKeys, usableKeys } from '../../shared/issuer-keys/fetch-keys.ts';
+import { plainIssuer } from '../../shared/oauth/oauth-requests.ts';
+import { remoteUrlProblem } from '../../shared/safe-http/remote-http.ts';
+import { type OidcConfig, remoteRules, withAdvice } from './config.ts';
+
+/**
+ * The authorization server of this gateway that issues the accepted tokens, if the issuer is one. Without one the issuer
+ * is asked over HTTP, so its URL has to be allowed.
+ * @throws GatewayFault PLAN_INVALID when the server issues no tokens for the audience, or the URL is not allowed
+ */
+export function findOwnIssuer(
+  { slots: { tokenIssuers } }: Pick<Core, 'slots'>,
+  config: OidcConfig,
+): TokenIssuer | undefined {
+  const { issuer, audience } = config;
+  const name = tokenIssuers.names().find((each) => plainIssuer(each) === plainIssuer(issuer));
+  if (name === undefined) {
+    const problem = remoteUrlProblem(issuer, remoteRules(config));
+    if (problem === undefined) return undefined;
+    throw new GatewayFault('PLAN_INVALID', `incomingAuth.oidc.issuer: ${withAdvice(problem)}`);
+  }
+  const own = tokenIssuers.get(name);
+  if (own.audiences.includes(audience)) return own;
+  const known = own.audiences.join(', ');
+  throw new GatewayFault(
+    'PLAN_INVALID',
+    `incomingAuth.oidc.audience: the authorization server of this gateway issues no tokens for ${audience} (its audiences: ${known})`,
+  );
+}
+
+/** Reads the keys of an authorization server in this process. */
+export function keysInProcess(own: TokenIssuer, issuer: string): FetchKeys {
+  return async () => usableKeys({ keys: [...(await own.keys())] }, issuer);
+}

@@ -1,12 +1,13 @@
-import type { Core, RouteTable, TokenIssuer } from '@toolmgr/core';
+import type { Core, RouteTable, TokenIssuer, UpstreamTokens } from '@toolmgr/core';
 import type { Accounts } from './accounts/accounts.ts';
 import { createAccountsAndTokens } from './accounts/accounts-and-tokens.ts';
 import { UNSEALED } from './accounts/token-rows.ts';
-import type { CallerTokens } from './accounts/upstream-tokens.ts';
 import { type Clients, createClients } from './clients/clients.ts';
-import { type AuthServerConfig, supportedScopes } from './config.ts';
+import { type AuthServerConfig, primaryOf, supportedScopes } from './config.ts';
+import { type Delegation, openDelegation } from './delegation/delegation.ts';
 import { failedRequestPage } from './pages/failed-request-page.ts';
 import { createAnswerFollowUps } from './provider/after-answer.ts';
+import { registerExchangeGrant } from './provider/exchange-grant.ts';
 import type { Interactions } from './provider/interactions.ts';
 import { createInteractions } from './provider/oidc-interactions.ts';
 import { createOidcServer, type OidcServer } from './provider/oidc-server.ts';
@@ -25,7 +26,7 @@ export interface AuthServer {
   readonly accounts: Accounts;
   readonly oidc: OidcServer;
   readonly issuer: TokenIssuer;
-  readonly upstreamTokens: CallerTokens;
+  readonly upstreamTokens: UpstreamTokens;
   /** Mounts the endpoints and the pages. */
   mount(routes: RouteTable): void;
   close(): Promise<void>;
@@ -60,6 +61,7 @@ export async function openAuthServer(
     storage,
     seal: UNSEALED,
     upstreams,
+    primary: primaryOf(config),
     log,
     connectUrl: (person, provider) => signIn.connectUrl(person, provider),
     now,
@@ -74,12 +76,22 @@ export async function openAuthServer(
     secrets,
     storage,
     accounts,
-    clients,
+    clients: withDelegates(clients, () => delegation),
     needs: { needsSignIn: (person) => needsProvider(upstreams, accounts, person), needsConsent },
     errorPage: failedRequestPage,
     log,
     now,
   });
+  const delegation = await openDelegation(core, {
+    config,
+    issuer,
+    allowedAudiences: config.allowedAudiences,
+    accessTokenLifespanMs: config.tokenLifespans.accessTokenLifespan,
+    storage,
+    signingKey: secrets.signingKeys[0],
+    own: oidc.issuer,
+  });
+  registerExchangeGrant(oidc.provider, delegation);
   const interactions = createInteractions({ provider: oidc.provider, browserBase, needsConsent, now });
   const signIn = (replaced.createSignIn ?? createSignIn)({
     browserBase,
@@ -106,7 +118,8 @@ export async function openAuthServer(
         browserBase,
         server: oidc,
         register: clients.register,
-        metadata: metadataOf(config, browserBase, secrets, clients),
+        assertion: delegation.assertion,
+        metadata: metadataOf(config, browserBase, secrets, clients, delegation),
         followUps,
       });
       signIn.mount(routes);
@@ -114,6 +127,7 @@ export async function openAuthServer(
     async close() {
       await followUps.close();
       await clients.close();
+      await delegation.close();
       await storage.close();
     },
   };
@@ -134,19 +148,28 @@ function callbackPaths({ upstreamProviders, allowedAudiences }: AuthServerConfig
   return [...new Set(uris.map((uri) => new URL(uri ?? standard).pathname))];
 }
 
+/** Configured clients besides those that registered themselves or have a document. */
+function withDelegates(clients: Clients, delegation: () => Delegation): Pick<Clients, 'find' | 'used'> {
+  return {
+    find: async (id, address) => delegation().client(id) ?? clients.find(id, address),
+    used: (id) => clients.used(id),
+  };
+}
+
 function metadataOf(
   config: AuthServerConfig,
   browserBase: string,
   { signingKeys }: ServerSecrets,
   { allowsSecrets, allowsDocuments }: Clients,
+  { grants, hasClients }: Delegation,
 ) {
   return {
     issuer: config.issuer,
     browserBase,
     supportedScopes: supportedScopes(config),
     signingAlgorithms: [...new Set(signingKeys.map(({ alg }) => alg))],
-    allowsSecrets,
+    allowsSecrets: allowsSecrets || hasClients,
     allowsDocuments,
-    furtherGrants: [],
+    furtherGrants: grants,
   };
 }

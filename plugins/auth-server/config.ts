@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { unknownUpstream } from '../shared/upstream-names.ts';
 import { clientsShape } from './clients/config.ts';
 import { delegationFields } from './delegation/config.ts';
+import { delegationProblems } from './delegation/cross-checks.ts';
 import { plainHttpProblem, providerConfig } from './provider/config.ts';
 import { storageConfig } from './storage/config.ts';
 import { type UpstreamConfig, upstreamProviders } from './upstreams/config.ts';
@@ -46,6 +47,9 @@ export const authServerConfig = z
       if (supported.includes(scope)) continue;
       const message = `"${scope}" is not a supported scope; supported: ${supported.join(', ')}`;
       wrong(['baselineClientScopes', index], message);
+    }
+    for (const { path, message } of delegationProblems(given, { ...given, supportedScopes: supported })) {
+      wrong([...path], message);
     }
   });
 

@@ -13,7 +13,7 @@ import { type OpenEndpoint, openEndpoint } from './open-endpoint.ts';
 
 /** Settings of a rig; each has a default. */
 export interface AuthServerRigOptions {
-  readonly config?: Partial<z.input<typeof authServerConfig>>;
+  readonly config?: RigConfig | ((facts: { readonly issuer: string; readonly audience: string }) => RigConfig);
   /** Path of the issuer, e.g. `/team`. */
   readonly issuerPath?: string;
   /** The issuer, instead of the URL of the rig: a replica. */
@@ -23,6 +23,8 @@ export interface AuthServerRigOptions {
   /** Interactions that are never finished by themselves. */
   readonly signInByHand?: boolean;
 }
+
+type RigConfig = Partial<z.input<typeof authServerConfig>>;
 
 /** An authorization server over HTTP with a sign-in that asks no one: a fixed person signs in and consents. */
 export interface AuthServerRig extends AsyncDisposable {
@@ -129,7 +131,7 @@ export async function authServerRig(options: AuthServerRigOptions = {}): Promise
         oidcConfig: { issuerUrl: 'https://idp.example', clientId: 'gateway', redirectUri: 'https://gw.example/cb' },
       },
     ],
-    ...options.config,
+    ...(typeof options.config === 'function' ? options.config({ issuer, audience }) : options.config),
   });
   const { storage } = options;
   const server = await openAuthServer(core, config, {

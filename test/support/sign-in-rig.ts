@@ -122,6 +122,7 @@ function accountsOnMemoryWith(upstreams: readonly Upstream[], storage: AuthStora
     storage,
     seal: UNSEALED,
     upstreams,
+    primary: upstreams[0]?.name ?? '',
     log: pluginCore().log,
     connectUrl: () => '',
     now,

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@toolmgr/core';
+import { TOKEN_EXCHANGE } from '../delegation/token-exchange.ts';
 import {
   applicationType,
   asciiProblem,
@@ -17,9 +18,6 @@ import {
 } from './client-metadata.ts';
 import type { ClientScopes } from './client-scopes.ts';
 import { isLocalRedirect } from './redirect-uri.ts';
-
-/** The grant of RFC 8693, which a client with a secret may use for its own tokens. */
-export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
 /** What clients may register. */
 export interface RegistrationRules {
@@ -84,6 +82,7 @@ function grantTypes(
   method: ClientMetadata['token_endpoint_auth_method'],
 ): readonly string[] | MetadataRefusal {
   if (wanted === undefined || wanted === null) return PERSON_GRANTS;
+  // a client with a secret may exchange its own tokens
   const allowed: readonly string[] = method === 'none' ? PERSON_GRANTS : [...PERSON_GRANTS, TOKEN_EXCHANGE];
   const grants = textList(wanted);
   const isAllowed = grants?.includes('authorization_code') === true && grants.every((each) => allowed.includes(each));

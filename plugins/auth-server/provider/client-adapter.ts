@@ -1,4 +1,4 @@
-import type { JsonObject, RouteAnswer } from '@toolmgr/core';
+import type { JsonObject } from '@toolmgr/core';
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 
 /** Where the OAuth server finds its clients. */
@@ -10,12 +10,6 @@ export interface ClientSource {
   find(id: string, address: string | undefined): Promise<JsonObject | { readonly description: string } | undefined>;
   /** A client got a token. */
   used(id: string): Promise<void>;
-  /** Answers `POST /oauth/register`. */
-  readonly register: RouteAnswer;
-  /** Clients may have a secret. */
-  readonly allowsSecrets: boolean;
-  /** URLs of metadata documents are client ids. */
-  readonly allowsDocuments: boolean;
 }
 
 /** Finds clients for the OAuth library, which neither registers nor changes them. */

@@ -1,5 +1,13 @@
 import type { IncomingMessage } from 'node:http';
-import { GatewayFault, type Inbound, type Responder, type RouteAnswer, type RouteTable } from '@toolmgr/core';
+import {
+  GatewayFault,
+  type Inbound,
+  type JsonObject,
+  type Responder,
+  type RouteAnswer,
+  type RouteTable,
+} from '@toolmgr/core';
+import { GrantRefusal } from '../delegation/grant-refusal.ts';
 import { failedRequestPage } from '../pages/failed-request-page.ts';
 import type { AnswerFollowUps } from './after-answer.ts';
 import type { BrowserAnswer } from './interactions.ts';
@@ -14,6 +22,8 @@ export interface RouteParts {
   readonly browserBase: string;
   readonly server: OidcServer;
   readonly register: RouteAnswer;
+  /** Answers token requests without a client (RFC 7523); `undefined` for others. */
+  assertion(inbound: Inbound, body: Buffer): Promise<JsonObject | GrantRefusal | undefined>;
   readonly metadata: MetadataParts;
   readonly followUps: AnswerFollowUps;
 }
@@ -36,7 +46,7 @@ export function mountOidcRoutes(routes: RouteTable, parts: RouteParts): void {
     const authorize = browserRoute(parts, (path) => path.slice(base.length));
     routes.add('GET', `${base}${LIBRARY_ROUTES.authorization}`, authorize);
     routes.addBelow('GET', `${base}${LIBRARY_ROUTES.authorization}`, authorize);
-    routes.add('POST', `${base}${LIBRARY_ROUTES.token}`, formRoute(parts, LIBRARY_ROUTES.token), ANY_ORIGIN);
+    routes.add('POST', `${base}${LIBRARY_ROUTES.token}`, tokenRoute(parts), ANY_ORIGIN);
     routes.add('POST', `${base}${LIBRARY_ROUTES.revocation}`, formRoute(parts, LIBRARY_ROUTES.revocation), ANY_ORIGIN);
     routes.add('POST', `${base}/oauth/register`, parts.register, ANY_ORIGIN);
     routes.add(
@@ -79,6 +89,21 @@ function documentRoute(
       'x-content-type-options': 'nosniff',
     };
     responder.send(200, headers, JSON.stringify(await read(parts)));
+  };
+}
+
+/** The token endpoint: assertions are answered here, because the library authenticates a client first. */
+function tokenRoute(parts: RouteParts): RouteAnswer {
+  const otherGrants = formRoute(parts, LIBRARY_ROUTES.token);
+  return async (inbound, body, responder) => {
+    try {
+      const outcome = await parts.assertion(inbound, body);
+      if (outcome === undefined) return await otherGrants(inbound, body, responder);
+      if (outcome instanceof GrantRefusal) return sendJson(responder, 400, outcome.error, outcome.description);
+      responder.send(200, { 'content-type': 'application/json', ...NOT_STORED }, JSON.stringify(outcome));
+    } catch (cause) {
+      sendFault(responder, cause);
+    }
   };
 }
 

@@ -9,6 +9,7 @@ const CHECKED: Readonly<Record<string, string>> = {
   telemetry: '--otel options',
   'authorization/cedar': '--authz-config',
   'incoming-auth/oidc': '--oidc options',
+  'auth-server': 'embedded_auth_server_config',
 };
 
 /**
@@ -51,4 +52,6 @@ async function strategyProblems({ outgoingAuth }: PlanInput): Promise<readonly s
 const STRATEGIES: Readonly<Record<string, { readonly address: string; readonly where: string }>> = {
   forward_headers: { address: 'outgoing-auth/forward-headers', where: '--remote-forward-headers' },
   token_exchange: { address: 'outgoing-auth/token-exchange', where: '--token-exchange options' },
+  aws_sts: { address: 'outgoing-auth/aws-sts', where: 'aws_sts_config' },
+  upstream_inject: { address: 'outgoing-auth/upstream-inject', where: 'upstream_swap_config' },
 };

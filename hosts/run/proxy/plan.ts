@@ -4,6 +4,7 @@ import { durationMs, imageByDigest, isSchemeTarget } from '@toolmgr/plugins';
 import { type RunConfig, readMounts, servesSse, WORKLOAD_FILES } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../../http/listen.ts';
 import { present } from '../config/present.ts';
+import { authServerPlugins } from './auth-server-plugin.ts';
 import { callerPlugin, outgoingAuth, policyPlugins } from './policy-plugins.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 
@@ -35,6 +36,7 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
     name,
     plugins: [
       { use: 'secrets/environment' },
+      ...authServerPlugins(config),
       callerPlugin(config),
       ...outgoing.plugins,
       runtimePlugin(config, start.restartsProgram ?? true),

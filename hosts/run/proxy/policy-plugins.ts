@@ -4,6 +4,7 @@ import { secretNameOf } from '../config/collect-secrets.ts';
 import { present } from '../config/present.ts';
 import { oauthOptionsOf } from '../login/oauth-options.ts';
 import { headerSecret } from '../secrets/references.ts';
+import { inCamelCase } from './auth-server-plugin.ts';
 
 /** Who calls: OIDC where it is configured, anyone otherwise. Client secrets are read by their name. */
 export function callerPlugin({ oidc_config: oidc, jwks_auth_token_file, tool_ca_bundle }: RunConfig): PluginUse {
@@ -98,7 +99,8 @@ export function outgoingAuth(
   readonly plugins: PluginUse[];
   readonly outgoingAuth: NonNullable<PlanInput['outgoingAuth']>;
 } {
-  const inner = tokenExchange(config) ?? oauthClient(config, state) ?? { type: 'unauthenticated' };
+  const ofCaller = tokenExchange(config) ?? upstreamSwap(config) ?? awsSts(config);
+  const inner = ofCaller ?? oauthClient(config, state) ?? { type: 'unauthenticated' };
   const headers = forwardedHeaders(config);
   const plugins = [
     { use: `outgoing-auth/${inner.type.replace('_', '-')}` },
@@ -120,6 +122,20 @@ function tokenExchange({ token_exchange_config: given }: RunConfig) {
     headerName: given.header_strategy === 'custom' ? given.external_token_header_name : undefined,
   });
   return { type: 'token_exchange', options };
+}
+
+/** The caller's token of a provider of the authorization server. */
+function upstreamSwap({ upstream_swap_config: given, embedded_auth_server_config: server }: RunConfig) {
+  if (given === undefined) return undefined;
+  const options = present({
+    providerName: given.provider_name ?? server?.upstreams[0]?.name,
+    headerName: given.header_strategy === 'custom' ? given.custom_header_name : undefined,
+  });
+  return { type: 'upstream_inject', options };
+}
+
+function awsSts({ aws_sts_config: given }: RunConfig) {
+  return given && { type: 'aws_sts', options: inCamelCase(given) };
 }
 
 /** The tokens of a login, when there was one. */

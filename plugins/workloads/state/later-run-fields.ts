@@ -3,8 +3,6 @@ export const AVAILABLE_WITH: ReadonlyMap<string, string> = new Map([
   ...fields('container workloads', ['base_name', 'container_name']),
   ...fields('the run configuration of rate limits', ['rate_limit_config', 'rate_limit_namespace']),
   ...fields('the operator', ['k8s_pod_template_patch', 'mcpserver_generation', 'scaling_config']),
-  ...fields('the embedded authorization server', ['embedded_auth_server_config', 'upstream_swap_config']),
-  ...fields('AWS STS', ['aws_sts_config']),
   ...fields('explicit middleware', ['additional_middleware_configs', 'middleware_configs']),
 ]);
 

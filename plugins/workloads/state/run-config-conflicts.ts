@@ -64,9 +64,39 @@ const RULES: readonly Rule[] = [
     because: 'is for remote servers',
   },
   {
-    fields: ['token_exchange_config'],
+    fields: ['token_exchange_config', 'upstream_swap_config', 'aws_sts_config'],
     when: (config) => config.oidc_config === undefined || config.transport === 'stdio',
     because: 'needs oidc_config, and a server with an HTTP transport',
+  },
+  {
+    fields: ['upstream_swap_config'],
+    when: (config) => config.embedded_auth_server_config === undefined,
+    because: 'needs embedded_auth_server_config, which has the tokens of the providers',
+  },
+  {
+    fields: ['upstream_swap_config', 'aws_sts_config'],
+    when: (config) => config.token_exchange_config !== undefined,
+    because: 'excludes token_exchange_config: a request has one credential',
+  },
+  {
+    fields: ['aws_sts_config'],
+    when: (config) => config.upstream_swap_config !== undefined,
+    because: 'excludes upstream_swap_config: a request has one credential',
+  },
+  {
+    fields: ['token_exchange_config', 'aws_sts_config', 'upstream_swap_config'],
+    when: (config) => config.embedded_auth_server_config?.disable_upstream_token_injection === true,
+    because: 'excludes embedded_auth_server_config.disable_upstream_token_injection',
+  },
+  {
+    fields: ['embedded_auth_server_config'],
+    when: (config) => config.oidc_config === undefined,
+    because: 'needs oidc_config, which accepts its tokens',
+  },
+  {
+    fields: ['embedded_auth_server_config'],
+    when: (config) => config.oidc_config?.issuer !== config.embedded_auth_server_config?.issuer,
+    because: 'issuer differs from oidc_config.issuer',
   },
   {
     fields: ['jwks_auth_token_file', 'tool_ca_bundle'],

@@ -4,6 +4,7 @@ import { durationMs } from '../../shared/go-duration.ts';
 import { SECRET_NAME, VARIABLE_REFERENCE } from '../../shared/secret-name.ts';
 import { webhookList } from '../../shared/webhook-settings.ts';
 import { permissionProfile } from '../permissions/profile.ts';
+import { awsStsConfig, embeddedAuthConfig, upstreamSwapConfig } from './embedded-auth-config.ts';
 import { remoteAuthConfig } from './remote-auth-config.ts';
 import { secretReference } from './secret-reference.ts';
 import { workloadName } from './workload-name.ts';
@@ -195,6 +196,9 @@ export const runConfig = z.strictObject({
   jwks_auth_token_file: text.optional(),
   tool_ca_bundle: text.optional(),
   token_exchange_config: tokenExchangeConfig.optional(),
+  embedded_auth_server_config: embeddedAuthConfig.optional(),
+  upstream_swap_config: upstreamSwapConfig.optional(),
+  aws_sts_config: awsStsConfig.optional(),
   telemetry_config: telemetryConfig.optional(),
   /** Asked in this order, mutating ones first; `timeout` in nanoseconds. */
   mutating_webhooks: webhookList.optional(),

@@ -120,6 +120,8 @@ const PROGRAM: RunConfig = {
 
 const REMOTE: RunConfig = {
   ...runConfig.parse({ schema_version: 'v0.1.0', name: 'far', transport: 'sse' }),
+  oidc_config: { issuer: 'https://id.example', audience: 'far' },
+  aws_sts_config: { region: 'eu-west-1', fallback_role_arn: 'arn:aws:iam::123456789012:role/reader' },
   remote_url: 'https://x.example/sse',
   endpoint_prefix: '/team',
   trust_proxy_headers: true,
@@ -129,6 +131,13 @@ const REMOTE: RunConfig = {
 
 const IMAGE: RunConfig = {
   ...runConfig.parse({ schema_version: 'v0.1.0', name: 'boxed', transport: 'streamable-http' }),
+  oidc_config: { issuer: 'https://gateway.example', audience: 'https://gateway.example/mcp' },
+  embedded_auth_server_config: {
+    schema_version: 'v0.1.0',
+    issuer: 'https://gateway.example',
+    upstreams: [{ name: 'corp', type: 'oidc', oidc_config: { issuer_url: 'https://id.example', client_id: 'boxed' } }],
+  },
+  upstream_swap_config: { header_strategy: 'custom', custom_header_name: 'X-Token', provider_name: 'corp' },
   image: 'ghcr.io/org/server:1.2',
   image_digest: `sha256:${'0'.repeat(64)}`,
   registry_server_name: 'io.example/server',
@@ -217,7 +226,7 @@ describe('a run configuration', () => {
       [{ ...PROGRAM, isolate_network: true }, 'isolate_network: is for container images'],
       [{ ...IMAGE, isolate_network: false }, 'allow_docker_gateway: needs isolate_network'],
       [{ ...IMAGE, permission_profile: { network: { mode: 'host' } } }, 'isolate_network: works only with'],
-      [{ ...REMOTE, tool_ca_bundle: '/x' }, 'tool_ca_bundle: needs oidc_config'],
+      [{ ...PACKAGE, tool_ca_bundle: '/x' }, 'tool_ca_bundle: needs oidc_config'],
     ];
     for (const [config, sentence] of cases) expect(problemsOf(config)).toContain(sentence);
   });

@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import type { PluginUse } from '@toolmgr/core';
+import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import { present } from '../config/present.ts';
+
+type EmbeddedAuth = NonNullable<RunConfig['embedded_auth_server_config']>;
+type Upstream = EmbeddedAuth['upstreams'][number];
+type RedisConfig = NonNullable<NonNullable<EmbeddedAuth['storage']>['redis_config']>;
+
+/** The authorization server in front of a workload. The plugin's configuration has the names of `authServerConfig`. */
+export function authServerPlugins({
+  embedded_auth_server_config: given,
+  oidc_config: oidc,
+}: RunConfig): readonly PluginUse[] {
+  if (given === undefined) return [];
+  const resource = oidc?.resourceURL ?? oidc?.audience;
+  const settings = present({
+    issuer: given.issuer,
+    allowedAudiences: given.allowed_audiences ?? (resource === undefined ? undefined : [resource]),
+    scopesSupported: given.scopes_supported ?? oidc?.scopes,
+    authorizationEndpointBaseUrl: given.authorization_endpoint_base_url,
+    baselineClientScopes: given.baseline_client_scopes,
+    cimd: inCamelCase(given.cimd),
+    delegationTokenLifespan: given.delegation_token_lifespan,
+    disableUpstreamTokenInjection: given.disable_upstream_token_injection,
+    hmacSecretRefs: given.hmac_secret_files?.map((file) => ({ file })),
+    insecureAllowHTTP: given.insecure_allow_http,
+    signingKeySecretRefs: signingKeys(given),
+    storage: storageOf(given),
+    tokenLifespans: inCamelCase(given.token_lifespans),
+    upstreamProviders: given.upstreams.map(upstreamOf),
+  });
+  return [{ use: 'auth-server', with: settings }];
+}
+
+/** Files are names in `key_dir`, or paths. */
+function signingKeys({ signing_key_config: given }: EmbeddedAuth) {
+  if (given === undefined) return undefined;
+  const { key_dir: folder, signing_key_file: current, fallback_key_files: older = [] } = given;
+  const pathOf = (file: string): string => (folder === undefined || file.startsWith('/') ? file : join(folder, file));
+  return [current, ...older].map((file) => ({ file: pathOf(file) }));
+}
+
+function storageOf({ storage }: EmbeddedAuth) {
+  return storage && present({ type: storage.type, redis: redisOf(storage.redis_config) });
+}
+
+function redisOf(given: RedisConfig | undefined) {
+  if (given === undefined) return undefined;
+  const { acl_user_config: login, auth_type: _, tls, sentinel_tls, ...rest } = given;
+  return {
+    ...inCamelCase(rest),
+    aclUserConfig: present({
+      passwordSecretRef: { env: login.password_env_var },
+      usernameSecretRef: login.username_env_var === undefined ? undefined : { env: login.username_env_var },
+    }),
+    ...present({ tls: tlsOf(tls), sentinelTls: tlsOf(sentinel_tls) }),
+  };
+}
+
+function tlsOf(given: RedisConfig['tls']) {
+  return (
+    given &&
+    present({
+      caCertSecretRef: given.ca_cert_file === undefined ? undefined : { file: given.ca_cert_file },
+      insecureSkipVerify: given.insecure_skip_verify,
+    })
+  );
+}
+
+function upstreamOf({ name, type, oidc_config: oidc, oauth2_config: oauth2 }: Upstream) {
+  const given = oidc ?? oauth2;
+  return {
+    name,
+    type,
+    ...present({
+      allowPrivateAddresses: given?.allow_private_ips,
+      insecureAllowHTTP: given?.insecure_allow_http,
+      oidcConfig: oidc && oidcOf(oidc),
+      oauth2Config: oauth2 && oauth2Of(oauth2),
+    }),
+  };
+}
+
+function oidcOf(given: NonNullable<Upstream['oidc_config']>) {
+  return {
+    ...clientOf(given),
+    ...present({
+      issuerUrl: given.issuer_url,
+      subjectClaim: given.subject_claim,
+      userInfoOverride: userInfoOf(given.userinfo_override),
+    }),
+  };
+}
+
+function oauth2Of(given: NonNullable<Upstream['oauth2_config']>) {
+  return {
+    ...clientOf(given),
+    ...present({
+      authorizationEndpoint: given.authorization_endpoint,
+      tokenEndpoint: given.token_endpoint,
+      dcrConfig: registrationOf(given.dcr_config),
+      identityFromToken: inCamelCase(given.identity_from_token),
+      tokenResponseMapping: inCamelCase(given.token_response_mapping),
+      userInfo: userInfoOf(given.userinfo),
+    }),
+  };
+}
+
+function clientOf(given: NonNullable<Upstream['oidc_config'] | Upstream['oauth2_config']>) {
+  return present({
+    clientId: given.client_id,
+    clientSecretRef: referenceOf(given.client_secret_env_var, given.client_secret_file),
+    redirectUri: given.redirect_uri,
+    scopes: given.scopes,
+    additionalAuthorizationParams: given.additional_authorization_params,
+  });
+}
+
+function registrationOf(given: NonNullable<Upstream['oauth2_config']>['dcr_config']) {
+  if (given === undefined) return undefined;
+  const { initial_access_token_env_var: variable, initial_access_token_file: file, ...rest } = given;
+  return { ...inCamelCase(rest), ...present({ initialAccessTokenRef: referenceOf(variable, file) }) };
+}
+
+/** A variable and a file together are refused by the schema of references. */
+function referenceOf(env: string | undefined, file: string | undefined) {
+  return env === undefined && file === undefined ? undefined : present({ env, file });
+}
+
+/** Header names are the user's own and stay. */
+function userInfoOf(given: NonNullable<Upstream['oidc_config']>['userinfo_override']) {
+  if (given === undefined) return undefined;
+  const { additional_headers: additionalHeaders, ...rest } = given;
+  return { ...inCamelCase(rest), ...present({ additionalHeaders }) };
+}
+
+/** An object with the names of fields in camel case, at all levels. */
+export function inCamelCase(given: object | undefined): Readonly<Record<string, unknown>> | undefined {
+  if (given === undefined) return undefined;
+  return Object.fromEntries(
+    Object.entries(given).map(([key, value]: [string, unknown]) => [camelCase(key), inside(value)]),
+  );
+}
+
+function inside(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inside);
+  return typeof value === 'object' && value !== null ? inCamelCase(value) : value;
+}
+
+function camelCase(key: string): string {
+  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

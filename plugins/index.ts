@@ -65,6 +65,14 @@ export const catalogue: Catalogue = {
     },
     contract: () => import('./outgoing-auth/token-exchange/contract.ts'),
   },
+  'outgoing-auth/upstream-inject': {
+    load: () => import('./outgoing-auth/upstream-inject/index.ts'),
+    section: {
+      contractKey: 'outgoingAuth.*.upstreamInject',
+      choice: { of: 'outgoingAuth.*', type: 'upstream_inject', needsCallerToken: true },
+    },
+    contract: () => import('./outgoing-auth/upstream-inject/contract.ts'),
+  },
   'backend-sources/group': {
     load: () => import('./backend-sources/group/index.ts'),
     section: { contractKey: 'groupRef' },

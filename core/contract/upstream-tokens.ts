@@ -11,6 +11,8 @@ export interface UpstreamTokens {
   readonly providers: readonly string[];
   /** The provider whose claims policies read. */
   readonly primary: string;
+  /** Backends get no credential that comes from a caller; strategies that would send one refuse to start. */
+  readonly isInjectionDisabled: boolean;
   /** A token that is already here and valid; `undefined` when `obtain` is needed. */
   known(caller: Caller, provider: string): UpstreamToken | undefined;
   /**

@@ -3,8 +3,6 @@ import { z } from 'zod';
 const text = z.string();
 const texts = z.array(text);
 
-const upstreamInject = z.strictObject({ providerName: text });
-
 const obo = z.strictObject({
   tokenUrl: text,
   audience: text.optional(),
@@ -40,7 +38,6 @@ const LATER = 'is not available yet: it comes with the embedded authorization se
  * a strategy from this list when its plugin exists.
  */
 export const ABSENT_STRATEGIES = [
-  { type: 'upstream_inject', options: 'upstreamInject', schema: upstreamInject, why: LATER },
   {
     type: 'obo',
     options: 'obo',

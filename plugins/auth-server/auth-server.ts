@@ -1,9 +1,10 @@
-import type { Core, RouteTable, TokenIssuer, UpstreamTokens } from '@toolmgr/core';
+import type { Core, RouteTable, TokenIssuer } from '@toolmgr/core';
 import type { Accounts } from './accounts/accounts.ts';
 import { createAccountsAndTokens } from './accounts/accounts-and-tokens.ts';
 import { UNSEALED } from './accounts/token-rows.ts';
+import type { CallerTokens } from './accounts/upstream-tokens.ts';
 import { type Clients, createClients } from './clients/clients.ts';
-import { type AuthServerConfig, primaryOf, supportedScopes } from './config.ts';
+import { type AuthServerConfig, supportedScopes } from './config.ts';
 import { type Delegation, openDelegation } from './delegation/delegation.ts';
 import { failedRequestPage } from './pages/failed-request-page.ts';
 import { createAnswerFollowUps } from './provider/after-answer.ts';
@@ -26,7 +27,7 @@ export interface AuthServer {
   readonly accounts: Accounts;
   readonly oidc: OidcServer;
   readonly issuer: TokenIssuer;
-  readonly upstreamTokens: UpstreamTokens;
+  readonly upstreamTokens: CallerTokens;
   /** Mounts the endpoints and the pages. */
   mount(routes: RouteTable): void;
   close(): Promise<void>;
@@ -61,7 +62,6 @@ export async function openAuthServer(
     storage,
     seal: UNSEALED,
     upstreams,
-    primary: primaryOf(config),
     log,
     connectUrl: (person, provider) => signIn.connectUrl(person, provider),
     now,

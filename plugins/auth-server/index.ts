@@ -26,8 +26,9 @@ export default definePlugin({
     slots.upstreamTokens.register(ADDRESS, {
       providers: config.upstreamProviders.map(({ name }) => name),
       primary: primaryOf(config),
+      isInjectionDisabled: config.disableUpstreamTokenInjection,
       known: (caller, provider) => server().upstreamTokens.known(caller, provider),
-      obtain: (caller, provider, signal) => server().upstreamTokens.obtain(caller, provider, signal),
+      obtain: (caller, provider, signal, need) => server().upstreamTokens.obtain(caller, provider, signal, need),
       refused: (caller, provider) => server().upstreamTokens.refused(caller, provider),
     });
     hooks.mount.tap(ADDRESS, (routes) => {

@@ -30,7 +30,6 @@ export function accountsOnMemory(lifeMs?: number | 'endless') {
       storage: over,
       seal: UNSEALED,
       upstreams,
-      primary: 'idp',
       log: core.log,
       connectUrl: (person, provider) => `${ISSUER}/oauth/connect?ticket=${person}.${provider}`,
       now: clock.now,

@@ -122,7 +122,6 @@ function accountsOnMemoryWith(upstreams: readonly Upstream[], storage: AuthStora
     storage,
     seal: UNSEALED,
     upstreams,
-    primary: upstreams[0]?.name ?? '',
     log: pluginCore().log,
     connectUrl: () => '',
     now,

@@ -1,4 +1,4 @@
-import type { Log, UpstreamTokens } from '@toolmgr/core';
+import type { Log } from '@toolmgr/core';
 import type { AuthStorage } from '../storage/storage.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
 import type { Accounts } from './accounts.ts';
@@ -6,7 +6,7 @@ import { createAccounts } from './create-accounts.ts';
 import { createRecentRows } from './recent-rows.ts';
 import { createTokenRefresher } from './refresh-tokens.ts';
 import { createTokenRows, type RecordSeal } from './token-rows.ts';
-import { createUpstreamTokens } from './upstream-tokens.ts';
+import { type CallerTokens, createUpstreamTokens } from './upstream-tokens.ts';
 
 /** What {@link createAccountsAndTokens} needs. */
 export interface AccountsAndTokensParts {
@@ -17,8 +17,6 @@ export interface AccountsAndTokensParts {
   readonly seal: RecordSeal;
   /** In the order of sign-in. */
   readonly upstreams: readonly Upstream[];
-  /** Name of the provider whose claims policies read. */
-  readonly primary: string;
   readonly log: Log;
   /** The link that leads a person to a provider. */
   connectUrl(person: string, provider: string): string | Promise<string>;
@@ -29,7 +27,7 @@ export interface AccountsAndTokensParts {
 /** Creates the accounts, and the slot `upstreamTokens` that reads them. What changes here is seen by the slot at once. */
 export function createAccountsAndTokens(parts: AccountsAndTokensParts): {
   readonly accounts: Accounts;
-  readonly upstreamTokens: UpstreamTokens;
+  readonly upstreamTokens: CallerTokens;
 } {
   const rows = createTokenRows(parts.storage, parts.seal);
   const recent = createRecentRows(parts.now);

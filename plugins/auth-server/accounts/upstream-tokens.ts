@@ -30,7 +30,6 @@ export interface UpstreamTokensParts {
   readonly issuer: string;
   /** Names of the providers in the order of sign-in. */
   readonly providers: readonly string[];
-  readonly primary: string;
   readonly storage: AuthStorage;
   readonly rows: TokenRows;
   readonly recent: RecentRows;
@@ -47,9 +46,12 @@ interface Failure {
   readonly untilMs: number;
 }
 
-/** Creates the slot `upstreamTokens`. Tokens belong to the caller of the current request, never to whom a session was opened for. */
-export function createUpstreamTokens(parts: UpstreamTokensParts): UpstreamTokens {
-  const { issuer, providers, primary, rows, recent, refresher, log, now } = parts;
+/** What the slot `upstreamTokens` does for callers. */
+export type CallerTokens = Pick<UpstreamTokens, 'known' | 'obtain' | 'refused'>;
+
+/** Creates what the slot `upstreamTokens` does. Tokens belong to the caller of the current request, never to whom a session was opened for. */
+export function createUpstreamTokens(parts: UpstreamTokensParts): CallerTokens {
+  const { issuer, providers, rows, recent, refresher, log, now } = parts;
   const sessions = createSessions(parts.storage);
   const obtaining = new Map<string, Promise<UpstreamToken>>();
   const refused = new LRUCache<string, string>({ max: MAX_REFUSED });
@@ -101,8 +103,6 @@ export function createUpstreamTokens(parts: UpstreamTokensParts): UpstreamTokens
     return recent.keepRow(person, provider, row, isLate ? (row.tokens.expiresMs ?? 0) : usableUntil(row));
   };
   return {
-    providers,
-    primary,
     known(caller, provider) {
       const who = whoIs(caller, issuer);
       if (who === undefined || recent.session(who.tsid)?.person !== who.person) return undefined;

@@ -1,4 +1,5 @@
 import { type FaultCode, GatewayFault, type JsonObject } from '@toolmgr/core';
+import { isBearerToken } from '../../shared/bearer-value.ts';
 import type { Issued } from '../../shared/credential-cache.ts';
 import { OauthRefusal } from '../../shared/oauth/library-options.ts';
 import { type OauthEndpoint, requestToken } from '../../shared/oauth/oauth-requests.ts';
@@ -8,8 +9,6 @@ import { ACCESS_TOKEN, JWT, type TokenExchangeOptions } from './config.ts';
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'; // RFC 8693 §2.1
 const TIMEOUT_MS = 10_000; // less than the default timeout of a call, 30 s
 const MAX_ANSWER_BYTES = 64 * 1024;
-const MAX_TOKEN_LENGTH = 16 * 1024; // the limit of common servers for one header
-const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/; // RFC 6750 §2.1
 
 /** A client of one token endpoint. A value is that of the `Authorization` header. */
 export interface TokenRequests {
@@ -114,7 +113,7 @@ function tokenFrom(issued: JsonObject, backend: string): Issued<string> {
   if (type !== 'bearer') {
     throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that is not a bearer token');
   }
-  if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(token)) {
+  if (typeof token !== 'string' || !isBearerToken(token)) {
     throw fault('AUTH_STRATEGY_FAILED', backend, 'issued a token that is not a valid header value');
   }
   return { value: `Bearer ${token}`, lifetimeMs: lifetimeFrom(seconds) };

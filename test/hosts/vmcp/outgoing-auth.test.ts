@@ -130,12 +130,12 @@ describe('outgoingAuth of a vmcp file', () => {
     expect(await problems(text)).toContain('default.type: obo is refused as enterprise-required: the default build');
   });
 
-  it.each([
-    ['upstream_inject', { upstreamInject: { providerName: 'github' } }],
-    ['xaa', { xaa: { idpTokenUrl: 'https://a', targetAudience: 'b', targetTokenUrl: 'https://c' } }],
-  ])('refuses %s by name, because it needs the embedded authorization server', async (type, options) => {
-    expect(await problems(file(inline({ type, ...options })))).toContain(
-      `default.type: ${type} is not available yet: it comes with the embedded authorization server`,
-    );
-  });
+  it.each([['xaa', { xaa: { idpTokenUrl: 'https://a', targetAudience: 'b', targetTokenUrl: 'https://c' } }]])(
+    'refuses %s by name, because it needs the embedded authorization server',
+    async (type, options) => {
+      expect(await problems(file(inline({ type, ...options })))).toContain(
+        `default.type: ${type} is not available yet: it comes with the embedded authorization server`,
+      );
+    },
+  );
 });

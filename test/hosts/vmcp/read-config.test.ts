@@ -199,7 +199,7 @@ backends:
     [
       'outgoingAuth',
       'outgoingAuth: { source: inline, default: { type: upstream_inject, upstreamInject: { providerName: x } } }',
-      /upstream_inject is not available yet/,
+      /default\.upstreamInject\.providerName: names an upstream provider, and the file has none; add authServerConfig/,
     ],
     [
       'outgoingAuth',

@@ -14,6 +14,8 @@ export const authServer = [
       'vmcp.auth-server.upstream-providers': 'upstreamProviders is required and may hold several entries',
       'vmcp.auth-server.authorization-endpoint-base-url': 'authorizationEndpointBaseUrl is an issuer-style URL',
       'vmcp.auth-server.disable-upstream-token-injection': 'disableUpstreamTokenInjection is false by default',
+      'vmcp.auth-server.disable-upstream-token-injection-unauthenticated':
+        'with it the backend receives an unauthenticated request',
       'vmcp.auth-server.disable-upstream-token-injection-exclusive':
         'with it token exchange and AWS STS outgoing auth are refused',
       'vmcp.auth-server.hmac-secret-refs': 'hmacSecretRefs lists objects of name and key',
@@ -100,8 +102,6 @@ export const authServer = [
     says: {
       'vmcp.auth-server.disable-upstream-token-injection-strips':
         'with it Authorization, Cookie and Proxy-Authorization are stripped after the JWT was validated',
-      'vmcp.auth-server.disable-upstream-token-injection-unauthenticated':
-        'with it the backend receives an unauthenticated request',
       'vmcp.auth-server.primary-upstream-provider-claims':
         'the policy reads claims from the access token of the primary upstream',
     },

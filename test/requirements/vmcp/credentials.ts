@@ -72,6 +72,8 @@ export const credentials = [
       'vmcp.token-exchange.scopes': 'tokenExchange.scopes is string[]',
       'vmcp.token-exchange.subject-token-type':
         'tokenExchange.subjectTokenType is urn:ietf:params:oauth:token-type:access_token by default',
+      'vmcp.upstream-inject.provider-name':
+        'upstreamInject.providerName is required and matches an embedded server upstream',
       'vmcp.obo.enterprise-required': 'the default build answers the obo strategy with an enterprise-required error',
     },
   },
@@ -100,8 +102,6 @@ export const credentials = [
         'tokenExchange.subjectProviderName selects the upstream token used as subject',
       'vmcp.token-exchange.subject-provider-name-filled':
         'tokenExchange.subjectProviderName is the first upstream when an embedded server exists',
-      'vmcp.upstream-inject.provider-name':
-        'upstreamInject.providerName is required and matches an embedded server upstream',
       'vmcp.aws-sts.subject-provider-name':
         'awsSts.subjectProviderName selects the upstream token used as web identity token',
       'vmcp.obo.token-url': 'obo.tokenUrl is required',

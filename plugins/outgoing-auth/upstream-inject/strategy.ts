@@ -1,0 +1,63 @@
+import {
+  type Authorizer,
+  type AuthStrategy,
+  explainIssues,
+  GatewayFault,
+  type Log,
+  type Slots,
+  type UpstreamToken,
+  type UpstreamTokens,
+} from '@toolmgr/core';
+import { bearerValue } from '../../shared/bearer-value.ts';
+import { upstreamTokensFor, warnWithoutInjection } from '../../shared/upstream-provider.ts';
+import { upstreamInjectOptions } from './config.ts';
+
+/** Creates the strategy `upstream_inject`. */
+export function createUpstreamInject(parts: {
+  readonly slots: Pick<Slots, 'upstreamTokens'>;
+  readonly log: Log;
+}): AuthStrategy {
+  return {
+    async prepare(given, where) {
+      const read = upstreamInjectOptions.safeParse(given);
+      if (!read.success) {
+        const problems = explainIssues(where, upstreamInjectOptions, read.error);
+        throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
+      }
+      const { providerName: provider } = read.data;
+      const tokens = upstreamTokensFor(parts.slots, provider, { where, option: 'providerName' });
+      if (tokens !== undefined && !tokens.isInjectionDisabled) return createAuthorizer(tokens, provider);
+      warnWithoutInjection(parts.log, 'upstream_inject', where);
+      return { headerNames: ['authorization'], apply: () => undefined };
+    },
+  };
+}
+
+/**
+ * Synchronous while the token is known. The gateway's own requests, e.g. for lists, have no caller and carry no credential.
+ */
+function createAuthorizer(tokens: UpstreamTokens, provider: string): Authorizer {
+  const values = new WeakMap<UpstreamToken, string>();
+  const add = (headers: Record<string, string>, backend: string, token: UpstreamToken): void => {
+    const value = values.get(token) ?? bearerValue(token.accessToken);
+    if (value === undefined) throw unsendable(backend, provider);
+    values.set(token, value);
+    headers.authorization = value;
+  };
+  return {
+    headerNames: ['authorization'],
+    perCaller: true,
+    apply({ headers, backend }, { caller, purpose, signal }) {
+      if (purpose === 'discovery') return;
+      const known = tokens.known(caller, provider);
+      if (known !== undefined) return add(headers, backend.name, known);
+      return tokens.obtain(caller, provider, signal).then((token) => add(headers, backend.name, token));
+    },
+    refused: (_backend, caller) => tokens.refused(caller, provider),
+  };
+}
+
+function unsendable(backend: string, provider: string): GatewayFault {
+  const message = `backend "${backend}": the access token of ${provider} is not a valid header value`;
+  return new GatewayFault('AUTH_STRATEGY_FAILED', message);
+}

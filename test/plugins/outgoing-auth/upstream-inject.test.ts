@@ -1,0 +1,125 @@
+import { describe, expect, it } from 'vitest';
+import { createUpstreamInject } from '../../../plugins/outgoing-auth/upstream-inject/strategy.ts';
+import { secretOf } from '../../../plugins/shared/secret.ts';
+import { callerOf } from '../../support/accounts.ts';
+import { authServerSlots, GATEWAY, headersOf, requestTo } from '../../support/outgoing-auth.ts';
+import { pluginCore } from '../../support/plugin-core.ts';
+import { proves } from '../../support/proves.ts';
+
+const HOUR_MS = 3_600_000;
+
+async function prepared(providerName = 'idp', over: Parameters<typeof authServerSlots>[0] = {}) {
+  const test = await authServerSlots(over);
+  const { lines, log } = pluginCore();
+  const authorizer = await createUpstreamInject({ slots: test.slots, log }).prepare(
+    { providerName },
+    'outgoingAuth.default',
+  );
+  return { ...test, authorizer, lines };
+}
+
+describe('upstream_inject', () => {
+  proves(
+    'vmcp.upstream-inject.provider-name',
+    "sends each caller's own access token of the named provider",
+    async () => {
+      const { authorizer, ada, bob } = await prepared();
+      expect(await headersOf(authorizer, ada)).toEqual({ authorization: 'Bearer access.idp.ada.1' });
+      expect(await headersOf(authorizer, bob)).toEqual({ authorization: 'Bearer access.idp.bob.2' });
+    },
+  );
+
+  it('does not wait while the token is known', async () => {
+    const { authorizer, ada } = await prepared();
+    await headersOf(authorizer, ada);
+    const request = requestTo('far');
+    const applied = authorizer.apply(request, { caller: ada, purpose: 'call', signal: new AbortController().signal });
+    expect(applied).toBeUndefined();
+    expect(request.headers.authorization).toBe('Bearer access.idp.ada.1');
+  });
+
+  proves(
+    'vmcp.upstream-inject.provider-name',
+    'refuses an unknown provider at the start, with the nearest name',
+    async () => {
+      await expect(prepared('gihub')).rejects.toThrow(
+        'outgoingAuth.default.providerName: no upstream provider is named "gihub", did you mean "github"?',
+      );
+      await expect(prepared('')).rejects.toThrow('expected the name of an upstream provider');
+      const { slots, log } = pluginCore();
+      await expect(createUpstreamInject({ slots, log }).prepare({ providerName: 'idp' }, 'x')).rejects.toThrow(
+        'x.providerName: names an upstream provider, and there is no authorization server',
+      );
+      await expect(createUpstreamInject({ slots, log }).prepare({}, 'x')).rejects.toThrow('x.providerName');
+    },
+  );
+
+  it('adds no credential to requests of the gateway itself, whose lists are then read per caller', async () => {
+    const { authorizer } = await prepared();
+    expect(await headersOf(authorizer, GATEWAY, { purpose: 'discovery' })).toEqual({});
+    expect(authorizer.perCaller).toBe(true);
+  });
+
+  it('refuses callers without a sign-in here, and sends people to the provider that they have not connected', async () => {
+    const { authorizer, slots, ada } = await prepared();
+    await expect(headersOf(authorizer, GATEWAY)).rejects.toThrow('anonymous');
+    await expect(headersOf(authorizer, callerOf(ada.subject, undefined))).rejects.toThrow('no claim tsid');
+    const github = await createUpstreamInject({ slots, log: pluginCore().log }).prepare(
+      { providerName: 'github' },
+      'x',
+    );
+    await expect(headersOf(github, ada)).rejects.toMatchObject({ code: 'USER_ACTION_REQUIRED' });
+  });
+
+  it('sends the refreshed token in a session that was opened with an older one', async () => {
+    const { authorizer, ada, clock, idp } = await prepared();
+    await headersOf(authorizer, ada, { purpose: 'session' });
+    clock.advance(HOUR_MS);
+    expect(await headersOf(authorizer, ada)).toEqual({ authorization: 'Bearer access.idp.ada.3' });
+    expect(idp.refreshes).toHaveLength(1);
+  });
+
+  it('renews a token that the backend refused, once', async () => {
+    const { authorizer, ada, clock } = await prepared();
+    const { backend } = requestTo('far');
+    await headersOf(authorizer, ada);
+    clock.advance(10_000);
+    expect(authorizer.refused?.(backend, ada)).toBe(true);
+    expect(await headersOf(authorizer, ada)).toEqual({ authorization: 'Bearer access.idp.ada.3' });
+    clock.advance(10_000);
+    expect(authorizer.refused?.(backend, ada)).toBe(false);
+  });
+
+  it('sends no token that would break the header', async () => {
+    for (const text of ['a\r\nx-admin: 1', 'a b', '', 'a'.repeat(20_000)]) {
+      const token = { accessToken: secretOf(text), expiresMs: undefined, claims: {} };
+      const { authorizer, ada } = await prepared('idp', { known: () => token });
+      await expect(headersOf(authorizer, ada)).rejects.toThrow('is not a valid header value');
+    }
+  });
+
+  proves(
+    'vmcp.auth-server.disable-upstream-token-injection-unauthenticated',
+    'adds nothing with disableUpstreamTokenInjection, and a warning says so',
+    async () => {
+      const { authorizer, ada, lines } = await prepared('idp', { isInjectionDisabled: true });
+      expect(await headersOf(authorizer, ada)).toEqual({});
+      expect(lines).toEqual([
+        expect.objectContaining({ level: 'warn', message: expect.stringContaining('disableUpstreamTokenInjection') }),
+      ]);
+    },
+  );
+});
+
+describe('attacks on upstream_inject', () => {
+  it('a thousand calls of two callers never get the token of the other one', async () => {
+    const { authorizer, ada, bob, clock } = await prepared();
+    clock.advance(HOUR_MS);
+    const headers = await Promise.all(
+      Array.from({ length: 1000 }, (_, at) => headersOf(authorizer, at % 2 === 0 ? ada : bob)),
+    );
+    headers.forEach(({ authorization }, at) => {
+      expect(authorization).toContain(at % 2 === 0 ? 'Bearer access.idp.ada' : 'Bearer access.idp.bob');
+    });
+  });
+});

@@ -1,0 +1,49 @@
+import type { Authorizer } from '../../core/contract/auth-strategy.ts';
+import type { AuthContext, BackendRequest } from '../../core/contract/backend.ts';
+import type { Caller } from '../../core/contract/caller.ts';
+import type { UpstreamTokens } from '../../core/contract/upstream-tokens.ts';
+import { createSlots } from '../../core/extension/slots.ts';
+import { accountsOnMemory, signedIn } from './accounts.ts';
+
+const NEVER: AbortSignal = new AbortController().signal;
+
+/** The caller of the gateway's own requests. */
+export const GATEWAY: Caller = { issuer: '', subject: 'gateway', key: '\0gateway', claims: {} };
+
+/** Sends one request through an authorizer and returns its headers. */
+export async function headersOf(
+  authorizer: Authorizer,
+  caller: Caller,
+  {
+    purpose = 'call',
+    signal = NEVER,
+    backend = 'far',
+  }: Partial<Omit<AuthContext, 'caller'>> & { backend?: string } = {},
+): Promise<Readonly<Record<string, string>>> {
+  const outbound = requestTo(backend);
+  await authorizer.apply(outbound, { caller, purpose, signal });
+  return outbound.headers;
+}
+
+/** A request without headers. */
+export function requestTo(backend: string): BackendRequest {
+  const far = { name: backend, transport: 'streamable-http' } as const;
+  return { backend: far, method: 'POST', url: 'http://127.0.0.1:1/mcp', headers: {} };
+}
+
+/** Slots with an authorization server whose people have connected `idp`, and the people themselves. */
+export async function authServerSlots(over: Partial<UpstreamTokens> = {}) {
+  const test = accountsOnMemory();
+  const slots = createSlots();
+  const { upstreamTokens: tokens } = test;
+  slots.upstreamTokens.register('auth-server', {
+    providers: ['idp', 'github'],
+    primary: 'idp',
+    isInjectionDisabled: false,
+    ...tokens,
+    ...over,
+  });
+  const ada = await signedIn(test, test.idp, 'ada');
+  const bob = await signedIn(test, test.idp, 'bob');
+  return { ...test, slots, ada: ada.caller, bob: bob.caller };
+}

@@ -21,58 +21,112 @@ export class RecordConsumed extends Error {
   }
 }
 
+/** How one kind of record is kept. */
+interface Kind {
+  /** Start of the key. Source: facts, operator and auth, §7.9 where it has the record. */
+  readonly name: string;
+  /** The id opens something: only its hash is stored. */
+  readonly hasSecretId: boolean;
+  /** Field by which a second record leads to this one. */
+  readonly index?: 'uid' | 'grantId';
+}
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  AuthorizationCode: { name: 'authcode', hasSecretId: true, index: 'grantId' },
+  Grant: { name: 'grant', hasSecretId: false },
+  Interaction: { name: 'interaction', hasSecretId: true },
+  Session: { name: 'browser-session', hasSecretId: true, index: 'uid' },
+};
+
+/** How long a used code is remembered, so that a second use is detected. Source: as above, `invalidated:<sig>`. */
+const CONSUMED_MS = 30 * 60_000;
+/** The library gives a time for every kind of {@link KINDS}. */
+const LONGEST_MS = 30 * 24 * 3_600_000;
+/** Stands for the record's id in a stored text. */
+const ID = '{id}';
+
 /**
  * Keeps one kind of record of the OAuth library, e.g. `Session`.
  *
- * Ids of codes, sessions and interactions are secrets: only their SHA-256 is stored. Fields ending in `jti` are left out then.
+ * The ids of codes, sign-ins in progress and sessions of browsers open something: keys have their SHA-256, and values do not have
+ * them. Kinds that this server does not use are refused when they are written.
  */
 export function createProviderAdapter(storage: AuthStorage, kind: string): ProviderAdapter {
-  const name = kind.replace(/(?<!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
-  const isPlain = PLAIN.has(kind);
-  const keyOf = (id: string): string => `${name}:${isPlain ? id : sha256(id)}`;
-  const uidKey = (uid: string): string => `${name}-uid:${uid}`;
-  const grantKey = (grantId: string): string => `${name}-of-grant:${grantId}`;
+  const found = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  if (found === undefined) return unusedKind(kind);
+  const { name, hasSecretId, index } = found;
+  const refOf = (id: string): string => (hasSecretId ? sha256(id) : id);
+  const keyOf = (id: string): string => `${name}:${refOf(id)}`;
+  const indexKey = (value: string): string => `${name}-${index === 'uid' ? 'uid' : 'of-grant'}:${value}`;
+  const indexOf = (value: JsonObject): string | undefined => {
+    const by = index === undefined ? undefined : value[index];
+    return typeof by === 'string' ? by : undefined;
+  };
   const read = (id: string, record: StoredRecord | undefined): JsonObject | undefined =>
-    record === undefined ? undefined : { ...record.value, ...(isPlain ? {} : { jti: id }) };
+    record === undefined ? undefined : withId(record.value, id);
+  /** The key of the record that an index leads to. */
+  const target = (link: StoredRecord | undefined): string | undefined =>
+    typeof link?.value.ref === 'string' ? `${name}:${link.value.ref}` : undefined;
 
   return {
     async upsert(id, payload, expiresInSeconds) {
-      const ttlMs = expiresInSeconds === undefined ? undefined : expiresInSeconds * 1000;
-      const { jti, ...rest } = jsonOf(payload);
-      await storage.set(keyOf(id), isPlain && jti !== undefined ? { ...rest, jti } : rest, ttlMs);
-      if (kind === 'Session' && typeof rest.uid === 'string')
-        await storage.set(uidKey(rest.uid), { id: sha256(id) }, ttlMs);
-      if (kind === 'AuthorizationCode' && typeof rest.grantId === 'string') {
-        await storage.set(grantKey(rest.grantId), { id: sha256(id) }, ttlMs);
-      }
+      const ttlMs = expiresInSeconds === undefined ? LONGEST_MS : expiresInSeconds * 1000;
+      const value = hasSecretId ? withoutId(jsonOf(payload), id) : jsonOf(payload);
+      const by = indexOf(value);
+      // the index first: a record without it could not be revoked
+      if (by !== undefined) await storage.set(indexKey(by), { ref: refOf(id) }, ttlMs);
+      await storage.set(keyOf(id), value, ttlMs);
     },
     async find(id) {
       return read(id, await storage.get(keyOf(id)));
     },
     async findByUid(uid) {
-      const link = await storage.get(uidKey(uid));
-      if (typeof link?.value.id !== 'string') return undefined;
-      return (await storage.get(`${name}:${link.value.id}`))?.value;
+      const key = index === 'uid' ? target(await storage.get(indexKey(uid))) : undefined;
+      return key === undefined ? undefined : (await storage.get(key))?.value;
     },
     findByUserCode: async () => undefined,
     async consume(id) {
       const record = await storage.get(keyOf(id));
       if (record === undefined || record.value.consumed !== undefined) throw new RecordConsumed();
-      const consumed = { ...record.value, consumed: epochSeconds() };
+      const consumed = { ...record.value, consumed: Math.floor(Date.now() / 1000) };
       if (!(await storage.replace(keyOf(id), record, consumed, CONSUMED_MS))) throw new RecordConsumed();
     },
     destroy: (id) => storage.delete(keyOf(id)),
     async revokeByGrantId(grantId) {
-      const link = await storage.take(grantKey(grantId));
-      if (typeof link?.value.id === 'string') await storage.delete(`${name}:${link.value.id}`);
+      if (index !== 'grantId') return;
+      const key = target(await storage.take(indexKey(grantId)));
+      if (key !== undefined) await storage.delete(key);
     },
   };
 }
 
-/** Kinds whose ids are no secrets. */
-const PLAIN = new Set(['Client', 'Grant']);
-/** How long a used code is remembered, to detect that it is used again. */
-const CONSUMED_MS = 30 * 60_000;
+/** The library makes an adapter for all its models. Reading finds nothing. */
+function unusedKind(kind: string): ProviderAdapter {
+  const refuse = async (): Promise<never> => {
+    throw new Error(`the authorization server keeps no ${kind}`);
+  };
+  const nothing = async () => undefined;
+  return {
+    upsert: refuse,
+    consume: refuse,
+    find: nothing,
+    findByUid: nothing,
+    findByUserCode: nothing,
+    destroy: nothing,
+    revokeByGrantId: nothing,
+  };
+}
+
+/** Leaves out the id, also at the end of the path by which a sign-in continues, and the id of the browser's session. */
+function withoutId({ jti: _, returnTo, session, ...rest }: JsonObject, id: string): JsonObject {
+  const kept = isObject(session) ? { session: { ...session, cookie: undefined } } : {};
+  const path = typeof returnTo === 'string' ? { returnTo: returnTo.replaceAll(id, ID) } : {};
+  return { ...rest, ...kept, ...path } as JsonObject;
+}
+
+function withId({ returnTo, ...rest }: JsonObject, id: string): JsonObject {
+  return { jti: id, ...rest, ...(typeof returnTo === 'string' ? { returnTo: returnTo.replaceAll(ID, id) } : {}) };
+}
 
 function jsonOf(payload: object): JsonObject {
   const value: unknown = JSON.parse(JSON.stringify(payload));
@@ -82,8 +136,4 @@ function jsonOf(payload: object): JsonObject {
 
 function sha256(id: string): string {
   return createHash('sha256').update(id).digest('base64url');
-}
-
-function epochSeconds(): number {
-  return Math.floor(Date.now() / 1000);
 }

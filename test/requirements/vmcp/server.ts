@@ -129,6 +129,11 @@ export const server = [
     deferred: 'comes with the embedded authorization server',
     says: {
       'vmcp.surface.oauth-authorize': 'the embedded server serves /oauth/authorize, or under the override base URL',
+    },
+  },
+  {
+    source: 'vmcp spec §4 endpoints',
+    says: {
       'vmcp.surface.oauth-register': 'the embedded server serves /oauth/register',
     },
   },
@@ -167,6 +172,10 @@ export const server = [
   {
     source: 'vmcp spec §5 authentication',
     deferred: 'comes with the embedded authorization server',
+    says: {},
+  },
+  {
+    source: 'vmcp spec §5 authentication',
     says: {
       'vmcp.authentication.registration': 'the embedded server supports RFC 7591 registration at /oauth/register',
     },

@@ -7,6 +7,7 @@ import { type Clients, createClients } from './clients/clients.ts';
 import { type AuthServerConfig, supportedScopes } from './config.ts';
 import { type Delegation, openDelegation } from './delegation/delegation.ts';
 import { failedRequestPage } from './pages/failed-request-page.ts';
+import { createAddressLimits, limitedTable } from './provider/address-limits.ts';
 import { createAnswerFollowUps } from './provider/after-answer.ts';
 import { registerExchangeGrant } from './provider/exchange-grant.ts';
 import type { Interactions } from './provider/interactions.ts';
@@ -18,7 +19,9 @@ import { nextProvider } from './sign-in/chain.ts';
 import type { SignInParts } from './sign-in/context.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
 import { createAuthStorage } from './storage/create-auth-storage.ts';
+import { openKeptMemoryStorage } from './storage/kept-memory-storage.ts';
 import type { AuthStorage } from './storage/storage.ts';
+import { createUpstreams } from './upstreams/create-upstreams.ts';
 import type { Upstream } from './upstreams/upstream.ts';
 
 /** A running authorization server. */
@@ -42,19 +45,54 @@ export interface ReplacedParts {
 
 /**
  * Reads the secrets, opens the storage and makes all parts of the authorization server.
- * @throws GatewayFault SECRET_MISSING, PLAN_INCOMPLETE, PLAN_INVALID, STORE_UNAVAILABLE
+ * @throws GatewayFault SECRET_MISSING, PLAN_INCOMPLETE, PLAN_INVALID, STORE_UNAVAILABLE; then nothing stays open
  */
 export async function openAuthServer(
-  core: Pick<Core, 'slots' | 'log' | 'now' | 'server'>,
+  core: AuthServerCore,
   config: AuthServerConfig,
   replaced: ReplacedParts = {},
 ): Promise<AuthServer> {
+  const { slots, log, now } = core;
+  const { issuer, allowedAudiences, upstreamProviders } = config;
+  const [resourceUrl = ''] = allowedAudiences;
+  const secrets = await readServerSecrets(core, config);
+  const storage = replaced.storage ?? (await openStorage(core, config));
+  const opened: { close(): Promise<void> }[] = [storage];
+  const close = async (): Promise<void> => {
+    for (const each of opened.toReversed()) await each.close();
+  };
+  try {
+    const upstreams =
+      replaced.upstreams ??
+      (await createUpstreams(upstreamProviders, { slots, storage, log, now, issuer, resourceUrl }));
+    opened.push(...upstreams);
+    const server = await composed(core, config, { secrets, storage, upstreams, ...replaced });
+    opened.push(server);
+    return { ...server, close };
+  } catch (cause) {
+    await close();
+    throw cause;
+  }
+}
+
+/** The memory of this process outlives a reload; a Redis does so by itself. */
+async function openStorage(core: AuthServerCore, { issuer, storage }: AuthServerConfig): Promise<AuthStorage> {
+  return storage.type === 'memory' ? openKeptMemoryStorage(issuer, core.now) : createAuthStorage(core, storage);
+}
+
+type AuthServerCore = Pick<Core, 'slots' | 'log' | 'now' | 'server'>;
+
+interface OpenedParts extends Pick<ReplacedParts, 'createSignIn'> {
+  readonly secrets: ServerSecrets;
+  readonly storage: AuthStorage;
+  readonly upstreams: readonly Upstream[];
+}
+
+async function composed(core: AuthServerCore, config: AuthServerConfig, parts: OpenedParts): Promise<AuthServer> {
   const { log, now } = core;
   const { issuer } = config;
+  const { secrets, storage, upstreams } = parts;
   const browserBase = config.authorizationEndpointBaseUrl ?? issuer;
-  const secrets = await readServerSecrets(core, config);
-  const storage = replaced.storage ?? (await createAuthStorage(core, config.storage));
-  const upstreams = replaced.upstreams ?? [];
   const scopes = supportedScopes(config);
   const clients = createClients({ config, storage, supportedScopes: scopes, issuer, log, now });
   const { accounts, upstreamTokens } = createAccountsAndTokens({
@@ -93,7 +131,7 @@ export async function openAuthServer(
   });
   registerExchangeGrant(oidc.provider, delegation);
   const interactions = createInteractions({ provider: oidc.provider, browserBase, needsConsent, now });
-  const signIn = (replaced.createSignIn ?? createSignIn)({
+  const signIn = (parts.createSignIn ?? createSignIn)({
     browserBase,
     callbackPaths: callbackPaths(config),
     upstreams,
@@ -106,6 +144,7 @@ export async function openAuthServer(
     now,
   });
   const followUps = createAnswerFollowUps(log);
+  const limit = createAddressLimits(now);
   return {
     interactions,
     accounts,
@@ -121,14 +160,14 @@ export async function openAuthServer(
         assertion: delegation.assertion,
         metadata: metadataOf(config, browserBase, secrets, clients, delegation),
         followUps,
+        limit,
       });
-      signIn.mount(routes);
+      signIn.mount(limitedTable(routes, limit, 'pages'));
     },
     async close() {
       await followUps.close();
       await clients.close();
       await delegation.close();
-      await storage.close();
     },
   };
 }

@@ -3,6 +3,7 @@ import { problemPage } from './problem-page.ts';
 
 /** The page of an authorization request that cannot be answered to its application. `code`: an OAuth error code. */
 export function failedRequestPage(status: number, code?: string): BrowserAnswer {
+  if (status === 429) return problemPage({ status, ...TOO_MANY });
   if (status === 503) return problemPage({ status, ...UNAVAILABLE });
   if (status >= 500) return problemPage({ status, ...FAILED });
   const named = code === undefined ? '' : ` Error code: ${code}.`;
@@ -31,4 +32,9 @@ const UNAVAILABLE = {
   title: 'The sign-in is not available now',
   what: 'The server cannot reach its storage, or is not ready.',
   next: 'Wait a moment, then go back to the application and connect again.',
+};
+const TOO_MANY = {
+  title: 'Too many requests',
+  what: 'Your network sent too many sign-in requests in a short time.',
+  next: 'Wait a minute, then go back to the application and connect again.',
 };

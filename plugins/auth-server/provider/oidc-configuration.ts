@@ -55,6 +55,7 @@ export function oidcConfiguration(parts: OidcConfigurationParts): Configuration 
     scopes: [...supportedScopes],
     responseTypes: ['code'],
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
+    enabledJWA: { idTokenSigningAlgValues: [...new Set(secrets.signingKeys.map(({ alg }) => alg))] },
     clientDefaults: { id_token_signed_response_alg: signing.alg },
     pkce: { required: () => true },
     issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),

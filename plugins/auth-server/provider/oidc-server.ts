@@ -4,8 +4,9 @@ import { explainCause, type JsonObject, type Log, type TokenIssuer } from '@tool
 import Provider from 'oidc-provider';
 import { audienceRules } from './audience-rules.ts';
 import { createOauthSessions, type OauthSessions } from './oauth-sessions.ts';
-import { type OidcConfigurationParts, oidcConfiguration } from './oidc-configuration.ts';
+import { INTERACTION_SECONDS, type OidcConfigurationParts, oidcConfiguration } from './oidc-configuration.ts';
 import { adaptModels } from './oidc-models.ts';
+import { createPendingRequests } from './pending-requests.ts';
 import { createRefreshFamilies } from './refresh-families.ts';
 import { registerRefreshGrant } from './refresh-grant.ts';
 import { createSignedTexts } from './signed-texts.ts';
@@ -46,6 +47,15 @@ export function createOidcServer(parts: OidcServerParts): OidcServer {
   const [signing] = secrets.signingKeys;
   const audiences = audienceRules(parts.allowedAudiences, parts.supportedScopes, Math.ceil(accessMs / 1000), signing);
   registerRefreshGrant(provider, { families, sessions, accounts, audiences });
+  const pending = createPendingRequests(INTERACTION_SECONDS * 1000, now);
+  provider.on('interaction.started', ({ oidc, req }) => {
+    const { Interaction: begun } = oidc.entities;
+    if (begun === undefined) return;
+    for (const uid of pending.began(begun.uid, req.socket.remoteAddress)) {
+      provider.Interaction.adapter.destroy(uid)?.catch(() => {}); // it ends by itself
+    }
+  });
+  provider.on('interaction.ended', ({ oidc }) => pending.ended(oidc.entities.Interaction?.uid ?? ''));
   const faults = new WeakMap<IncomingMessage, unknown>();
   provider.on('server_error', (ctx, cause) => {
     faults.set(ctx.req, cause);

@@ -9,6 +9,7 @@ import {
 } from '@toolmgr/core';
 import { GrantRefusal } from '../delegation/grant-refusal.ts';
 import { failedRequestPage } from '../pages/failed-request-page.ts';
+import type { LimitRequests } from './address-limits.ts';
 import type { AnswerFollowUps } from './after-answer.ts';
 import type { BrowserAnswer } from './interactions.ts';
 import { type MetadataParts, metadataPaths, oauthMetadata, openidMetadata } from './metadata.ts';
@@ -26,6 +27,7 @@ export interface RouteParts {
   assertion(inbound: Inbound, body: Buffer): Promise<JsonObject | GrantRefusal | undefined>;
   readonly metadata: MetadataParts;
   readonly followUps: AnswerFollowUps;
+  readonly limit: LimitRequests;
 }
 
 /** Bytes of a request body. */
@@ -41,13 +43,18 @@ export function basePaths({ issuer, browserBase }: Pick<RouteParts, 'issuer' | '
 
 /** Mounts the endpoints of the OAuth server. The sign-in pages are mounted by themselves. */
 export function mountOidcRoutes(routes: RouteTable, parts: RouteParts): void {
-  const { issuer, browserBase } = parts;
+  const { issuer, browserBase, limit } = parts;
   for (const base of basePaths(parts)) {
-    const authorize = browserRoute(parts, (path) => path.slice(base.length));
+    const authorize = limit(
+      'pages',
+      browserRoute(parts, (path) => path.slice(base.length)),
+    );
     routes.add('GET', `${base}${LIBRARY_ROUTES.authorization}`, authorize);
     routes.addBelow('GET', `${base}${LIBRARY_ROUTES.authorization}`, authorize);
-    routes.add('POST', `${base}${LIBRARY_ROUTES.token}`, tokenRoute(parts), ANY_ORIGIN);
-    routes.add('POST', `${base}${LIBRARY_ROUTES.revocation}`, formRoute(parts, LIBRARY_ROUTES.revocation), ANY_ORIGIN);
+    const token = limit('tokens', capped(tokenRoute(parts)));
+    const revoke = limit('tokens', capped(formRoute(parts, LIBRARY_ROUTES.revocation)));
+    routes.add('POST', `${base}${LIBRARY_ROUTES.token}`, token, ANY_ORIGIN);
+    routes.add('POST', `${base}${LIBRARY_ROUTES.revocation}`, revoke, ANY_ORIGIN);
     routes.add('POST', `${base}/oauth/register`, parts.register, ANY_ORIGIN);
     routes.add(
       'GET',
@@ -82,14 +89,14 @@ function documentRoute(
   read: (parts: RouteParts) => object | Promise<object>,
   type: string,
 ): RouteAnswer {
-  return async (_inbound, _body, responder) => {
+  return parts.limit('documents', async (_inbound, _body, responder) => {
     const headers = {
       'content-type': type,
       'cache-control': 'public, max-age=3600',
       'x-content-type-options': 'nosniff',
     };
     responder.send(200, headers, JSON.stringify(await read(parts)));
-  };
+  });
 }
 
 /** The token endpoint: assertions are answered here, because the library authenticates a client first. */
@@ -107,11 +114,16 @@ function tokenRoute(parts: RouteParts): RouteAnswer {
   };
 }
 
+function capped(answer: RouteAnswer): RouteAnswer {
+  return (inbound, body, responder) =>
+    body.length > MAX_BODY
+      ? sendJson(responder, 413, 'invalid_request', `expected a body of at most ${MAX_BODY} bytes`)
+      : answer(inbound, body, responder);
+}
+
 /** An endpoint that clients send forms to: JSON answers that are not stored. */
 function formRoute(parts: RouteParts, path: string): RouteAnswer {
   return async (inbound, body, responder) => {
-    if (body.length > MAX_BODY)
-      return sendJson(responder, 413, 'invalid_request', `expected a body of at most ${MAX_BODY} bytes`);
     const { server, followUps } = parts;
     let request: IncomingMessage | undefined;
     const answer = await answerByLibrary({ inbound, path, baseUrl: parts.issuer, body }, (node, response) => {

@@ -22,6 +22,9 @@ const PROGRAMS = {
         'dbus-run-session': 'dbus-daemon',
         'redis-sentinel': 'redis-sentinel',
         chromium: 'chromium',
+        // Keycloak
+        java: 'openjdk-17-jre-headless',
+        mvn: 'maven',
       }
     : {}),
 };

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { buildGo } from './build-go.ts';
+import { buildKeycloak } from './build-keycloak.ts';
 import { buildPython } from './build-python.ts';
 import { buildRust } from './build-rust.ts';
 
 /** Programs that must be installed. */
-export type Needed = 'cargo' | 'python3';
+export type Needed = 'cargo' | 'python3' | 'java' | 'mvn';
 
 /** How a third-party server is built from the versions pinned in its folder under `test/rigs`. */
 export interface Recipe {
@@ -53,9 +54,19 @@ export const RECIPES = {
     needs: ['cargo'],
     build: buildRust,
   },
+  keycloak: {
+    what: 'Keycloak, an identity provider',
+    needs: ['java', 'mvn', 'python3'],
+    build: buildKeycloak,
+  },
 } as const satisfies Readonly<Record<string, Recipe>>;
 
 /** Name of a rig. */
 export type RigName = keyof typeof RECIPES;
 
 export const RIG_NAMES = Object.keys(RECIPES) as readonly RigName[];
+
+/** Name of a rig that is an MCP server. */
+export type ServerRig = Exclude<RigName, 'keycloak'>;
+
+export const SERVER_RIGS: readonly ServerRig[] = RIG_NAMES.filter((name) => name !== 'keycloak');

@@ -1,12 +1,12 @@
 import type { Era } from '../../core/contract/era.ts';
-import { RIG_NAMES, type RigName } from '../../scripts/rigs/recipes.ts';
+import { SERVER_RIGS, type ServerRig } from '../../scripts/rigs/recipes.ts';
 import { foreignServer } from '../support/foreign-servers.ts';
 import { gatewayBefore } from './gateway.ts';
 import { type Revision, runServer, type ScenarioOutcome, scoredScenarios } from './suite.ts';
 
 /** One third-party server and one requirement set: direct, and through the gateway. */
 export interface ForeignCell {
-  readonly server: RigName;
+  readonly server: ServerRig;
   readonly revision: Revision;
   /** Scored scenarios without a failed check. */
   readonly direct: readonly string[];
@@ -17,15 +17,15 @@ export interface ForeignCell {
 }
 
 /** The servers with built rigs and their revisions. */
-export function foreignCells(): readonly (readonly [RigName, Revision])[] {
-  return RIG_NAMES.flatMap((name) => {
+export function foreignCells(): readonly (readonly [ServerRig, Revision])[] {
+  return SERVER_RIGS.flatMap((name) => {
     const server = foreignServer(name);
     return 'missing' in server ? [] : server.eras.map((era) => [name, era] as const);
   });
 }
 
 /** Runs the set direct and through a gateway that detects the era. Scenarios that only fail with the gateway are repeated. */
-export async function runForeign(name: RigName, revision: Era): Promise<ForeignCell> {
+export async function runForeign(name: ServerRig, revision: Era): Promise<ForeignCell> {
   const server = foreignServer(name);
   if ('missing' in server) throw new Error(server.missing);
   const scored = scoredScenarios(revision, 'server');

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Era } from '../../core/contract/era.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
-import { RIG_NAMES, type RigName } from '../../scripts/rigs/recipes.ts';
+import { SERVER_RIGS, type ServerRig } from '../../scripts/rigs/recipes.ts';
 import { foreignServer } from '../support/foreign-servers.ts';
 import { proves } from '../support/proves.ts';
 import { until } from '../support/until.ts';
@@ -23,7 +23,7 @@ const ANSWERS: Readonly<Record<string, (params: JsonObject) => JsonObject>> = {
   }),
 };
 
-describe.each(RIG_NAMES)('%s', (name) => {
+describe.each(SERVER_RIGS)('%s', (name) => {
   const server = foreignServer(name);
   if ('missing' in server) {
     it.skip(`answers the same direct and through the gateway (skipped: ${server.missing})`);
@@ -119,7 +119,7 @@ function said({ result, error }: WireAnswer): unknown {
   return error ?? JSON.parse(String(result?.toBytes()));
 }
 
-function options(name: RigName, era: Era): PeerOptions {
+function options(name: ServerRig, era: Era): PeerOptions {
   return {
     era,
     capabilities: { elicitation: { form: {}, url: {} }, sampling: {}, roots: { listChanged: true } },
@@ -153,14 +153,14 @@ const TASK = 'it runs only as a task, an extension that is hidden';
 const ENDLESS = 'it asks again after every answer';
 
 /** Tools that cannot be compared, each with its reason. */
-const NOT_CALLED: Readonly<Partial<Record<RigName, Readonly<Record<string, string>>>>> = {
+const NOT_CALLED: Readonly<Partial<Record<ServerRig, Readonly<Record<string, string>>>>> = {
   'go-sdk': { test_tool_with_progress: TOKEN },
   'mcp-python-1': { test_tool_with_progress: TOKEN },
   'mcp-python-2': { test_tool_with_progress: TOKEN, test_input_required_result_capabilities: ENDLESS },
   fastmcp: { failing_job: TASK, test_tool_with_task: TASK },
 };
 
-function planOf(name: RigName): SurveyPlan {
+function planOf(name: ServerRig): SurveyPlan {
   const ref = { type: 'ref/prompt', name: 'test_prompt_with_arguments' };
   return {
     notCalled: { test_reconnection: STREAM, ...NOT_CALLED[name] },
@@ -173,10 +173,10 @@ function planOf(name: RigName): SurveyPlan {
 const settle: Settle = (text) => text.replaceAll("{'arg2', 'arg1'}", "{'arg1', 'arg2'}");
 
 /** Servers that sometimes lose notifications, as their own baseline for the suite says. */
-const LOSES_NOTIFICATIONS: ReadonlySet<RigName> = new Set(['mcp-go']);
+const LOSES_NOTIFICATIONS: ReadonlySet<ServerRig> = new Set(['mcp-go']);
 
 /** Removes progress from answers of a server that does not always send it. */
-function told(name: RigName, answers: Readonly<Record<string, Comparable>>): Readonly<Record<string, Comparable>> {
+function told(name: ServerRig, answers: Readonly<Record<string, Comparable>>): Readonly<Record<string, Comparable>> {
   if (!LOSES_NOTIFICATIONS.has(name)) return answers;
   return Object.fromEntries(Object.entries(answers).map(([asked, answer]) => [asked, { ...answer, progress: [] }]));
 }

@@ -1,13 +1,14 @@
 import { join } from 'node:path';
 import getPort from 'get-port';
 import type { Era } from '../../core/contract/era.ts';
+import type { ServerRig } from '../../scripts/rigs/recipes.ts';
 import { type Listening, listening } from '../proof/wire/published.ts';
 import type { Program } from '../proof/wire/wire-peer.ts';
-import { type RigName, rig } from './rig.ts';
+import { rig } from './rig.ts';
 
 /** A third-party server that a rig built. */
 export interface ForeignServer {
-  readonly name: RigName;
+  readonly name: ServerRig;
   /** Revisions that it supports. */
   readonly eras: readonly Era[];
   /** The program for stdio; `undefined` when it has only HTTP. */
@@ -20,7 +21,7 @@ export interface ForeignServer {
  * Finds a third-party server; `{ missing }` is the reason to skip its tests.
  * @throws Error under `CI`, as `rig` does
  */
-export function foreignServer(name: RigName): ForeignServer | { readonly missing: string } {
+export function foreignServer(name: ServerRig): ForeignServer | { readonly missing: string } {
   const found = rig(name);
   if ('missing' in found) return found;
   const { eras, stdio, http } = PROGRAMS[name](found.folder);
@@ -45,7 +46,7 @@ const LEGACY = '2025-11-25';
 const BOTH = [LEGACY, '2026-07-28'] as const;
 
 /** How each server is started; `folder` is the folder of its rig. */
-const PROGRAMS: Readonly<Record<RigName, (folder: string) => Programs>> = {
+const PROGRAMS: Readonly<Record<ServerRig, (folder: string) => Programs>> = {
   'go-sdk': (folder) => {
     const file = join(folder, 'server');
     const http = (port: number, era: Era) => ({

@@ -1,5 +1,6 @@
+import { CONNECTION_FIELDS, FIELD_NAME } from '@toolmgr/core';
 import { z } from 'zod';
-import { headerName, headerValue } from '../../shared/credential-header.ts';
+import { headerValue } from '../../shared/credential-header.ts';
 import { parseJsonPath } from './json-path.ts';
 
 const MAX_URL = 2048;
@@ -54,16 +55,30 @@ const fields = (name: string) =>
     .default([name])
     .describe('members of the answer, or paths such as data.id; the first with a value that is not empty wins');
 
+const CONNECTION_NAMES: ReadonlySet<string> = new Set(CONNECTION_FIELDS);
+
+function headerProblem(name: string): string | undefined {
+  if (!FIELD_NAME.test(name)) return 'expected a header name (RFC 9110 token)';
+  const lower = name.toLowerCase();
+  if (lower === 'authorization') return 'the request carries the access token there; remove it';
+  return lower === '__proto__' || CONNECTION_NAMES.has(lower)
+    ? 'this header belongs to the connection; remove it'
+    : undefined;
+}
+
 /** `userInfo` of an OAuth 2.0 provider and `userInfoOverride` of an OpenID Connect provider. */
 export const userInfo = z.strictObject({
   endpointUrl: webUrl.describe('URL that answers with a JSON object about the person'),
   httpMethod: z.enum(['GET', 'POST']).default('GET').describe('method of the request'),
   additionalHeaders: z
-    .record(
-      headerName.refine((name) => name.toLowerCase() !== 'authorization', 'the request carries the access token there'),
-      headerValue,
-    )
+    .record(z.string(), headerValue)
     .default({})
+    .superRefine((given, context) => {
+      for (const name of Object.keys(given)) {
+        const message = headerProblem(name);
+        if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+      }
+    })
     .describe('further headers of the request'),
   fieldMapping: z
     .strictObject({ subjectFields: fields('sub'), nameFields: fields('name'), emailFields: fields('email') })

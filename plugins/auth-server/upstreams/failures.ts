@@ -111,4 +111,5 @@ const GRANT_ALIASES: ReadonlySet<string> = new Set([
 const TOKEN_CODES: ReadonlySet<string> = new Set([
   ...['invalid_grant', 'invalid_request', 'invalid_scope', 'invalid_target', 'unsupported_grant_type', 'access_denied'],
   ...['interaction_required', 'login_required', 'consent_required'], // Entra
+  'not_allowed', // Keycloak: the person has not the role offline_access
 ]);

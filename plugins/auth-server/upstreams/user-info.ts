@@ -26,7 +26,7 @@ export async function requestUserInfo(
     method: httpMethod,
     headers: {
       accept: 'application/json',
-      ...additionalHeaders,
+      ...Object.fromEntries(Object.entries(additionalHeaders).map(([name, value]) => [name.toLowerCase(), value])),
       authorization: `Bearer ${accessToken.reveal()}`,
     },
     signal,

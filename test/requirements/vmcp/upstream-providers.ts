@@ -47,12 +47,6 @@ export const upstreamProviders = [
         'the redirectUri of an oidc provider is {resourceUrl}/oauth/callback by default',
       'vmcp.upstream.oidc.additional-params-sent':
         'additionalAuthorizationParams of an oidc provider are sent with the authorization request',
-    },
-  },
-  {
-    source: 'vmcp spec §2 upstreamProviders',
-    deferred: 'comes with the embedded authorization server',
-    says: {
       'vmcp.upstream.oauth2.redirect-uri':
         'the redirectUri of an oauth2 provider is {resourceUrl}/oauth/callback by default',
       'vmcp.upstream.oauth2.additional-params-sent':

@@ -296,7 +296,14 @@ describe('userInfo', () => {
 
   proves('vmcp.upstream.user-info.additional-headers', 'has a map of texts as additionalHeaders', () => {
     expect(given({ additionalHeaders: { 'X-Api-Version': '2' } })).toEqual([]);
-    for (const additionalHeaders of [{ a: 1 }, { 'a b': 'c' }, { a: 'b\r\nc' }, { Authorization: 'x' }, ['a']]) {
+    for (const additionalHeaders of [
+      { a: 1 },
+      { 'a b': 'c' },
+      { a: 'b\r\nc' },
+      { Authorization: 'x' },
+      { Host: 'x' },
+      ['a'],
+    ]) {
       expect(given({ additionalHeaders }), JSON.stringify(additionalHeaders)).not.toEqual([]);
     }
   });

@@ -126,6 +126,9 @@ export interface FileFacts {
   readonly strategies: readonly string[];
   /** Names of the identity providers that people sign in to; absent without an authorization server. */
   readonly upstreams?: readonly string[];
+  /** The one whose claims policies read; `givenPrimary` when the file names it. */
+  readonly primaryUpstream?: string;
+  readonly givenPrimary?: string;
   /** Name in the slot `stores` of the store that the file sets up. */
   readonly store?: string;
   /** The same when all replicas share it. */

@@ -5,6 +5,7 @@ import { z } from 'zod';
 interface AuthServerSection {
   readonly issuer: string;
   readonly upstreamProviders: readonly WrittenUpstream[];
+  readonly primaryUpstreamProvider?: string;
   readonly allowedAudiences?: readonly string[];
   readonly scopesSupported?: readonly string[];
   readonly insecureAllowHTTP?: boolean;
@@ -33,7 +34,15 @@ interface WrittenUserInfo {
 /** `authServerConfig`. The first allowed audience is the URL of the MCP endpoint, from `incomingAuth.oidc`. */
 export const contract: SectionReader = {
   schema: (config) => config.safeExtend({ allowedAudiences: optionalIn(config, 'allowedAudiences') }),
-  facts: ({ upstreamProviders }: AuthServerSection) => ({ upstreams: upstreamProviders.map(({ name }) => name) }),
+  facts({ upstreamProviders, primaryUpstreamProvider: given }: AuthServerSection) {
+    const upstreams = upstreamProviders.map(({ name }) => name);
+    const primaryUpstream = given || upstreams[0];
+    return {
+      upstreams,
+      ...(primaryUpstream === undefined ? {} : { primaryUpstream }),
+      ...(given ? { givenPrimary: given } : {}),
+    };
+  },
   fromContract(section: AuthServerSection | undefined, facts, use): PlanPart {
     if (section === undefined) return {};
     const { allowedAudiences = [], scopesSupported = [] } = section;

@@ -9,10 +9,13 @@ import { createFilter, type Filter } from './list-filter.ts';
 import { type Policy, readPolicies } from './parse-policies.ts';
 import { referencesOf, unguarded } from './references.ts';
 import { readEntities, type StaticEntities } from './static-entities.ts';
+import { createUpstreamClaims, type UpstreamClaims } from './upstream-claims.ts';
 
 /** The implementation of the plugin's hooks. */
 export interface Authorizer {
   refusal(call: Call): Refusal | undefined;
+  /** The same with the claims of an upstream token, which are read first where they are not here. */
+  refusalByUpstream(call: Call): Promise<Refusal | undefined>;
   filtered(entries: readonly CatalogEntry[], caller: Caller): Promise<readonly CatalogEntry[]>;
   /** Tools and prompts that policies name; empty before the start. */
   namesInPolicies(): readonly ConfiguredName[];
@@ -23,21 +26,46 @@ export interface Authorizer {
 
 /** Creates the authorizer of one gateway, which works after `start`. */
 export function authorizer(core: Core, config: CedarConfig): Authorizer {
-  const log = createDecisionLog(core);
+  const { primaryUpstreamProvider: provider } = config;
+  const log = createDecisionLog(core, provider === '' ? 'issued token' : `upstream provider ${provider}`);
   let namesInPolicies: readonly ConfiguredName[] = [];
-  let running: { readonly engine: Engine; readonly decisions: Decisions; readonly filter: Filter } | undefined;
+  let running: Running | undefined;
   const started = () => {
     if (running === undefined)
       throw new GatewayFault('PLUGIN_FAILED', 'authorization/cedar has not started, or has stopped');
     return running;
   };
+  const decided = (call: Call, caller: Caller): Refusal | undefined => {
+    const verdict = started().decisions.ofCall(call, caller);
+    log.logCall(call, verdict);
+    return verdict.isAllowed ? undefined : deniedCall(call);
+  };
   return {
-    refusal(call) {
-      const verdict = started().decisions.ofCall(call);
-      log.logCall(call, verdict);
-      return verdict.isAllowed ? undefined : REFUSALS[REQUEST_KINDS[call.target.kind].operation];
+    refusal: (call) => decided(call, call.caller),
+    async refusalByUpstream(call) {
+      const { claims } = started();
+      if (claims === undefined) return decided(call, call.caller);
+      try {
+        return decided(call, claims.known(call.caller) ?? (await claims.read(call.caller, call.signal)));
+      } catch (cause) {
+        if (call.cancel.aborted) throw cause;
+        log.unreadable(call.caller, cause);
+        return isForNow(cause) ? UNDECIDED : deniedCall(call);
+      }
     },
-    filtered: (entries, caller) => started().filter(entries, caller),
+    async filtered(entries, caller) {
+      const { claims, filter } = started();
+      if (claims === undefined) return filter(entries, caller);
+      let reader: Caller;
+      try {
+        reader = claims.known(caller) ?? (await claims.read(caller, AbortSignal.timeout(READ_MS)));
+      } catch (cause) {
+        log.unreadable(caller, cause);
+        if (isForNow(cause)) throw cause; // an error, and not an empty list that a client keeps
+        return [];
+      }
+      return filter(entries, reader);
+    },
     namesInPolicies: () => namesInPolicies,
     start() {
       const { entities, policies } = parseConfig(config);
@@ -45,13 +73,39 @@ export function authorizer(core: Core, config: CedarConfig): Authorizer {
       warnOfPitfalls(core.log, policies, entities);
       const engine = createEngine(policies, entities);
       const decisions = createDecisions(engine, config, entities, core.server.name, policies);
-      running = { engine, decisions, filter: createFilter(decisions, log.filteredOut) };
+      const claims = provider === '' ? undefined : createUpstreamClaims(core, provider);
+      running = { engine, decisions, filter: createFilter(decisions, log.filteredOut), claims };
     },
     stop() {
       running?.engine.close();
       running = undefined; // drops cached decisions
     },
   };
+}
+
+interface Running {
+  readonly engine: Engine;
+  readonly decisions: Decisions;
+  readonly filter: Filter;
+  readonly claims: UpstreamClaims | undefined;
+}
+
+const READ_MS = 30_000; // for the claims of a list; a call ends with its own signal
+
+/** The claims may be readable a moment later. */
+function isForNow(cause: unknown): boolean {
+  return cause instanceof GatewayFault && cause.status === 503;
+}
+
+const UNDECIDED: Refusal = {
+  refused: true,
+  status: 503,
+  reason: 'the claims for authorization cannot be read now; try again later',
+  retryAfterMs: 5_000,
+};
+
+function deniedCall({ target: { kind } }: Call): Refusal {
+  return REFUSALS[REQUEST_KINDS[kind].operation];
 }
 
 /** Reveals only the kind; the log names the policy. */

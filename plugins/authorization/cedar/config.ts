@@ -8,8 +8,6 @@ const RESERVED_TYPES: ReadonlySet<string> = new Set([
   ...['true', 'false', 'if', 'then', 'else', 'in', 'is', 'like', 'has', '__cedar'],
 ]);
 
-const NO_UPSTREAM =
-  'is not available yet: it comes with the embedded authorization server; leave it empty for the claims of the issued token';
 const claimName = z.string().max(253);
 
 /**
@@ -42,9 +40,14 @@ export const cedarConfig = z
     roleClaimName: claimName.optional().describe('claim with roles, by name or dotted path; roles count as groups'),
     primaryUpstreamProvider: z
       .string()
+      .regex(
+        /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)?$/,
+        'expected a name of 1 to 63 lower-case letters, digits and hyphens',
+      )
       .default('')
-      .refine((name) => name === '', NO_UPSTREAM)
-      .describe('upstream whose token has the claims; empty means the issued token, the only supported value'),
+      .describe(
+        'provider of the authorization server whose tokens have the claims; empty means the issued token. In a vmcp file `authServerConfig.primaryUpstreamProvider` is its place',
+      ),
   })
   .superRefine(({ policies, entitiesJson }, context) => {
     const read = readEntities(entitiesJson);

@@ -1,7 +1,10 @@
 import {
   type Call,
+  type Caller,
   type CatalogEntry,
   type Core,
+  explainCause,
+  GatewayFault,
   type JsonObject,
   type ThrottledLine,
   throttledLine,
@@ -21,10 +24,12 @@ export interface DecisionLog {
   logCall(call: Call, verdict: Verdict): void;
   /** An entry is missing in a list because a policy failed. */
   filteredOut(entry: CatalogEntry, verdict: Verdict): void;
+  /** A call or a list was denied, because the claims of the caller cannot be read. */
+  unreadable(caller: Caller, cause: unknown): void;
 }
 
-/** Creates the log. Lines never contain claims or arguments; secrets in names and messages are masked. */
-export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>): DecisionLog {
+/** Creates the log; `claims` says which claims policies read. Lines never contain claims or arguments; secrets in names and messages are masked. */
+export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>, claims = 'issued token'): DecisionLog {
   const failing = new Map<string, ThrottledLine>(); // at most one per policy
   let second = 0;
   let lines = 0;
@@ -58,20 +63,33 @@ export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>): Deci
   return {
     logCall(call, verdict) {
       if (verdict.isAllowed && call.target.isMissing) return;
-      if (verdict.isAllowed) return log.debug('allowed by policy', decision(call, verdict));
+      if (verdict.isAllowed) return log.debug('allowed by policy', decision(call, verdict, claims));
       warn(verdict);
       if (call.id === last && call.target.isMissing) return; // authorized twice, so that a refusal reveals no more than the lists
       last = call.id;
       const more = allowLine();
-      if (more !== undefined) log.info('denied by policy', { ...decision(call, verdict), ...more });
+      if (more !== undefined) log.info('denied by policy', { ...decision(call, verdict, claims), ...more });
     },
     filteredOut(_entry, verdict) {
       warn(verdict);
     },
+    unreadable(caller, cause) {
+      const more = allowLine();
+      if (more === undefined) return;
+      const code = cause instanceof GatewayFault ? cause.code : 'PLUGIN_FAILED';
+      const why = quoted(explainCause(cause));
+      log.info('denied, because the claims cannot be read', {
+        caller: quoted(caller.subject),
+        claims,
+        code,
+        why,
+        ...more,
+      });
+    },
   };
 }
 
-function decision(call: Call, { policies, errors, reason }: Verdict): JsonObject {
+function decision(call: Call, { policies, errors, reason }: Verdict, claims: string): JsonObject {
   const { action, type } = REQUEST_KINDS[call.target.kind];
   return {
     call: call.id,
@@ -79,7 +97,7 @@ function decision(call: Call, { policies, errors, reason }: Verdict): JsonObject
     action,
     resource: `${type}::${JSON.stringify(quoted(call.name))}`,
     policies,
-    claims: 'issued token',
+    claims,
     ...(errors.length === 0 ? {} : { failed: errors.map(({ policy }) => policy) }),
     ...(reason === undefined ? {} : { reason: quoted(reason) }),
   };

@@ -17,7 +17,8 @@ const MAX_KEY_CHARACTERS = 4_096;
 
 /** Decisions for calls and lists from one set of policies. */
 export interface Decisions {
-  ofCall(call: Call): Verdict;
+  /** `caller`: with the claims that policies read. */
+  ofCall(call: Call, caller?: Caller): Verdict;
   /** Whether a caller could use an entry with some arguments. */
   ofEntry(entry: CatalogEntry, caller: Caller): Verdict;
   /** The cache key of a caller: equal for callers with equal lists. */
@@ -86,9 +87,9 @@ export function createDecisions(
   };
 
   return {
-    ofCall(call) {
-      if (call.target.isDispatcher) return ofDispatcher(call.target, call.caller, call);
-      const caller = callerFacts(call.caller);
+    ofCall(call, by = call.caller) {
+      if (call.target.isDispatcher) return ofDispatcher(call.target, by, call);
+      const caller = callerFacts(by);
       const entry = entryFacts(call.target, call.name);
       const hasArguments = call.method === 'tools/call' || call.method === 'prompts/get';
       return hasArguments ? decide(caller, entry, call) : ofEntry(caller, entry);

@@ -14,7 +14,9 @@ export default definePlugin({
   config: cedarConfig,
   apply(core, config) {
     const policies = authorizer(core, config);
-    core.hooks.authorize.tap(ADDRESS, (call) => policies.refusal(call));
+    // a tap with a promise makes all authorization asynchronous, so only where claims may have to be read
+    if (config.primaryUpstreamProvider === '') core.hooks.authorize.tap(ADDRESS, (call) => policies.refusal(call));
+    else core.hooks.authorize.tapPromise(ADDRESS, async (call) => policies.refusalByUpstream(call));
     core.hooks.advertise.tapPromise(ADDRESS, async (entries, caller) => policies.filtered(entries, caller));
     core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.last }, (draft, inputs) => {
       const warnings = unknownNames(draft, inputs, policies.namesInPolicies());

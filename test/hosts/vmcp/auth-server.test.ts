@@ -70,6 +70,35 @@ describe('authServerConfig in a vmcp file', () => {
     expect(order.indexOf('auth-server')).toBeLessThan(order.indexOf('incoming-auth/oidc'));
   });
 
+  it('says which provider has the claims that policies read, and so does the deprecated place', async () => {
+    const authz = (more: object = {}) => ({
+      incomingAuth: {
+        ...oidc(),
+        authz: { type: 'cedar', policies: ['permit(principal, action, resource);'], ...more },
+      },
+    });
+    const chosen = async (section: object, more: object = {}) => {
+      const { plugins } = planFromConfig(await read({ authServerConfig: authServer(section), ...authz(more) }));
+      return (plugins.find(({ use }) => use === 'authorization/cedar')?.with as { primaryUpstreamProvider: string })
+        .primaryUpstreamProvider;
+    };
+    expect(await chosen({})).toBe('corp');
+    expect(await chosen({ primaryUpstreamProvider: 'calendar' })).toBe('calendar');
+    expect(await chosen({}, { primaryUpstreamProvider: 'calendar' })).toBe('calendar');
+    expect(await warnings({}, authz({ primaryUpstreamProvider: 'calendar' }))).toEqual([
+      'incomingAuth.authz.primaryUpstreamProvider: is deprecated; its new place is authServerConfig.primaryUpstreamProvider',
+    ]);
+    expect(await problems(authz({ primaryUpstreamProvider: 'calender' }))).toEqual([
+      'incomingAuth.authz.primaryUpstreamProvider: no upstream provider is named "calender", did you mean "calendar"?',
+    ]);
+    const both = { authServerConfig: authServer({ primaryUpstreamProvider: 'corp' }) };
+    expect(await problems({ ...both, ...authz({ primaryUpstreamProvider: 'calendar' }) })).toEqual([
+      expect.stringContaining(
+        'authz.primaryUpstreamProvider: differs from authServerConfig.primaryUpstreamProvider ("corp")',
+      ),
+    ]);
+  });
+
   it('is in the overview of validate', async () => {
     const lines = await overviewOf(await read(), catalogue);
     expect(lines.find(({ key }) => key === 'authServer')).toEqual({

@@ -62,7 +62,9 @@ describe('incomingAuth.authz of a vmcp file', () => {
       const upstream =
         'type: cedar\npolicies: ["permit(principal, action, resource);"]\nprimaryUpstreamProvider: github';
       expect(await problems(upstream)).toEqual([
-        expect.stringMatching(/authz\.primaryUpstreamProvider: is not available yet: it comes with/),
+        expect.stringMatching(
+          /authz\.primaryUpstreamProvider: names an upstream provider, and the file has none; add authServerConfig/,
+        ),
       ]);
     },
   );

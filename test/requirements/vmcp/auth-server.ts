@@ -27,6 +27,8 @@ export const authServer = [
         'an empty primaryUpstreamProvider selects the first upstream',
       'vmcp.auth-server.primary-upstream-provider-unresolvable':
         'an unresolvable primaryUpstreamProvider is rejected at admission',
+      'vmcp.auth-server.primary-upstream-provider-claims':
+        'the policy reads claims from the access token of the primary upstream',
       'vmcp.auth-server.storage-type': 'storage.type is memory or redis, memory by default',
       'vmcp.auth-server.storage-redis-required': 'storage.redis is required when the type is redis',
       'vmcp.auth-server.access-token-lifespan': 'tokenLifespans.accessTokenLifespan is 1h by default',
@@ -102,8 +104,6 @@ export const authServer = [
     says: {
       'vmcp.auth-server.disable-upstream-token-injection-strips':
         'with it Authorization, Cookie and Proxy-Authorization are stripped after the JWT was validated',
-      'vmcp.auth-server.primary-upstream-provider-claims':
-        'the policy reads claims from the access token of the primary upstream',
     },
   },
   {

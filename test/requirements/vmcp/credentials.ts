@@ -41,12 +41,6 @@ export const credentials = [
       'vmcp.config-incoming.authz-role-claim-name': 'authz.roleClaimName is a string',
       'vmcp.config-incoming.authz-primary-upstream-provider-empty':
         'an empty authz.primaryUpstreamProvider takes the claims of the issued token',
-    },
-  },
-  {
-    source: 'vmcp spec §2 incomingAuth (inside config)',
-    deferred: 'comes with the embedded authorization server',
-    says: {
       'vmcp.config-incoming.authz-primary-upstream-provider':
         'authz.primaryUpstreamProvider selects the upstream token whose claims count',
     },

@@ -79,7 +79,8 @@ describe('a configuration', () => {
     [{ policies: [PERMIT], groupEntityType: 'Client' }, /groupEntityType: is reserved/],
     [{ policies: [PERMIT], groupEntityType: 'in' }, /groupEntityType: is reserved/],
     [{ policies: [PERMIT], groupClaimNames: 'x' }, /unknown key "groupClaimNames", did you mean "groupClaimName"\?/],
-    [{ policies: [PERMIT], primaryUpstreamProvider: 'github' }, /comes with the embedded authorization server/],
+    [{ policies: [PERMIT], primaryUpstreamProvider: 'GitHub' }, /primaryUpstreamProvider: expected a name of 1 to 63/],
+    [{ policies: [PERMIT], primaryUpstreamProvider: 'x'.repeat(64) }, /primaryUpstreamProvider/],
   ];
 
   proves(

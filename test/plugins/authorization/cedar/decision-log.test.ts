@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { UserActionRequired } from '../../../../core/errors.ts';
+import { createDecisionLog } from '../../../../plugins/authorization/cedar/decision-log.ts';
+import { pluginCore } from '../../../support/plugin-core.ts';
 import { proves } from '../../../support/proves.ts';
 import { callOf, judge } from './support.ts';
 
@@ -100,5 +103,27 @@ describe('the log', () => {
     const { core, ask } = await judge(['permit(principal, action, resource == Tool::"a");']);
     await ask({ name: 'x'.repeat(100_000), isMissing: true });
     expect(JSON.stringify(core.lines).length).toBeLessThan(1_000);
+  });
+
+  it('says why claims cannot be read, without the claims and without the link', () => {
+    const core = pluginCore();
+    const log = createDecisionLog(core, 'upstream provider corp');
+    const caller = { issuer: 'i', subject: 'person-1', key: 'k', claims: { password: 'secret-claim' } };
+    log.unreadable(
+      caller,
+      new UserActionRequired('connect your account at corp', 'https://gw.test/?ticket=secret-ticket'),
+    );
+    expect(core.lines).toEqual([
+      {
+        level: 'info',
+        message: 'denied, because the claims cannot be read',
+        fields: {
+          caller: 'person-1',
+          claims: 'upstream provider corp',
+          code: 'USER_ACTION_REQUIRED',
+          why: 'connect your account at corp',
+        },
+      },
+    ]);
   });
 });

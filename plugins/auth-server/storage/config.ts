@@ -60,6 +60,13 @@ const redisConfig = z
     sentinelConfig: sentinelConfig.optional().describe('Redis Sentinel, instead of addr'),
     tls: tlsConfig.optional().describe('TLS to the server, the master or the Cluster'),
     sentinelTls: tlsConfig.optional().describe('TLS to the Sentinels'),
+    // extension of vmcp files, field of run configurations
+    keyPrefix: z
+      .string()
+      .min(1)
+      .max(256)
+      .optional()
+      .describe('prefix of every key; by default made from the name of the gateway'),
   })
   .superRefine(({ addr, clusterMode, sentinelConfig, sentinelTls }, context) => {
     const refuse = (path: string, message: string): void => {

@@ -27,7 +27,7 @@ export async function createAuthStorage(core: StorageCore, config: StorageConfig
   const { writeTimeout, readTimeout } = config.redis;
   const operations = createRedisOperations(connection, writeTimeout, readTimeout);
   await connection.open();
-  const prefix = keyPrefixOf(core.server.name);
+  const prefix = config.redis.keyPrefix ?? keyPrefixOf(core.server.name);
   const storage = createRedisStorage(operations, prefix);
   const { readUnencrypted } = config;
   return ring === undefined ? storage : createSealedStorage(storage, { ring, prefix, readUnencrypted, core });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { headerName } from '../../shared/credential-header.ts';
 
 /** Options of `upstream_inject`. Source: vmcp spec §2 outgoingAuth `upstreamInject`. */
 export const upstreamInjectOptions = z.strictObject({
@@ -6,4 +7,6 @@ export const upstreamInjectOptions = z.strictObject({
     .string()
     .min(1, 'expected the name of an upstream provider')
     .describe('upstream provider of the authorization server whose access token is sent'),
+  // extension
+  headerName: headerName.default('authorization').describe('header that carries the token, as `Bearer TOKEN`'),
 });

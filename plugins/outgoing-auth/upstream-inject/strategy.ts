@@ -25,10 +25,11 @@ export function createUpstreamInject(parts: {
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
       const { providerName: provider } = read.data;
+      const header = read.data.headerName.toLowerCase();
       const tokens = upstreamTokensFor(parts.slots, provider, { where, option: 'providerName' });
-      if (tokens !== undefined && !tokens.isInjectionDisabled) return createAuthorizer(tokens, provider);
+      if (tokens !== undefined && !tokens.isInjectionDisabled) return createAuthorizer(tokens, provider, header);
       warnWithoutInjection(parts.log, 'upstream_inject', where);
-      return { headerNames: ['authorization'], apply: () => undefined };
+      return { headerNames: [header], apply: () => undefined };
     },
   };
 }
@@ -36,16 +37,16 @@ export function createUpstreamInject(parts: {
 /**
  * Synchronous while the token is known. The gateway's own requests, e.g. for lists, have no caller and carry no credential.
  */
-function createAuthorizer(tokens: UpstreamTokens, provider: string): Authorizer {
+function createAuthorizer(tokens: UpstreamTokens, provider: string, header: string): Authorizer {
   const values = new WeakMap<UpstreamToken, string>();
   const add = (headers: Record<string, string>, backend: string, token: UpstreamToken): void => {
     const value = values.get(token) ?? bearerValue(token.accessToken);
     if (value === undefined) throw unsendable(backend, provider);
     values.set(token, value);
-    headers.authorization = value;
+    headers[header] = value;
   };
   return {
-    headerNames: ['authorization'],
+    headerNames: [header],
     perCaller: true,
     apply({ headers, backend }, { caller, purpose, signal }) {
       if (purpose === 'discovery') return;

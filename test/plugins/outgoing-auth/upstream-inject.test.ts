@@ -29,6 +29,15 @@ describe('upstream_inject', () => {
     },
   );
 
+  it('sends the token in another header when the options name one', async () => {
+    const { slots, log, ada } = { ...(await authServerSlots()), log: pluginCore().log };
+    const strategy = createUpstreamInject({ slots, log });
+    const authorizer = await strategy.prepare({ providerName: 'idp', headerName: 'X-Upstream-Token' }, 'x');
+    expect(await headersOf(authorizer, ada)).toEqual({ 'x-upstream-token': 'Bearer access.idp.ada.1' });
+    expect(authorizer.headerNames).toEqual(['x-upstream-token']);
+    await expect(strategy.prepare({ providerName: 'idp', headerName: 'Host' }, 'x')).rejects.toThrow('x.headerName');
+  });
+
   it('does not wait while the token is known', async () => {
     const { authorizer, ada } = await prepared();
     await headersOf(authorizer, ada);

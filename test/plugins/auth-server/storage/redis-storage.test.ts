@@ -81,6 +81,12 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
     expect(ttlMs).toBeLessThanOrEqual(MINUTE);
   });
 
+  it('uses another prefix when the configuration names one', async () => {
+    const { storage } = await boot({ addr: server.address, keyPrefix: 'mine:' });
+    await storage.set('client:one', { a: 1 }, MINUTE);
+    expect(await admin.exists('mine:client:one')).toBe(1);
+  });
+
   it('forgets a record that was taken after a minute at most', async () => {
     const { storage } = await boot({ addr: server.address });
     await storage.set('pending:one', { a: 1 }, 10 * MINUTE);

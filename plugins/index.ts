@@ -55,6 +55,7 @@ export const catalogue: Catalogue = {
       contractKey: 'outgoingAuth.*.awsSts',
       choice: { of: 'outgoingAuth.*', type: 'aws_sts', needsCallerToken: true },
     },
+    contract: () => import('./outgoing-auth/aws-sts/contract.ts'),
   },
   'outgoing-auth/oauth-client': () => import('./outgoing-auth/oauth-client/index.ts'),
   'outgoing-auth/token-exchange': {

@@ -1,7 +1,7 @@
 import type { Mutation } from './mutation.ts';
 
 const BACKEND_GATE = 'core/backend/concurrency-limit.ts';
-const EXCHANGE = 'plugins/outgoing-auth/token-exchange/strategy.ts';
+const EXCHANGE = 'plugins/shared/exchanged-credential.ts';
 const INHERITED = 'core/backend/transports/inherited-environment.ts';
 const LOCAL = 'plugins/incoming-auth/local/local-caller.ts';
 const PUBLIC_ADDRESS = 'plugins/shared/safe-http/public-address.ts';
@@ -71,7 +71,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   ['choice.remote.redirects', REMOTE, 'status >= 300 && status < 400 && status !== 304', 'status < 0'],
   ['choice.remote.bounds', REMOTE, 'if (bytes > maxBytes) throw tooLarge();', ''],
-  ['choice.token-exchange.kept', CREDENTIAL_KEYS, 'caller.token.reveal()}`', "''}`"],
+  ['choice.token-exchange.kept', CREDENTIAL_KEYS, '{subject.reveal()}`', "{''}`"],
   ['choice.token-exchange.kept', CREDENTIAL_KEYS, '{backend}\\0$', "{''}\\0$"],
   ['choice.token-exchange.kept', CREDENTIAL_CACHE, ' - Math.min(EARLY_MS, lifeMs * MAX_EARLY_SHARE)', ''],
   [
@@ -84,16 +84,21 @@ export const outsideBehaviours: readonly Mutation[] = [
   [
     'choice.token-exchange.renewed-on-401',
     EXCHANGE,
-    '(caller.token !== undefined || requests.own !== undefined) && cache',
-    '(caller.token === undefined) && cache',
+    '(token !== undefined || own !== undefined) && cache',
+    '(token === undefined) && cache',
   ],
   [
     'choice.token-exchange.errors',
-    'plugins/outgoing-auth/token-exchange/token-request.ts',
+    'plugins/shared/oauth/backend-tokens.ts',
     "['invalid_grant', ['AUTH_STRATEGY_REFUSED'",
     "['invalid_grant', ['AUTH_STRATEGY_FAILED'",
   ],
-  ['choice.token-exchange.discovery', EXCHANGE, 'if (requests.own === undefined) return;', 'return;'],
+  [
+    'choice.token-exchange.discovery',
+    EXCHANGE,
+    'if (own === undefined) return undefined;',
+    'if (own !== null) return undefined;',
+  ],
   ['choice.store.redis-hangs', REDIS, 'socketTimeout: silenceMs,', 'socketTimeout: 60_000,'],
   ['choice.store.redis-wrong-settings', REDIS, 'if (permanentError === undefined) return;', 'return;'],
   [

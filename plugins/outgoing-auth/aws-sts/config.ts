@@ -56,12 +56,11 @@ export const awsStsOptions = z
     sessionNameClaim: z.string().min(1).default('sub').describe('claim that names the role session in AWS logs'),
     subjectProviderName: z
       .string()
+      .min(1, 'expected the name of an upstream provider')
       .optional()
-      .refine((name) => name === undefined, {
-        message:
-          "names an upstream of the embedded authorization server, which is not available yet; without it the caller's own token is used",
-      })
-      .describe('upstream whose token is used; comes with the embedded authorization server'),
+      .describe(
+        "upstream provider whose token is the web identity token; default: the first one of the authorization server, without a server the caller's own token",
+      ),
   })
   .refine(({ roleMappings, fallbackRoleArn }) => roleMappings.length > 0 || fallbackRoleArn !== undefined, {
     message: 'set roleMappings, fallbackRoleArn or both: without them no caller gets a role',

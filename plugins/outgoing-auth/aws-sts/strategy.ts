@@ -1,6 +1,16 @@
-import { type Authorizer, type AuthStrategy, explainIssues, GatewayFault } from '@toolmgr/core';
+import {
+  type Authorizer,
+  type AuthStrategy,
+  type Caller,
+  explainIssues,
+  GatewayFault,
+  type Secret,
+  type Slots,
+} from '@toolmgr/core';
 import { type CredentialCache, createCredentialCache } from '../../shared/credential-cache.ts';
 import { createCredentialKeys } from '../../shared/credential-keys.ts';
+import { OWN_TOKENS, type SubjectTokens, upstreamSubjects } from '../../shared/subject-tokens.ts';
+import { refuseWithoutInjection, upstreamTokensFor } from '../../shared/upstream-provider.ts';
 import { type AwsCredentials, createRoleRequests, type RoleRequests } from './assume-role.ts';
 import { createRoleChoice } from './choose-role.ts';
 import { type AwsStsOptions, awsStsOptions } from './config.ts';
@@ -14,11 +24,19 @@ export interface AwsSts extends AuthStrategy {
   close(): Promise<void>;
 }
 
+/** What {@link createAwsSts} needs. */
+export interface AwsStsParts {
+  readonly slots: Pick<Slots, 'upstreamTokens'>;
+  now(): number;
+}
+
 /**
- * Creates the strategy `aws_sts`: exchanges each caller's token for temporary credentials of a role, and signs requests with
- * them. The gateway's own requests, e.g. for lists, have no caller and are not signed.
+ * Creates the strategy `aws_sts`: exchanges a token of each caller for temporary credentials of a role, and signs requests with
+ * them. It is the token that the caller got from an upstream provider when there is an authorization server, else that of the
+ * request; the role is chosen by the claims of the request. The gateway's own requests, e.g. for lists, have no caller and are not
+ * signed.
  */
-export function createAwsSts({ now }: { now(): number }): AwsSts {
+export function createAwsSts({ slots, now }: AwsStsParts): AwsSts {
   const opened: RoleRequests[] = [];
   return {
     async prepare(given, where) {
@@ -27,10 +45,11 @@ export function createAwsSts({ now }: { now(): number }): AwsSts {
         const problems = explainIssues(where, awsStsOptions, read.error);
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
+      const subjects = subjectsOf({ slots, now }, read.data, where);
       const requests = createRoleRequests(read.data, now);
       opened.push(requests);
       const cache = createCredentialCache<AwsCredentials>(now, 'requests for AWS credentials');
-      return createAuthorizer(read.data, requests, cache, now);
+      return createAuthorizer(read.data, subjects, requests, cache, now);
     },
     async close() {
       await Promise.allSettled(opened.map((requests) => requests.close()));
@@ -40,26 +59,29 @@ export function createAwsSts({ now }: { now(): number }): AwsSts {
 
 function createAuthorizer(
   options: AwsStsOptions,
+  subjects: SubjectTokens,
   requests: RoleRequests,
   cache: CredentialCache<AwsCredentials>,
   now: () => number,
 ): Authorizer {
   const keyOf = createCredentialKeys();
   const roleOf = createRoleChoice(options);
+  const last = new WeakMap<Caller, Secret>(); // a refusal may come when the subject is no longer known
   return {
     headerNames: SIGNATURE_HEADERS,
     perCaller: true,
     async apply(request, { caller, purpose, signal }) {
-      const { token, claims } = caller;
+      const { claims } = caller;
       const { name } = request.backend;
-      if (token === undefined) {
-        if (purpose === 'discovery') return;
-        throw refused(name, 'needs AWS credentials, but this caller has no token');
-      }
+      if (purpose === 'discovery' && caller.token === undefined) return;
+      const subject = subjects.known(caller) ?? (await subjects.obtain(caller, signal));
+      if (subject === undefined) throw refused(name, 'needs AWS credentials, but this caller has no token');
+      const { token, untilMs } = subject;
       if ((request.body?.byteLength ?? 0) > MAX_BODY_BYTES) {
         throw refused(name, `signs requests of at most ${MAX_BODY_BYTES} bytes`);
       }
-      const key = keyOf(name, caller);
+      const key = keyOf(name, caller, token);
+      last.set(caller, token);
       const make = (): ReturnType<RoleRequests['assume']> => {
         const roleArn = roleOf(claims);
         if (roleArn === undefined) throw refused(name, 'has no AWS role for this caller, and no fallbackRoleArn');
@@ -67,12 +89,21 @@ function createAuthorizer(
         if (sessionName === undefined) throw refused(name, `needs the claim ${options.sessionNameClaim} as a text`);
         return requests.assume({ roleArn, sessionName, token: token.reveal(), backend: name });
       };
-      const untilMs = typeof claims.exp === 'number' ? claims.exp * 1000 : undefined;
       const found = cache.find(key) ?? (await cache.obtain(key, { make: async () => make(), untilMs }, signal));
       if (found.value !== undefined) await signRequest(request, found.value, options, now());
     },
-    refused: (backend, caller) => caller.token !== undefined && cache.renew(keyOf(backend.name, caller)),
+    refused({ name }, caller) {
+      const token = subjects.known(caller)?.token ?? last.get(caller);
+      return token !== undefined && cache.renew(keyOf(name, caller, token));
+    },
   };
+}
+
+function subjectsOf({ slots, now }: AwsStsParts, { subjectProviderName }: AwsStsOptions, where: string): SubjectTokens {
+  const server = upstreamTokensFor(slots, subjectProviderName, { where, option: 'subjectProviderName' });
+  refuseWithoutInjection(server, 'aws_sts', where);
+  const provider = subjectProviderName ?? server?.providers[0];
+  return server === undefined || provider === undefined ? OWN_TOKENS : upstreamSubjects(server, provider, 'jwt', now);
 }
 
 function refused(backend: string, sentence: string): GatewayFault {

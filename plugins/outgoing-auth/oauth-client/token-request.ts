@@ -39,7 +39,7 @@ export async function requestTokens(
 ): Promise<IssuedTokens | TokenFailure> {
   const form = { ...parameters, ...(resource === undefined ? {} : { resource }) };
   try {
-    const answer = await requestToken(endpoint, grantType, form, signal);
+    const answer = await requestToken(endpoint, grantType, form, { signal });
     return answer instanceof OauthRefusal ? failureFrom(answer) : tokensFrom(answer, now());
   } catch (cause) {
     signal.throwIfAborted();

@@ -8,6 +8,8 @@ const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/; // RFC 6749 §3.3
 
 /** The requested type, and the default type of the caller's token. */
 export const ACCESS_TOKEN = `${TOKEN_TYPE}access_token`;
+/** An ID token; only an upstream provider gives one. */
+export const ID_TOKEN = `${TOKEN_TYPE}id_token`;
 /** An alternative type of an access token that is a JWT (RFC 8693 §3). */
 export const JWT = `${TOKEN_TYPE}jwt`;
 
@@ -45,12 +47,11 @@ export const tokenExchangeOptions = z
       .describe('scopes of the token'),
     subjectProviderName: z
       .string()
+      .min(1, 'expected the name of an upstream provider')
       .optional()
-      .refine((name) => name === undefined, {
-        message:
-          "names an upstream of the embedded authorization server, which is not available yet; without it the caller's own token is exchanged",
-      })
-      .describe('upstream whose token is exchanged; comes with the embedded authorization server'),
+      .describe(
+        "upstream provider whose token is exchanged; default: the first one of the authorization server, without a server the caller's own token",
+      ),
     subjectTokenType: z
       .string()
       .default(ACCESS_TOKEN)

@@ -1,7 +1,10 @@
 import type { SectionReader } from '@toolmgr/core';
+import { upstreamNameProblems } from '../../shared/upstream-names.ts';
 
 /** Strategy `token_exchange` of `outgoingAuth` with its options. */
 export const contract: SectionReader = {
+  problems: ({ subjectProviderName }: { readonly subjectProviderName?: string }, facts) =>
+    upstreamNameProblems(subjectProviderName, ['subjectProviderName'], facts),
   warnings(options: { readonly clientSecret?: string }) {
     if (options.clientSecret === undefined) return [];
     const message = 'a credential is in the file; put it into a variable and name it in clientSecretEnv';

@@ -1,25 +1,15 @@
-import {
-  type AuthContext,
-  type Authorizer,
-  type AuthStrategy,
-  explainIssues,
-  GatewayFault,
-  type Log,
-} from '@toolmgr/core';
-import {
-  type Cached,
-  type CredentialCache,
-  type CredentialSource,
-  createCredentialCache,
-} from '../../shared/credential-cache.ts';
-import { createCredentialKeys } from '../../shared/credential-keys.ts';
-import { readSecret, type SecretSlots } from '../../shared/read-secret.ts';
-import { tokenExchangeOptions } from './config.ts';
+import { type AuthStrategy, explainIssues, GatewayFault, type Log, type Slots } from '@toolmgr/core';
+import { createCredentialCache } from '../../shared/credential-cache.ts';
+import { createExchangeAuthorizer } from '../../shared/exchanged-credential.ts';
+import { readSecret } from '../../shared/read-secret.ts';
+import { OWN_TOKENS, type SubjectTokens, upstreamSubjects } from '../../shared/subject-tokens.ts';
+import { refuseWithoutInjection, upstreamTokensFor } from '../../shared/upstream-provider.ts';
+import { ID_TOKEN, type TokenExchangeOptions, tokenExchangeOptions } from './config.ts';
 import { createTokenRequests, type TokenRequests } from './token-request.ts';
 
 /** What {@link createTokenExchange} needs. */
 export interface TokenExchangeParts {
-  readonly slots: SecretSlots;
+  readonly slots: Pick<Slots, 'secretSources' | 'upstreamTokens'>;
   readonly log: Log;
   now(): number;
 }
@@ -30,7 +20,8 @@ export interface TokenExchange extends AuthStrategy {
 }
 
 /**
- * Creates the strategy `token_exchange`: exchanges each caller's token for one that the backend accepts (RFC 8693).
+ * Creates the strategy `token_exchange`: exchanges each caller's token for one that the backend accepts (RFC 8693). It is the token
+ * that the caller got from an upstream provider when there is an authorization server, else that of the request.
  *
  * The gateway's own requests, e.g. for lists, use a token of its own with a client secret (client credentials), and no
  * credential otherwise.
@@ -44,20 +35,23 @@ export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
         const problems = explainIssues(where, tokenExchangeOptions, read.error);
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
-      const { clientSecret, clientSecretEnv } = read.data;
+      const subjects = subjectsOf(parts, read.data, where);
+      const { clientSecret, clientSecretEnv, headerName } = read.data;
       const named =
         clientSecretEnv === undefined
           ? undefined
           : await readSecret(parts.slots, clientSecretEnv, `${where}.clientSecretEnv`);
-      const secret = clientSecret ?? named?.reveal();
-      const requests = createTokenRequests(read.data, secret);
+      const requests = createTokenRequests(read.data, clientSecret ?? named?.reveal());
       opened.push(requests);
-      return createAuthorizer(
-        requests,
-        createCredentialCache<string>(parts.now, 'token exchanges'),
-        read.data.headerName.toLowerCase(),
-        parts.log,
-      );
+      return createExchangeAuthorizer({
+        headerName: headerName.toLowerCase(),
+        subjects,
+        cache: createCredentialCache<string>(parts.now, 'token exchanges'),
+        what: 'an exchanged token',
+        log: parts.log,
+        exchange: requests.exchange,
+        own: requests.own,
+      });
     },
     async close() {
       await Promise.allSettled(opened.map((requests) => requests.close()));
@@ -65,63 +59,14 @@ export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
   };
 }
 
-function createAuthorizer(
-  requests: TokenRequests,
-  cache: CredentialCache<string>,
-  headerName: string,
-  log: Log,
-): Authorizer {
-  const keyOf = createCredentialKeys();
-  const setHeader = (headers: Record<string, string>, { value }: Cached<string>): void => {
-    if (value !== undefined) headers[headerName] = value;
-  };
-  return {
-    headerNames: [headerName],
-    perCaller: true,
-    apply({ backend, headers }, authContext) {
-      const { token } = authContext.caller;
-      if (token === undefined) {
-        if (authContext.purpose !== 'discovery') throw withoutToken(backend.name);
-        if (requests.own === undefined) return;
-      }
-      const key = keyOf(backend.name, authContext.caller);
-      const kept = cache.find(key);
-      if (kept !== undefined) return setHeader(headers, kept);
-      const wanted =
-        token === undefined ? ownToken(requests, backend.name, log) : exchanged(requests, backend.name, authContext);
-      return cache.obtain(key, wanted, authContext.signal).then((made) => setHeader(headers, made));
-    },
-    refused: (backend, caller) =>
-      (caller.token !== undefined || requests.own !== undefined) && cache.renew(keyOf(backend.name, caller)),
-  };
-}
-
-function exchanged(requests: TokenRequests, backend: string, { caller }: AuthContext): CredentialSource<string> {
-  const { exp } = caller.claims;
-  return {
-    make: () => requests.exchange(caller.token?.reveal() ?? '', backend),
-    untilMs: typeof exp === 'number' ? exp * 1000 : undefined,
-  };
-}
-
-function ownToken(requests: TokenRequests, backend: string, log: Log): CredentialSource<string> {
-  return {
-    async make() {
-      const issued = await requests.own?.(backend);
-      if (issued === undefined) {
-        log.warn('lists are read without a credential: the token endpoint issues none for the gateway itself', {
-          backend,
-        });
-      }
-      return issued;
-    },
-    untilMs: undefined,
-  };
-}
-
-function withoutToken(backend: string): GatewayFault {
-  return new GatewayFault(
-    'AUTH_STRATEGY_REFUSED',
-    `backend "${backend}" needs an exchanged token, but this caller has no token`,
-  );
+function subjectsOf(
+  { slots, now }: TokenExchangeParts,
+  { subjectProviderName, subjectTokenType }: TokenExchangeOptions,
+  where: string,
+): SubjectTokens {
+  const server = upstreamTokensFor(slots, subjectProviderName, { where, option: 'subjectProviderName' });
+  refuseWithoutInjection(server, 'token_exchange', where);
+  const provider = subjectProviderName ?? server?.providers[0];
+  if (server === undefined || provider === undefined) return OWN_TOKENS;
+  return upstreamSubjects(server, provider, subjectTokenType === ID_TOKEN ? 'idToken' : 'accessToken', now);
 }

@@ -21,14 +21,14 @@ export interface OauthEndpoint {
 }
 
 /**
- * Requests a token from a token endpoint; a response has a token of type `bearer` or `dpop`.
+ * Requests a token from a token endpoint; a response has a token of type `bearer` or `dpop`, or of `tokenType` (lower case).
  * @throws GatewayFault of `RemoteHttp.send` and `jsonBody`
  */
 export function requestToken(
   endpoint: OauthEndpoint,
   grantType: string,
   parameters: Readonly<Record<string, string>>,
-  signal?: AbortSignal,
+  { signal, tokenType }: { readonly signal?: AbortSignal; readonly tokenType?: string } = {},
 ): Promise<JsonObject | OauthRefusal> {
   const server = { issuer: endpoint.url, token_endpoint: endpoint.url };
   const client = clientOf(endpoint);
@@ -46,7 +46,8 @@ export function requestToken(
     const options = { ...optionsOf(endpoint.http, read), ...(signal === undefined ? {} : { signal }) };
     const form = new URLSearchParams(parameters);
     const response = await genericTokenEndpointRequest(server, client, authentication, grantType, form, options);
-    return processGenericTokenEndpointResponse(server, client, response);
+    const more = tokenType === undefined ? {} : { recognizedTokenTypes: { [tokenType]: () => undefined } };
+    return processGenericTokenEndpointResponse(server, client, response, more);
   });
 }
 

@@ -55,12 +55,36 @@ describe('outgoingAuth of a vmcp file', () => {
       ...tokenExchange,
       tokenUrl: 'http://idp.example.com/',
       audiance: 'x',
-      subjectProviderName: 'github',
     };
     const found = await problems(file(inline({ type: 'token_exchange', tokenExchange: wrong })));
     expect(found).toMatch(/gateway\.yaml:1: outgoingAuth\.default\.tokenExchange\.tokenUrl: expected https/);
     expect(found).toMatch(/tokenExchange\.audiance: unknown key "audiance", did you mean "audience"/);
-    expect(found).toMatch(/tokenExchange\.subjectProviderName: names an upstream of the embedded authorization server/);
+  });
+
+  it.each([
+    [
+      'token_exchange',
+      { tokenExchange: { ...tokenExchange, subjectProviderName: 'github' } },
+      'tokenExchange.subjectProviderName',
+    ],
+    [
+      'aws_sts',
+      {
+        awsSts: {
+          region: 'eu-central-1',
+          fallbackRoleArn: 'arn:aws:iam::123456789012:role/r',
+          subjectProviderName: 'github',
+        },
+      },
+      'awsSts.subjectProviderName',
+    ],
+    ['upstream_inject', { upstreamInject: { providerName: 'github' } }, 'upstreamInject.providerName'],
+  ])('of type %s names an upstream provider that the file has', async (type, options, place) => {
+    const oidc = { issuer: 'https://idp.example.com', clientId: 'gateway', audience: 'gateway' };
+    const callers = { plugins: [], incomingAuth: { type: 'oidc', oidc } };
+    expect(await problems(file(inline({ type, ...options }), callers))).toContain(
+      `default.${place}: names an upstream provider, and the file has none; add authServerConfig`,
+    );
   });
 
   proves('vmcp.token-exchange.token-url', 'needs the tokenUrl of a token exchange', async () => {

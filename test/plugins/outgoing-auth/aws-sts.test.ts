@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
 import type { Caller } from '../../../core/contract/caller.ts';
+import { createSlots } from '../../../core/extension/slots.ts';
 import { sessionNameFrom } from '../../../plugins/outgoing-auth/aws-sts/session-name.ts';
 import { signRequest } from '../../../plugins/outgoing-auth/aws-sts/sign-request.ts';
 import { createAwsSts } from '../../../plugins/outgoing-auth/aws-sts/strategy.ts';
@@ -37,7 +38,7 @@ async function prepared(options: Record<string, unknown>) {
   const sts = await awsSts(() => nowMs);
   for (const name of ['ada', 'bob', 'eve']) sts.tokens.add(`token-of-${name}`);
   vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.url);
-  const strategy = createAwsSts({ now: () => nowMs });
+  const strategy = createAwsSts({ slots: createSlots(), now: () => nowMs });
   onTestFinished(async () => {
     await strategy.close();
     await sts[Symbol.asyncDispose]();
@@ -61,7 +62,7 @@ function roleAt(request: BackendRequest, sts: AwsSts, service = 'aws-mcp'): stri
 }
 
 async function refusalOf(options: Record<string, unknown>): Promise<string> {
-  const strategy = createAwsSts({ now: Date.now });
+  const strategy = createAwsSts({ slots: createSlots(), now: Date.now });
   return strategy.prepare({ region: REGION, ...options }, 'outgoingAuth.default').then(
     () => 'accepted',
     (cause: Error) => cause.message,
@@ -261,7 +262,7 @@ describe('answers of STS', () => {
 describe('an STS endpoint with plain http', () => {
   it('gets no token on another machine', async () => {
     vi.stubEnv('AWS_ENDPOINT_URL_STS', 'http://sts.example');
-    const strategy = createAwsSts({ now: Date.now });
+    const strategy = createAwsSts({ slots: createSlots(), now: Date.now });
     onTestFinished(() => strategy.close());
     const authorizer = await strategy.prepare({ region: REGION, fallbackRoleArn: READER }, 'outgoingAuth.default');
     const fault = await Promise.resolve(authorizer.apply(requestTo(), contextOf(callerOf('ada')))).catch(
@@ -318,7 +319,10 @@ describe('options that cannot work', () => {
     [{ fallbackRoleArn: READER, region: 'eu.evil.example/' }, /region: expected an AWS region/],
     [{ roleMappings: [{ roleArn: READER, claim: 'a', matcher: 'true' }] }, /exactly one of claim and matcher/],
     [{ roleMappings: [{ roleArn: READER }] }, /exactly one of claim and matcher/],
-    [{ fallbackRoleArn: READER, subjectProviderName: 'x' }, /not available yet/],
+    [
+      { fallbackRoleArn: READER, subjectProviderName: 'x' },
+      /names an upstream provider, and there is no authorization server/,
+    ],
     [{ fallbackRoleArn: READER, fallBackRoleArn: READER }, /did you mean "fallbackRoleArn"/],
   ])('%j is refused with its place', async (options, message) => {
     expect(await refusalOf(options)).toMatch(message);

@@ -412,7 +412,7 @@ describe('the options of token_exchange', () => {
     [
       'an upstream',
       { tokenUrl, subjectProviderName: 'github' },
-      /embedded authorization server, which is not available/,
+      /names an upstream provider, and there is no authorization server/,
     ],
     ['a misspelt key', { tokenUrl, audiance: 'x' }, /unknown key "audiance", did you mean "audience"/],
   ])('refuse %s', async (_what, options, sentence) => {

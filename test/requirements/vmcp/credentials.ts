@@ -68,6 +68,12 @@ export const credentials = [
         'tokenExchange.subjectTokenType is urn:ietf:params:oauth:token-type:access_token by default',
       'vmcp.upstream-inject.provider-name':
         'upstreamInject.providerName is required and matches an embedded server upstream',
+      'vmcp.token-exchange.subject-provider-name':
+        'tokenExchange.subjectProviderName selects the upstream token used as subject',
+      'vmcp.token-exchange.subject-provider-name-filled':
+        'tokenExchange.subjectProviderName is the first upstream when an embedded server exists',
+      'vmcp.aws-sts.subject-provider-name':
+        'awsSts.subjectProviderName selects the upstream token used as web identity token',
       'vmcp.obo.enterprise-required': 'the default build answers the obo strategy with an enterprise-required error',
     },
   },
@@ -92,12 +98,6 @@ export const credentials = [
     says: {
       'vmcp.config-outgoing.type-others':
         'type also takes upstream_inject, aws_sts, obo and xaa with sub-objects of those names in camel case',
-      'vmcp.token-exchange.subject-provider-name':
-        'tokenExchange.subjectProviderName selects the upstream token used as subject',
-      'vmcp.token-exchange.subject-provider-name-filled':
-        'tokenExchange.subjectProviderName is the first upstream when an embedded server exists',
-      'vmcp.aws-sts.subject-provider-name':
-        'awsSts.subjectProviderName selects the upstream token used as web identity token',
       'vmcp.obo.token-url': 'obo.tokenUrl is required',
       'vmcp.obo.strings': 'obo has audience, clientId, clientSecret, clientSecretEnv and scopes',
       'vmcp.obo.cache-skew-seconds': 'obo.cacheSkewSeconds is an int32, 0 by default',

@@ -1,0 +1,8 @@
+import type { SectionReader } from '@toolmgr/core';
+import { upstreamNameProblems } from '../../shared/upstream-names.ts';
+
+/** Strategy `aws_sts` of `outgoingAuth` with its options. */
+export const contract: SectionReader = {
+  problems: ({ subjectProviderName }: { readonly subjectProviderName?: string }, facts) =>
+    upstreamNameProblems(subjectProviderName, ['subjectProviderName'], facts),
+};

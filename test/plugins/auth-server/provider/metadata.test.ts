@@ -28,7 +28,7 @@ describe('the public documents', () => {
       response_types_supported: ['code'],
       response_modes_supported: ['query'],
       scopes_supported: ['openid', 'profile', 'email', 'offline_access'],
-      grant_types_supported: ['authorization_code', 'refresh_token'],
+      grant_types_supported: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:token-exchange'],
       code_challenge_methods_supported: ['S256'],
       token_endpoint_auth_methods_supported: ['none'],
       authorization_response_iss_parameter_supported: true,

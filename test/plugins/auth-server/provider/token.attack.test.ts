@@ -68,7 +68,7 @@ describe('the token endpoint', () => {
     }
   });
 
-  it('has no endpoint that nobody needs', async () => {
+  it('has no other endpoint of the library', async () => {
     await using rig = await authServerRig();
     for (const path of [
       '/oauth/me',

@@ -20,6 +20,8 @@ export interface IdentityProviderOptions {
   readonly accessTokenSeconds?: number;
   /** Changes the configuration of every new provider, e.g. to turn a feature on. */
   readonly configure?: (configuration: Configuration) => Configuration;
+  /** The login is a page with a form for the user's name, instead of `loginAs`. */
+  readonly asksForUser?: boolean;
   /** Called for every new provider, at the start and by `rotate`, e.g. to register a grant type. */
   readonly extend?: (provider: Provider) => void;
 }
@@ -87,7 +89,9 @@ export async function identityProvider(options: IdentityProviderOptions = {}): P
   function listen(on: number): Promise<Server> {
     const opening = createServer((request, response) => {
       seen.push(`${request.method} ${request.url?.replace(/\?.*/, '')}`);
-      if (request.url?.startsWith('/interaction/')) void approve(provider, self.loginAs, request, response);
+      if (request.url?.startsWith('/interaction/')) {
+        void approve(provider, options.asksForUser ? undefined : self.loginAs, request, response);
+      }
       else void provider.callback()(request, response);
     });
     return new Promise((resolve) => opening.listen(on, '127.0.0.1', () => resolve(opening)));
@@ -258,18 +262,20 @@ function resourceServer({ opaqueAudiences = [], ...options }: IdentityProviderOp
   return { ...shape, accessTokenFormat: 'jwt' as const, jwt: { sign: { alg } } };
 }
 
-/** Logs the user in and grants the requested scopes, instead of a user's clicks. */
+/** Logs the user in and grants the requested scopes, instead of a user's clicks. Without `user` a form asks for the name. */
 async function approve(
   provider: Provider,
-  user: string,
+  user: string | undefined,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const { prompt, params, session } = await provider.interactionDetails(request, response);
   if (prompt.name === 'login') {
-    return provider.interactionFinished(request, response, { login: { accountId: user } });
+    const name = user ?? (await sentUser(request));
+    if (name === undefined) return void response.writeHead(200, { 'content-type': 'text/html' }).end(LOGIN_PAGE);
+    return provider.interactionFinished(request, response, { login: { accountId: name } });
   }
-  const grant = new provider.Grant({ accountId: session?.accountId ?? user, clientId: String(params.client_id) });
+  const grant = new provider.Grant({ accountId: session?.accountId ?? user ?? '', clientId: String(params.client_id) });
   const scope = String(params.scope ?? '');
   grant.addOIDCScope(scope);
   for (const resource of [params.resource].flat()) {
@@ -277,4 +283,14 @@ async function approve(
   }
   const consent = { consent: { grantId: await grant.save() } };
   return provider.interactionFinished(request, response, consent, { mergeWithLastSubmission: true });
+}
+
+const LOGIN_PAGE = `<!doctype html><html lang="en"><title>Provider</title><form method="post">
+<label>User <input name="user"></label><button>Log in</button></form></html>`;
+
+async function sentUser(request: IncomingMessage): Promise<string | undefined> {
+  if (request.method !== 'POST') return undefined;
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return new URLSearchParams(Buffer.concat(chunks).toString()).get('user') ?? undefined;
 }

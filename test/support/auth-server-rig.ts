@@ -20,6 +20,10 @@ export interface AuthServerRigOptions {
   readonly issuer?: string;
   /** Shared by replicas. */
   readonly storage?: AuthStorage;
+  /** The configured upstream providers and the real pages, instead of a sign-in that asks no one. */
+  readonly realSignIn?: boolean;
+  /** Name of this machine in all URLs. Default: `127.0.0.1`. */
+  readonly host?: 'localhost';
   /** Interactions that are never finished by themselves. */
   readonly signInByHand?: boolean;
 }
@@ -112,7 +116,8 @@ export async function authServerRig(options: AuthServerRigOptions = {}): Promise
     table = routes;
   });
   const routes = mountedRoutes(hooks, '/mcp');
-  const http = await openEndpoint({ routes });
+  const opened = await openEndpoint({ routes });
+  const http = { ...opened, origin: opened.origin.replace('127.0.0.1', options.host ?? '127.0.0.1') };
   const issuer = options.issuer ?? `${http.origin}${options.issuerPath ?? ''}`;
   const audience = `${options.issuer ?? http.origin}/mcp`;
   const core = {
@@ -134,9 +139,12 @@ export async function authServerRig(options: AuthServerRigOptions = {}): Promise
     ...(typeof options.config === 'function' ? options.config({ issuer, audience }) : options.config),
   });
   const { storage } = options;
-  const server = await openAuthServer(core, config, {
+  const fakes = {
     upstreams: [],
-    createSignIn: (parts) => signInOf(parts, () => rig.loginAs, options.signInByHand ?? false),
+    createSignIn: (parts: SignInParts) => signInOf(parts, () => rig.loginAs, options.signInByHand ?? false),
+  };
+  const server = await openAuthServer(core, config, {
+    ...(options.realSignIn ? {} : fakes),
     ...(storage === undefined ? {} : { storage }),
   });
   if (table === undefined) throw new Error('nothing was mounted');

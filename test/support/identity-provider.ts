@@ -91,8 +91,7 @@ export async function identityProvider(options: IdentityProviderOptions = {}): P
       seen.push(`${request.method} ${request.url?.replace(/\?.*/, '')}`);
       if (request.url?.startsWith('/interaction/')) {
         void approve(provider, options.asksForUser ? undefined : self.loginAs, request, response);
-      }
-      else void provider.callback()(request, response);
+      } else void provider.callback()(request, response);
     });
     return new Promise((resolve) => opening.listen(on, '127.0.0.1', () => resolve(opening)));
   }

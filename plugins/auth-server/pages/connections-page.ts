@@ -39,7 +39,7 @@ ${sessions.length === 0 ? html`<p>None.</p>` : undefined}
 ${[...sessions]
   .sort((one, other) => other.startedMs - one.startedMs)
   .slice(0, MAX_SESSIONS)
-  .map((session) => sessionItem(session, form))}
+  .map((session, index) => sessionItem(session, `since-${index}`, form))}
 </ul>
 ${sessions.length > MAX_SESSIONS ? html`<p>The ${String(MAX_SESSIONS)} newest of ${String(sessions.length)} are shown.</p>` : undefined}`;
   return pageAnswer({ status: 200, title: 'Your connections', main, cookies });
@@ -74,11 +74,11 @@ function stateOf({ isUsable, isRefreshable }: Connection): string {
   return isRefreshable ? 'Connected. The access is renewed by itself.' : 'Connected.';
 }
 
-function sessionItem({ id, clientName: name, startedMs }: Session, form: FormWith): Html {
+function sessionItem({ id, clientName: name, startedMs }: Session, sinceId: string, form: FormWith): Html {
   const shown = clientName(name);
   return html`<li class="card"><h3><bdi>${shown}</bdi></h3>
-<p>Since ${time(startedMs)}</p>
-${form({ session: id }, { value: 'end', label: `End the session of ${shown}`, kind: 'danger' })}</li>`;
+<p id="${sinceId}">Since ${time(startedMs)}</p>
+${form({ session: id }, { value: 'end', label: `End the session of ${shown}`, kind: 'danger', describedBy: sinceId })}</li>`;
 }
 
 function time(ms: number): Html {

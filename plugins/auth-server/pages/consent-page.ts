@@ -66,7 +66,7 @@ function row(term: string, value: string) {
 }
 
 const SCOPES: Readonly<Record<string, string>> = {
-  openid: 'know that it is you, by a number',
+  openid: 'recognise you by an id',
   profile: 'read your name',
   email: 'read your email address',
   offline_access: 'do this also later, until you end its session on the page of your connections',

@@ -15,7 +15,9 @@ export interface Button {
   readonly name: string;
   readonly value: string;
   readonly label: string;
-  readonly kind?: 'strong' | 'danger';
+  readonly kind?: 'strong' | 'danger' | 'plain';
+  /** Id of an element that says more, when several buttons have the same label. */
+  readonly describedBy?: string;
 }
 
 /** A form with buttons only. */
@@ -23,6 +25,11 @@ export function formOf({ action, csrf, hidden = {}, buttons }: Form): Html {
   const fields = Object.entries({ ...hidden, csrf });
   return html`<form method="post" action="${action}" class="choices">
 ${fields.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-${buttons.map((button) => html`<button name="${button.name}" value="${button.value}" class="${button.kind ?? 'plain'}">${button.label}</button>\n`)}
+${buttons.map(buttonOf)}
 </form>`;
+}
+
+function buttonOf({ name, value, label, kind = 'plain', describedBy }: Button): Html {
+  const described = describedBy === undefined ? undefined : html` aria-describedby="${describedBy}"`;
+  return html`<button name="${name}" value="${value}" class="${kind}"${described}>${label}</button>\n`;
 }

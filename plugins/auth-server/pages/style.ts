@@ -15,6 +15,7 @@ h3 { font-size: 1rem; margin: 0 0 .5rem; }
 p, ul, dl { margin: 0 0 1rem; }
 a { color: var(--strong); }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 1rem; margin: 0 0 1rem; }
+.card > :last-child { margin-bottom: 0; }
 .note { background: var(--note); border: 1px solid var(--line); border-radius: .5rem; padding: .75rem 1rem; }
 .list { list-style: none; padding: 0; }
 dl { display: grid; grid-template-columns: minmax(7rem, max-content) 1fr; gap: .25rem 1rem; }

@@ -101,10 +101,7 @@ export async function sendFromPage(
   purpose: Exclude<LegPurpose, { readonly kind: 'sign-in' }>,
   { isForm, wantsOther = false }: { readonly isForm: boolean; readonly wantsOther?: boolean },
 ): Promise<BrowserAnswer> {
-  const { cookies, legs, limit, paths } = context;
-  if (purpose.kind === 'identify' && limit.take(inbound.remoteAddress) !== undefined) {
-    return problemPage(PROBLEMS.tooManyHere);
-  }
+  const { cookies, legs, paths } = context;
   const binding = cookies.ensure(inbound, CONNECTIONS_BINDING);
   try {
     const location = await legs.begin(upstream, bindingHash(binding.value), purpose, { wantsOther });

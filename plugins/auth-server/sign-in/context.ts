@@ -1,6 +1,5 @@
 import { explainCause, GatewayFault, type Inbound, type Log } from '@toolmgr/core';
 import type { Accounts } from '../accounts/accounts.ts';
-import { type AddressLimit, createAddressLimit } from '../clients/address-limit.ts';
 import type { BrowserAnswer, Interactions } from '../provider/interactions.ts';
 import type { ServerSecrets } from '../provider/server-secrets.ts';
 import type { AuthStorage } from '../storage/storage.ts';
@@ -37,8 +36,6 @@ export interface SignInContext extends SignInParts {
   readonly identityProvider: Upstream;
   readonly paths: SignInPaths;
   readonly keys: PageKeys;
-  /** Limits sign-ins that no client began. */
-  readonly limit: AddressLimit;
   readonly cookies: BindingCookies;
   readonly legs: Legs;
   readonly progress: ProgressRecords;
@@ -58,10 +55,6 @@ export interface SignInPaths {
 /** Answers one request of a page. */
 export type PageAnswer = (inbound: Inbound, body: Buffer) => Promise<BrowserAnswer>;
 
-/** Sign-ins at `/connections` and by links, for each network address. */
-const ADDRESS_BURST = 60;
-const ADDRESS_PER_SECOND = 1;
-
 /** Makes the shared parts. */
 export function signInContext(parts: SignInParts): SignInContext {
   const { browserBase, upstreams, storage, secrets, now } = parts;
@@ -69,7 +62,6 @@ export function signInContext(parts: SignInParts): SignInContext {
     ...parts,
     identityProvider: identityProviderOf(upstreams),
     paths: pathsBelow(basePath(browserBase)),
-    limit: createAddressLimit(ADDRESS_BURST, ADDRESS_PER_SECOND, now),
     keys: createPageKeys(secrets.hmacSecrets, now),
     cookies: createBindingCookies(browserBase.startsWith('https:')),
     legs: createLegs(storage),

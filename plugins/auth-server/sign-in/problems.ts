@@ -37,12 +37,6 @@ export const PROBLEMS = {
     what: 'This sign-in was sent to a provider too often.',
     next: START_AGAIN,
   },
-  tooManyHere: {
-    status: 429,
-    title: 'Too many attempts',
-    what: 'Too many people signed in from your network at once.',
-    next: 'Try again in a minute.',
-  },
   linkInvalid: {
     status: 400,
     title: 'This link is not valid any more',

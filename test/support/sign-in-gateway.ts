@@ -1,0 +1,174 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { stringify } from 'yaml';
+import type { JsonObject } from '../../core/contract/json.ts';
+import { createLog } from '../../core/extension/log.ts';
+import { createGateway } from '../../core/gateway/assemble.ts';
+import { serveGateway } from '../../hosts/http/listen.ts';
+import { planFromConfig } from '../../hosts/vmcp/plan.ts';
+import { readConfig } from '../../hosts/vmcp/read-config.ts';
+import { catalogue } from '../../plugins/index.ts';
+import { type IdentityProvider, identityProvider } from './identity-provider.ts';
+import { vmcpConfig } from './vmcp-file.ts';
+
+/**
+ * A gateway of a vmcp file with the authorization server, on loopback. People sign in at `corp`; `notes` and `files` want
+ * their tokens of it. `mail` wants a token of `calendar`, which is connected later.
+ */
+export interface SignInGateway extends AsyncDisposable {
+  /** URL of the MCP endpoint, which is also the resource. */
+  readonly url: string;
+  readonly issuer: string;
+  readonly corp: IdentityProvider;
+  readonly calendar: IdentityProvider;
+  /** Logged warnings and errors. */
+  readonly logged: readonly string[];
+}
+
+/** Settings of the file. */
+export interface SignInGatewayOptions {
+  /** More of `authServerConfig`. */
+  readonly authServer?: JsonObject;
+  /** More sections of the file. */
+  readonly more?: JsonObject;
+  /** The scopes that clients are told to request. */
+  readonly scopes?: readonly string[];
+}
+
+/** Starts the providers, the backends and the gateway on free ports. */
+export async function signInGateway(options: SignInGatewayOptions = {}): Promise<SignInGateway> {
+  const port = await freePort();
+  const issuer = `http://127.0.0.1:${port}`;
+  const url = `${issuer}/mcp`;
+  const closing = new AsyncDisposableStack();
+  try {
+    const corp = closing.use(await providerFor(url));
+    const calendar = closing.use(await providerFor(url));
+    const backends = {
+      notes: (await tokenServer(closing, corp, false)).url,
+      files: (await tokenServer(closing, corp, true)).url,
+      mail: (await tokenServer(closing, calendar, false)).url,
+    };
+    const inject = (providerName: string) => ({ type: 'upstream_inject', upstreamInject: { providerName } });
+    const text = stringify(
+      vmcpConfig(backends, {
+        incomingAuth: {
+          type: 'oidc',
+          oidc: {
+            issuer,
+            clientId: 'gateway',
+            audience: url,
+            ...(options.scopes === undefined ? {} : { scopes: options.scopes }),
+          },
+        },
+        authServerConfig: {
+          issuer,
+          upstreamProviders: [
+            upstreamOf('corp', corp),
+            { ...upstreamOf('calendar', calendar), loginPolicy: 'onDemand' },
+          ],
+          cimd: { enabled: true },
+          ...options.authServer,
+        },
+        outgoingAuth: { source: 'inline', default: inject('corp'), backends: { mail: inject('calendar') } },
+        ...options.more,
+      }),
+    );
+    const logged: string[] = [];
+    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-sign-in-'));
+    closing.defer(() => rm(folder, { recursive: true, force: true }));
+    const plan = planFromConfig(await readConfig(text, join(folder, 'vmcp.yaml'), catalogue), { loopback: true });
+    const log = createLog('warn', (line) => logged.push(line));
+    const gateway = await createGateway(plan, { catalogue, log, baseDir: folder });
+    closing.defer(() => gateway.stop());
+    closing.use(await serveGateway(gateway, { host: '127.0.0.1', port }));
+    await gateway.settled();
+    const all = closing.move();
+    return { url, issuer, corp, calendar, logged, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  } catch (cause) {
+    await closing.disposeAsync();
+    throw cause;
+  }
+}
+
+const SECRET = 'secret-of-the-upstream-client';
+
+/** An identity provider that signs `ada` in without asking, with the gateway as a client. */
+function providerFor(resource: string): Promise<IdentityProvider> {
+  return identityProvider({
+    configure: (configuration) => ({
+      ...configuration,
+      clients: [
+        ...(configuration.clients ?? []),
+        {
+          client_id: 'toolmgr',
+          client_secret: SECRET,
+          token_endpoint_auth_method: 'client_secret_post',
+          grant_types: ['authorization_code', 'refresh_token'],
+          redirect_uris: [`${resource}/oauth/callback`],
+          response_types: ['code'],
+        },
+      ],
+    }),
+  });
+}
+
+function upstreamOf(name: string, { issuer }: IdentityProvider): JsonObject {
+  const oidcConfig = {
+    issuerUrl: issuer,
+    clientId: 'toolmgr',
+    clientSecretRef: { env: 'TOOLMGR_TEST_UPSTREAM_SECRET' },
+  };
+  return { name, type: 'oidc', allowPrivateAddresses: true, oidcConfig };
+}
+
+process.env.TOOLMGR_TEST_UPSTREAM_SECRET = SECRET;
+
+/** An MCP server whose tool `whoami` names the person of the token. `isClosed`: its lists need a token too. */
+async function tokenServer(closing: AsyncDisposableStack, provider: IdentityProvider, isClosed: boolean) {
+  const server = createServer(async (request, response) => {
+    const body = await bodyOf(request);
+    const isCall = (body as { method?: string } | undefined)?.method === 'tools/call';
+    const person = isCall || isClosed ? await personOf(provider, request.headers.authorization) : '';
+    if (person === undefined) return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end();
+    const mcp = new McpServer({ name: 'token-server', version: '1.0.0' });
+    mcp.registerTool('whoami', {}, () => ({ content: [{ type: 'text', text: person }] }));
+    const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined });
+    response.on('close', () => void mcp.close());
+    await mcp.connect(transport as Parameters<typeof mcp.connect>[0]);
+    await transport.handleRequest(request, response, body);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  closing.defer(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` };
+}
+
+/** The subject of a token, as the provider says it. */
+async function personOf({ issuer }: IdentityProvider, authorization = ''): Promise<string | undefined> {
+  const answer = await fetch(`${issuer}/me`, { headers: { authorization } });
+  return answer.ok ? String(((await answer.json()) as { sub?: string }).sub) : undefined;
+}
+
+async function bodyOf(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  const text = Buffer.concat(chunks).toString('utf8');
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** The issuer is in the file, so the port is chosen before the gateway listens. */
+async function freePort(): Promise<number> {
+  const server = createTcpServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}

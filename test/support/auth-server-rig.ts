@@ -86,13 +86,25 @@ export const REDIRECT = 'http://127.0.0.1:49152/callback';
 export class TestBrowser {
   readonly cookies = new Map<string, { readonly value: string; readonly path: string }>();
 
-  async get(url: string): Promise<Response> {
+  get(url: string): Promise<Response> {
+    return this.#send(url, {});
+  }
+
+  /** Sends a form of a page, as a browser does. */
+  post(url: string, form: Readonly<Record<string, string>>): Promise<Response> {
+    const { origin } = new URL(url);
+    return this.#send(url, { method: 'POST', body: new URLSearchParams(form), headers: { origin } });
+  }
+
+  async #send(url: string, request: RequestInit): Promise<Response> {
     const { pathname } = new URL(url);
     const sent = [...this.cookies].filter(
       ([, { path }]) => pathname === path || pathname.startsWith(path.replace(/\/?$/, '/')),
     );
     const cookie = sent.map(([key, { value }]) => `${key.split(' ')[0]}=${value}`).join('; ');
-    const answer = await fetch(url, { redirect: 'manual', headers: cookie === '' ? {} : { cookie } });
+    const headers = new Headers(request.headers);
+    if (cookie !== '') headers.set('cookie', cookie);
+    const answer = await fetch(url, { ...request, redirect: 'manual', headers });
     for (const line of answer.headers.getSetCookie()) this.#keep(line, pathname);
     return answer;
   }

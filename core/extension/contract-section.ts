@@ -124,6 +124,8 @@ export interface FileFacts {
   readonly tokens?: AcceptedTokens;
   /** Types of the strategies that the file chooses for backends, each once. */
   readonly strategies: readonly string[];
+  /** Keys of sections that have problems of their own: what they would say here is missing. */
+  readonly unsound: readonly string[];
   /** Names of the identity providers that people sign in to; absent without an authorization server. */
   readonly upstreams?: readonly string[];
   /** The one whose claims policies read; `givenPrimary` when the file names it. */

@@ -27,8 +27,13 @@ export function factsOf(
     ...(metadata === undefined ? {} : { metadata }),
     hasOwnPlugins: plugins.length > 0,
     backends: [],
+    unsound: sections.filter((section) => isIn(config, section) && !isSound(section)).flatMap(keyOf),
     strategies: [...chosenTypes(config, STRATEGIES)].map(String),
     ...Object.assign({}, ...given),
     ownTools: [...sections, ...given].flatMap(({ ownTools = [] }) => ownTools),
   };
+}
+
+function keyOf({ contractKey }: Section): readonly string[] {
+  return contractKey === undefined ? [] : [contractKey];
 }

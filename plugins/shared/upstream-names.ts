@@ -4,14 +4,14 @@ import { type FileFacts, nearest, type SectionProblem } from '@toolmgr/core';
 export function upstreamNameProblems(
   name: string | undefined,
   path: SectionProblem['path'],
-  { upstreams, hasOwnPlugins }: Pick<FileFacts, 'upstreams' | 'hasOwnPlugins'>,
+  { upstreams, unsound, hasOwnPlugins }: Pick<FileFacts, 'upstreams' | 'unsound' | 'hasOwnPlugins'>,
 ): readonly SectionProblem[] {
   if (name === undefined || name === '') return [];
   if (upstreams !== undefined) {
     return upstreams.includes(name) ? [] : [{ path, message: unknownUpstream(name, upstreams) }];
   }
   const message = 'names an upstream provider, and the file has none; add authServerConfig with upstreamProviders';
-  return hasOwnPlugins ? [] : [{ path, message }];
+  return hasOwnPlugins || unsound.includes('authServerConfig') ? [] : [{ path, message }];
 }
 
 /** Why a name is wrong, with the nearest one. */

@@ -117,6 +117,25 @@ describe('authServerConfig in a vmcp file', () => {
     ]);
   });
 
+  it('checks names of providers, unless the providers have problems themselves', async () => {
+    const uses = (providerName: string) => ({
+      outgoingAuth: {
+        source: 'inline',
+        backends: { notes: { type: 'upstream_inject', upstreamInject: { providerName } } },
+      },
+    });
+    const at = 'outgoingAuth.backends.notes.upstreamInject.providerName';
+    expect(await problems(uses('calender'))).toEqual([
+      `${at}: no upstream provider is named "calender", did you mean "calendar"?`,
+    ]);
+    expect(await problems({ ...uses('corp'), authServerConfig: undefined })).toEqual([
+      `${at}: names an upstream provider, and the file has none; add authServerConfig with upstreamProviders`,
+    ]);
+    expect(await problems({ ...uses('corp'), authServerConfig: authServer({ issuer: 'x' }) })).toEqual([
+      expect.stringMatching(/^authServerConfig\.issuer: expected an http or https URL/),
+    ]);
+  });
+
   proves('vmcp.authentication.issuer-matches', 'refuses another issuer in incomingAuth.oidc', async () => {
     expect(await problems({ incomingAuth: oidc({ issuer: 'https://other.example.com' }) })).toEqual([
       'authServerConfig.issuer: differs from incomingAuth.oidc.issuer (https://other.example.com)',

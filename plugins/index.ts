@@ -66,6 +66,14 @@ export const catalogue: Catalogue = {
     },
     contract: () => import('./outgoing-auth/token-exchange/contract.ts'),
   },
+  'outgoing-auth/obo': {
+    load: () => import('./outgoing-auth/obo/index.ts'),
+    section: {
+      contractKey: 'outgoingAuth.*.obo',
+      choice: { of: 'outgoingAuth.*', type: 'obo', needsCallerToken: true },
+    },
+    contract: () => import('./outgoing-auth/obo/contract.ts'),
+  },
   'outgoing-auth/upstream-inject': {
     load: () => import('./outgoing-auth/upstream-inject/index.ts'),
     section: {
@@ -73,6 +81,14 @@ export const catalogue: Catalogue = {
       choice: { of: 'outgoingAuth.*', type: 'upstream_inject', needsCallerToken: true },
     },
     contract: () => import('./outgoing-auth/upstream-inject/contract.ts'),
+  },
+  'outgoing-auth/xaa': {
+    load: () => import('./outgoing-auth/xaa/index.ts'),
+    section: {
+      contractKey: 'outgoingAuth.*.xaa',
+      choice: { of: 'outgoingAuth.*', type: 'xaa', needsCallerToken: true },
+    },
+    contract: () => import('./outgoing-auth/xaa/contract.ts'),
   },
   'backend-sources/group': {
     load: () => import('./backend-sources/group/index.ts'),

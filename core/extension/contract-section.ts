@@ -114,6 +114,8 @@ export interface FileFacts {
   readonly metadata?: Readonly<Record<string, string>>;
   /** The file has plugins of its own, which may bring tools, callers and step types of any name. */
   readonly hasOwnPlugins: boolean;
+  /** The entries of `plugins:`. */
+  readonly plugins: readonly PluginUse[];
   /** Backends that the file lists; none when it serves the workloads of a group. */
   readonly backends: readonly ListedBackend[];
   /** Tools of the gateway itself, by name. */

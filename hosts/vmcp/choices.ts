@@ -1,5 +1,4 @@
 import type { Choice, FileFacts } from '@toolmgr/core';
-import { ABSENT_STRATEGIES } from './absent-strategies.ts';
 import type { Problem } from './problem.ts';
 import { hasKey, lastKey, type Section, STRATEGIES, strategyPlaces, valueAt } from './sections.ts';
 
@@ -7,8 +6,6 @@ import { hasKey, lastKey, type Section, STRATEGIES, strategyPlaces, valueAt } fr
 export interface KnownChoice extends Partial<Choice> {
   readonly type: string;
   readonly options?: string;
-  /** Why this version refuses it. */
-  readonly why?: string;
 }
 
 /** A section with a `type`, as it is in the file. */
@@ -20,13 +17,12 @@ export interface Chosen {
 /** Section whose `type` chooses the plugin that authenticates callers. */
 export const CALLERS = 'incomingAuth';
 
-/** The choices of a section in the order of the catalogue, then those that are not available yet. */
+/** The choices of a section in the order of the catalogue. */
 export function choicesOf(sections: readonly Section[], of: string): KnownChoice[] {
-  const present = sections.flatMap((section): KnownChoice[] => {
+  return sections.flatMap((section): KnownChoice[] => {
     if (section.choice?.of !== of) return [];
     return [{ ...section.choice, ...(hasKey(section) ? { options: lastKey(section) } : {}) }];
   });
-  return of === STRATEGIES ? [...present, ...ABSENT_STRATEGIES] : present;
 }
 
 /** The default choice of a section. */
@@ -52,11 +48,10 @@ function problemsAt(
   const use = valueAt(file, place) as Chosen | undefined;
   const chosen = choices.find(({ type }) => type === use?.type);
   if (use === undefined || chosen === undefined) return [];
-  const { type, options, why, needsCallerToken } = chosen;
+  const { type, options, needsCallerToken } = chosen;
   const problems: Problem[] = [];
   const refuse = (path: Problem['path'], message: string): void => void problems.push({ path, message });
-  if (why !== undefined) refuse([...place, 'type'], `${type} ${why}`);
-  else if (options !== undefined && use[options] === undefined) refuse(place, `type ${type} needs ${options}`);
+  if (options !== undefined && use[options] === undefined) refuse(place, `type ${type} needs ${options}`);
   if (needsCallerToken && facts.callers !== 'token' && !facts.hasOwnPlugins) {
     refuse(
       [...place, 'type'],
@@ -65,8 +60,7 @@ function problemsAt(
   }
   for (const other of choices) {
     if (other.options === undefined || other.options === options || use[other.options] === undefined) continue;
-    const advice = other.why === undefined ? `, or set type: ${other.type}` : '';
-    refuse([...place, other.options], `has no effect with type ${type}; remove it${advice}`);
+    refuse([...place, other.options], `has no effect with type ${type}; remove it, or set type: ${other.type}`);
   }
   return problems;
 }

@@ -1,7 +1,6 @@
 import { isObject, type limitsSchema, planSchema } from '@toolmgr/core';
 import { goDuration } from '@toolmgr/plugins';
 import { z } from 'zod';
-import { ABSENT_STRATEGIES } from './absent-strategies.ts';
 import { CALLERS, type Chosen, choicesOf } from './choices.ts';
 import { hasKey, type KeyedSection, lastKey, type Section, STRATEGIES } from './sections.ts';
 import { statusPagesSchema } from './status-pages-schema.ts';
@@ -41,11 +40,9 @@ const operational = z.strictObject({
  * Source: vmcp spec §2 `spec.config`.
  */
 export function configSchema(sections: readonly Section[]) {
-  const absent = Object.fromEntries(ABSENT_STRATEGIES.map(({ options, schema }) => [options, schema.optional()]));
   const strategy = z.strictObject({
     type: typeOf(sections, STRATEGIES),
     ...keysIn(sections, STRATEGIES),
-    ...absent,
   });
   const callers = z.strictObject({ type: typeOf(sections, CALLERS), ...keysIn(sections, CALLERS) });
   return z

@@ -26,6 +26,7 @@ export function factsOf(
     group: groupRef,
     ...(metadata === undefined ? {} : { metadata }),
     hasOwnPlugins: plugins.length > 0,
+    plugins,
     backends: [],
     unsound: sections.filter((section) => isIn(config, section) && !isSound(section)).flatMap(keyOf),
     strategies: [...chosenTypes(config, STRATEGIES)].map(String),

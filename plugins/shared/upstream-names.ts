@@ -20,3 +20,8 @@ export function unknownUpstream(name: string, upstreams: readonly string[]): str
   const advice = hint === undefined ? ` (providers: ${upstreams.join(', ')})` : `, did you mean "${hint}"?`;
   return `no upstream provider is named "${name}"${advice}`;
 }
+
+/** Why a strategy that takes the ID token of one provider cannot choose among several. */
+export function ambiguousProvider(upstreams: readonly string[]): string {
+  return `AmbiguousSubjectProvider: there are several upstream providers (${upstreams.join(', ')}); set subjectProviderName`;
+}

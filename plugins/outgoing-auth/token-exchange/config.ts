@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { headerName } from '../../shared/credential-header.ts';
-import { remoteUrlProblem } from '../../shared/safe-http/remote-http.ts';
+import { clientProblem, scopes, tokenUrl } from '../../shared/token-endpoint-options.ts';
 
 const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:'; // RFC 8693 §3
 const SHORT_NAMES: ReadonlySet<string> = new Set(['access_token', 'id_token', 'jwt']);
-const SCOPE = /^[\x21\x23-\x5b\x5d-\x7e]+$/; // RFC 6749 §3.3
 
 /** The requested type, and the default type of the caller's token. */
 export const ACCESS_TOKEN = `${TOKEN_TYPE}access_token`;
@@ -21,13 +20,7 @@ export const JWT = `${TOKEN_TYPE}jwt`;
  */
 export const tokenExchangeOptions = z
   .strictObject({
-    tokenUrl: z
-      .string()
-      .superRefine((url, context) => {
-        const message = tokenUrlProblem(url);
-        if (message !== undefined) context.addIssue({ code: 'custom', message });
-      })
-      .describe('token endpoint; https, or http on this machine. Private addresses are allowed'),
+    tokenUrl: tokenUrl.describe('token endpoint; https, or http on this machine. Private addresses are allowed'),
     audience: z
       .string()
       .min(1)
@@ -41,10 +34,7 @@ export const tokenExchangeOptions = z
       .optional()
       .describe('environment variable with the secret; read once at the start'),
     headerName: headerName.default('authorization').describe('header that carries the token, as `Bearer TOKEN`'),
-    scopes: z
-      .array(z.string().regex(SCOPE, 'expected a scope (RFC 6749 §3.3): no spaces and quotes'))
-      .default([])
-      .describe('scopes of the token'),
+    scopes: scopes.describe('scopes of the token'),
     subjectProviderName: z
       .string()
       .min(1, 'expected the name of an upstream provider')
@@ -59,19 +49,10 @@ export const tokenExchangeOptions = z
       .refine((type) => URL.canParse(type), 'expected access_token, id_token, jwt or a URI')
       .describe("type of the caller's token: a URI, or `access_token`, `id_token`, `jwt`"),
   })
-  .refine((given) => given.clientSecret === undefined || given.clientSecretEnv === undefined, {
-    message: 'set only one of clientSecret and clientSecretEnv',
-  })
-  .refine(
-    (given) =>
-      given.clientId !== undefined || (given.clientSecret === undefined && given.clientSecretEnv === undefined),
-    { message: 'a client secret needs its clientId' },
-  );
+  .superRefine(({ clientId: id, clientSecret: secret, clientSecretEnv: secretEnv }, context) => {
+    const message = clientProblem({ id, secret, secretEnv }, 'clientId');
+    if (message !== undefined) context.addIssue({ code: 'custom', message });
+  });
 
 /** The parsed options. */
 export type TokenExchangeOptions = z.output<typeof tokenExchangeOptions>;
-
-/** Private addresses are allowed, because the operator configures the URL; plain http only on this machine. */
-function tokenUrlProblem(url: string): string | undefined {
-  return remoteUrlProblem(url, { allowPrivateAddresses: true, allowHttp: 'loopback' });
-}

@@ -33,6 +33,8 @@ const tokenExchange = {
   scopes: ['repo'],
 };
 
+const oidc = { issuer: 'https://idp.example.com', clientId: 'gateway', audience: 'gateway' };
+
 describe('outgoingAuth of a vmcp file', () => {
   proves('vmcp.config-outgoing.type-token-exchange', 'is converted to a plan that exchanges tokens', async () => {
     const use = { type: 'token_exchange', tokenExchange };
@@ -80,7 +82,6 @@ describe('outgoingAuth of a vmcp file', () => {
     ],
     ['upstream_inject', { upstreamInject: { providerName: 'github' } }, 'upstreamInject.providerName'],
   ])('of type %s names an upstream provider that the file has', async (type, options, place) => {
-    const oidc = { issuer: 'https://idp.example.com', clientId: 'gateway', audience: 'gateway' };
     const callers = { plugins: [], incomingAuth: { type: 'oidc', oidc } };
     expect(await problems(file(inline({ type, ...options }), callers))).toContain(
       `default.${place}: names an upstream provider, and the file has none; add authServerConfig`,
@@ -149,17 +150,55 @@ describe('outgoingAuth of a vmcp file', () => {
     );
   });
 
-  proves('vmcp.obo.enterprise-required', 'refuses obo as enterprise-required', async () => {
-    const text = file(inline({ type: 'obo', obo: { tokenUrl: 'https://idp.example.com/token' } }));
-    expect(await problems(text)).toContain('default.type: obo is refused as enterprise-required: the default build');
-  });
-
-  it.each([['xaa', { xaa: { idpTokenUrl: 'https://a', targetAudience: 'b', targetTokenUrl: 'https://c' } }]])(
-    'refuses %s by name, because it needs the embedded authorization server',
-    async (type, options) => {
-      expect(await problems(file(inline({ type, ...options })))).toContain(
-        `default.type: ${type} is not available yet: it comes with the embedded authorization server`,
-      );
+  proves(
+    'vmcp.obo.enterprise-required',
+    'refuses obo as enterprise-required, unless its plugin allows it',
+    async () => {
+      const obo = inline({ type: 'obo', obo: { tokenUrl: 'https://idp.example.com/token' } });
+      const refused = 'outgoingAuth.default.obo: obo is refused as enterprise-required';
+      expect(await problems(file(obo))).toContain(refused);
+      const use = 'outgoing-auth/obo';
+      expect(await problems(file(obo, { plugins: [{ use, with: { allow: false } }] }))).toContain(refused);
+      const allowed = file(obo, { plugins: [{ use, with: { allow: true } }] });
+      const plan = planFromConfig(await readConfig(allowed, 'gateway.yaml', catalogue));
+      expect(plan.plugins.filter((entry) => entry.use === use)).toEqual([{ use, with: { allow: true } }]);
     },
   );
+
+  proves(
+    'vmcp.config-outgoing.type-others',
+    'takes upstream_inject, aws_sts, obo and xaa with sub-objects of those names in camel case',
+    async () => {
+      const endpoint = 'https://idp.example.com/token';
+      const xaa = { idpTokenUrl: endpoint, targetAudience: 'b', targetTokenUrl: endpoint, subjectProviderName: 'idp' };
+      const backends = {
+        one: { type: 'upstream_inject', upstreamInject: { providerName: 'idp' } },
+        two: {
+          type: 'aws_sts',
+          awsSts: { region: 'eu-central-1', fallbackRoleArn: 'arn:aws:iam::123456789012:role/r' },
+        },
+        three: { type: 'obo', obo: { tokenUrl: endpoint, clientId: 'gateway', clientSecretEnv: 'SECRET' } },
+        four: { type: 'xaa', xaa },
+      };
+      const plugins = [{ use: 'outgoing-auth/obo', with: { allow: true } }];
+      const read = await readConfig(file({ source: 'inline', backends }, { plugins }), 'gateway.yaml', catalogue);
+      const { outgoingAuth, plugins: used } = planFromConfig(read);
+      expect(outgoingAuth?.backends).toEqual({
+        one: { type: 'upstream_inject', options: backends.one.upstreamInject },
+        two: { type: 'aws_sts', options: backends.two.awsSts },
+        three: { type: 'obo', options: backends.three.obo },
+        four: { type: 'xaa', options: xaa },
+      });
+      const addresses = ['upstream-inject', 'aws-sts', 'obo', 'xaa'].map((name) => `outgoing-auth/${name}`);
+      expect(used.map(({ use }) => use)).toEqual(expect.arrayContaining(addresses));
+    },
+  );
+
+  it('of type xaa needs an authorization server', async () => {
+    const options = { idpTokenUrl: 'https://a.example', targetAudience: 'b', targetTokenUrl: 'https://c.example' };
+    const callers = { plugins: [], incomingAuth: { type: 'oidc', oidc } };
+    expect(await problems(file(inline({ type: 'xaa', xaa: options }), callers))).toContain(
+      'default.xaa: needs the ID token of an upstream provider; add authServerConfig',
+    );
+  });
 });

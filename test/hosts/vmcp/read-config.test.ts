@@ -208,13 +208,13 @@ backends:
     ],
     [
       'outgoingAuth',
-      'outgoingAuth: { source: inline, default: { type: obo, obo: { tokenUrl: x } } }',
+      'outgoingAuth: { source: inline, default: { type: obo, obo: { tokenUrl: "https://x.example" } } }',
       /obo is refused as enterprise-required/,
     ],
     [
       'outgoingAuth',
       'outgoingAuth: { source: inline, default: { type: xaa, xaa: { idpTokenUrl: x, targetAudience: y, targetTokenUrl: z } } }',
-      /xaa is not available yet/,
+      /default\.xaa\.idpTokenUrl: expected an absolute URL/,
     ],
     [
       'outgoingAuth',

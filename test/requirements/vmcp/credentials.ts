@@ -94,7 +94,6 @@ export const credentials = [
   },
   {
     source: 'vmcp spec §2 outgoingAuth (inside config)',
-    deferred: 'comes with the embedded authorization server',
     says: {
       'vmcp.config-outgoing.type-others':
         'type also takes upstream_inject, aws_sts, obo and xaa with sub-objects of those names in camel case',

@@ -1,0 +1,88 @@
+import {
+  type AuthStrategy,
+  explainIssues,
+  GatewayFault,
+  type Log,
+  type Slots,
+  type UpstreamTokens,
+} from '@toolmgr/core';
+import { createCredentialCache } from '../../shared/credential-cache.ts';
+import { createExchangeAuthorizer } from '../../shared/exchanged-credential.ts';
+import { readSecret } from '../../shared/read-secret.ts';
+import { upstreamSubjects } from '../../shared/subject-tokens.ts';
+import { ambiguousProvider } from '../../shared/upstream-names.ts';
+import { upstreamTokensFor, warnWithoutInjection } from '../../shared/upstream-provider.ts';
+import { type XaaOptions, xaaOptions } from './config.ts';
+import { type AssertionExchange, createAssertionExchange } from './two-steps.ts';
+
+/** What {@link createXaa} needs. */
+export interface XaaParts {
+  readonly slots: Pick<Slots, 'secretSources' | 'upstreamTokens'>;
+  readonly log: Log;
+  now(): number;
+}
+
+/**
+ * Creates the strategy `xaa`. The gateway's own requests, e.g. for lists, use a token of its own of the backend's authorization
+ * server when it has a client secret there, and no credential otherwise.
+ */
+export function createXaa(parts: XaaParts): AuthStrategy & { close(): Promise<void> } {
+  const { slots, log, now } = parts;
+  const opened: AssertionExchange[] = [];
+  const secretOf = async (value: string | undefined, variable: string | undefined, setting: string) =>
+    value ?? (variable === undefined ? undefined : (await readSecret(slots, variable, setting)).reveal());
+  return {
+    async prepare(given, where) {
+      const read = xaaOptions.safeParse(given);
+      if (!read.success) {
+        const problems = explainIssues(where, xaaOptions, read.error);
+        throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
+      }
+      const options = read.data;
+      const { server, provider } = providerOf(slots, options, where);
+      if (server.isInjectionDisabled) {
+        warnWithoutInjection(log, 'xaa', where);
+        return { headerNames: ['authorization'], apply: () => undefined };
+      }
+      const { idpClientSecret, idpClientSecretEnv, targetClientSecret, targetClientSecretEnv } = options;
+      const exchange = createAssertionExchange(
+        options,
+        {
+          idp: await secretOf(idpClientSecret, idpClientSecretEnv, `${where}.idpClientSecretEnv`),
+          target: await secretOf(targetClientSecret, targetClientSecretEnv, `${where}.targetClientSecretEnv`),
+        },
+        now,
+      );
+      opened.push(exchange);
+      return createExchangeAuthorizer({
+        headerName: 'authorization',
+        subjects: upstreamSubjects(server, provider, 'idToken', now),
+        cache: createCredentialCache<string>(now, 'assertion exchanges'),
+        what: 'a token from an identity assertion',
+        log,
+        exchange: exchange.exchange,
+        own: exchange.own,
+      });
+    },
+    async close() {
+      await Promise.allSettled(opened.map((exchange) => exchange.close()));
+    },
+  };
+}
+
+function providerOf(
+  slots: Pick<Slots, 'upstreamTokens'>,
+  { subjectProviderName }: XaaOptions,
+  where: string,
+): { readonly server: UpstreamTokens; readonly provider: string } {
+  const server = upstreamTokensFor(slots, subjectProviderName, { where, option: 'subjectProviderName' });
+  const provider = subjectProviderName ?? server?.providers[0];
+  if (server === undefined || provider === undefined) {
+    const message = `${where}: xaa needs the ID token of an upstream provider, and there is no authorization server`;
+    throw new GatewayFault('AUTH_STRATEGY_INVALID', message);
+  }
+  if (subjectProviderName === undefined && server.providers.length > 1) {
+    throw new GatewayFault('AUTH_STRATEGY_INVALID', `${where}: ${ambiguousProvider(server.providers)}`);
+  }
+  return { server, provider };
+}

@@ -22,6 +22,8 @@ export interface ClientMetadata {
 export interface MetadataRefusal {
   readonly error: 'invalid_redirect_uri' | 'invalid_client_metadata';
   readonly description: string;
+  /** The same request may succeed later. */
+  readonly isTemporary?: true;
 }
 
 /** Whether a value is a refusal. */

@@ -33,9 +33,12 @@ export interface Clients {
 /** A metadata document that cannot be used. */
 export class ClientRefusal {
   readonly description: string;
+  /** The document may be available later: the client keeps its tokens. */
+  readonly isTemporary: boolean;
 
-  constructor(description: string) {
+  constructor(description: string, isTemporary = false) {
     this.description = description;
+    this.isTemporary = isTemporary;
   }
 }
 
@@ -78,7 +81,8 @@ export function createClients({ config, storage, supportedScopes, issuer, log, n
       if (!/^https?:/.test(id)) return registered.find(id);
       if (!cimd.enabled || !isDocumentUrl(id, allowsLoopback)) return undefined;
       const metadata = await documents.find(id, address);
-      return isRefusal(metadata) ? new ClientRefusal(metadata.description) : { ...metadata, client_id: id };
+      if (!isRefusal(metadata)) return { ...metadata, client_id: id };
+      return new ClientRefusal(metadata.description, metadata.isTemporary);
     },
     used: (id) => registered.used(id),
     async close() {

@@ -1,15 +1,24 @@
 import type { JsonObject } from '@toolmgr/core';
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import { ClientRefusal } from '../clients/clients.ts';
 
 /** Where the OAuth server finds its clients. */
 export interface ClientSource {
   /**
-   * Metadata of RFC 7591 with `client_id`; `client_secret` is the SHA-256 of the secret in hexadecimal. A `description`: why the
+   * Metadata of RFC 7591 with `client_id`; `client_secret` is the SHA-256 of the secret in hexadecimal. A refusal: why the
    * client cannot be used. `address`: of the connection that asks.
    */
-  find(id: string, address: string | undefined): Promise<JsonObject | { readonly description: string } | undefined>;
+  find(id: string, address: string | undefined): Promise<JsonObject | ClientRefusal | undefined>;
   /** A client got a token. */
   used(id: string): Promise<void>;
+}
+
+/** 503 and no fault of this server: a client that gets `invalid_client` would forget its tokens. */
+class ClientUnavailable extends errors.OIDCProviderError {
+  constructor() {
+    super(503, 'temporarily_unavailable');
+    this.expose = true; // not reported as a failure of the server
+  }
 }
 
 /** Finds clients for the OAuth library, which neither registers nor changes them. */
@@ -18,7 +27,9 @@ export function clientAdapter(clients: ClientSource): Adapter {
     async find(id) {
       const found = await clients.find(id, Provider.ctx?.req.socket.remoteAddress);
       if (found === undefined) return undefined;
-      if (!('client_id' in found)) throw new errors.InvalidClient(String(found.description));
+      if (found instanceof ClientRefusal) {
+        throw found.isTemporary ? new ClientUnavailable() : new errors.InvalidClient(found.description);
+      }
       // the library's own setting follows the signing key, which may have changed since the registration
       const { id_token_signed_response_alg: _, ...metadata } = found;
       return metadata as AdapterPayload;

@@ -130,6 +130,7 @@ function formRoute(parts: RouteParts, path: string): RouteAnswer {
       request = node;
       return server.handle(node, response);
     });
+    if (answer.status === 503) return sendUnavailable(responder);
     if (answer.status >= 500) return sendFault(responder, request && server.faultOf(request));
     const gone = { isGone: false };
     responder.onDisconnect(() => {
@@ -155,7 +156,7 @@ function browserRoute(parts: RouteParts, libraryPath: (path: string) => string):
       },
     );
     if (status >= 500) {
-      const isDown = isUnavailable(request && server.faultOf(request));
+      const isDown = status === 503 || isUnavailable(request && server.faultOf(request));
       return sendPage(responder, failedRequestPage(isDown ? 503 : 500));
     }
     responder.send(status, { ...headers, ...NOT_STORED }, body);
@@ -175,11 +176,12 @@ function sendPage(responder: Responder, { status, headers, body }: BrowserAnswer
 }
 
 function sendFault(responder: Responder, cause: unknown): void {
-  if (isUnavailable(cause)) {
-    const retry = { 'retry-after': RETRY_SECONDS };
-    return sendJson(responder, 503, 'temporarily_unavailable', 'try again later', retry);
-  }
+  if (isUnavailable(cause)) return sendUnavailable(responder);
   sendJson(responder, 500, 'server_error', 'the request failed');
+}
+
+function sendUnavailable(responder: Responder): void {
+  sendJson(responder, 503, 'temporarily_unavailable', 'try again later', { 'retry-after': RETRY_SECONDS });
 }
 
 function isUnavailable(cause: unknown): boolean {

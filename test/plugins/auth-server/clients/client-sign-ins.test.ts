@@ -19,7 +19,7 @@ beforeAll(async () => {
   plain = await authServerRig();
   web = await loopbackServer((request, response) => {
     const document = DOCUMENTS[request.url ?? '']?.(`${web.url}${request.url}`);
-    if (document === undefined) response.writeHead(404).end();
+    if (document === undefined) response.writeHead(request.url === '/away.json' ? 500 : 404).end();
     else response.end(JSON.stringify(document));
   });
 });
@@ -195,6 +195,16 @@ describe('ids that are no clients', () => {
     const { browser, url } = rig.begin(`${web.url}/none.json`, { redirect_uri: 'http://127.0.0.1:33418/' });
     const answer = await browser.get(url);
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
+  });
+
+  it('of documents whose server is away keep their tokens: 503, and no error in the log', async () => {
+    const id = `${web.url}/away.json`;
+    const { browser, url } = rig.begin(id, { redirect_uri: 'http://127.0.0.1:33418/' });
+    expect((await browser.get(url)).status).toBe(503);
+    const answer = await rig.token({ grant_type: 'refresh_token', client_id: id, refresh_token: 'x' });
+    expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable']);
+    expect(answer.headers.get('retry-after')).toBe('5');
+    expect(rig.http.logged.filter(({ level }) => level === 'error')).toEqual([]);
   });
 
   it('cannot be taken over: a registration gets an id of its own', async () => {

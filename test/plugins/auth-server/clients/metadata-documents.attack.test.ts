@@ -45,7 +45,7 @@ const resolvesTo =
     else done(null, addresses[0] ?? '', 4);
   };
 
-const UNFETCHABLE = new ClientRefusal('the document cannot be fetched');
+const UNFETCHABLE = new ClientRefusal('the document cannot be fetched', true);
 
 describe('hostile client metadata documents', () => {
   it.each(['/redirect', '/endless', '/gigabyte'])('refuses %s', async (path) => {

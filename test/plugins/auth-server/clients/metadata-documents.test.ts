@@ -9,12 +9,13 @@ import { clientsOnMemory } from './registering.ts';
 const CIMD = { enabled: true, cacheFallbackTtl: 300_000, cacheMaxSize: 2 };
 const ISSUER = 'http://127.0.0.1:4483';
 const documents = new Map<string, (url: string) => unknown>();
+const statuses = new Map<string, number>();
 let web: LoopbackServer;
 
 beforeAll(async () => {
   web = await loopbackServer((request, response) => {
     const document = documents.get(request.url ?? '');
-    response.statusCode = document === undefined ? 404 : 200;
+    response.statusCode = document === undefined ? 404 : (statuses.get(request.url ?? '') ?? 200);
     response.end(JSON.stringify(document?.(`${web.url}${request.url}`) ?? {}));
   });
 });
@@ -94,10 +95,38 @@ describe('client metadata documents', () => {
     const { clients } = clientsOnMemory({ cimd: CIMD, issuer: ISSUER });
     const url = `${web.url}/later.json`;
     expect(await clients.find(url, undefined)).toEqual(
-      new ClientRefusal('the document answers with status 404, expected 200'),
+      new ClientRefusal('the URL has no JSON object without repeated members'),
     );
     served('/later.json', vsCodeDocument);
     expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
+  });
+
+  it('uses a known document for a day while its server is away, and asks again once a minute', async () => {
+    const { clients, clock } = clientsOnMemory({ cimd: CIMD, issuer: ISSUER });
+    const url = served('/away.json', vsCodeDocument);
+    await clients.find(url, undefined);
+    statuses.set('/away.json', 503);
+    clock.nowMs += 300_000;
+    for (let n = 0; n < 3; n++) expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
+    expect(fetches('/away.json')).toBe(2);
+    clock.nowMs += 60_000;
+    expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
+    expect(fetches('/away.json')).toBe(3);
+    clock.nowMs += 24 * 3_600_000;
+    expect(await clients.find(url, undefined)).toEqual(new ClientRefusal('the document cannot be fetched', true));
+    statuses.delete('/away.json');
+    expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
+  });
+
+  it('ends a client when its document is gone or changed', async () => {
+    const { clients, clock } = clientsOnMemory({ cimd: CIMD, issuer: ISSUER });
+    const url = served('/gone.json', vsCodeDocument);
+    await clients.find(url, undefined);
+    clock.nowMs += 300_000;
+    statuses.set('/gone.json', 410);
+    expect(await clients.find(url, undefined)).toMatchObject({ isTemporary: false });
+    statuses.set('/gone.json', 503);
+    expect(await clients.find(url, undefined)).toMatchObject({ isTemporary: true });
   });
 
   it.each<[string, (id: string) => JsonObject, string]>([

@@ -3,6 +3,7 @@ import { featureBehaviours } from './behaviours-features.ts';
 import { outsideBehaviours } from './behaviours-outside.ts';
 import { policyBehaviours } from './behaviours-policy.ts';
 import { protocolBehaviours } from './behaviours-protocol.ts';
+import { upstreamBehaviours } from './behaviours-upstreams.ts';
 import { defaults } from './defaults.ts';
 import type { Mutation } from './mutation.ts';
 
@@ -14,4 +15,5 @@ export const mutations: readonly Mutation[] = [
   ...protocolBehaviours,
   ...featureBehaviours,
   ...outsideBehaviours,
+  ...upstreamBehaviours,
 ];

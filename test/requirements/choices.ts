@@ -12,6 +12,7 @@ import { revisions } from './choices/revisions.ts';
 import { search } from './choices/search.ts';
 import { telemetry } from './choices/telemetry.ts';
 import { templates } from './choices/templates.ts';
+import { upstreams } from './choices/upstreams.ts';
 import { webhooks } from './choices/webhooks.ts';
 import { wire } from './choices/wire.ts';
 
@@ -32,5 +33,6 @@ export const choices = [
   ...search,
   ...telemetry,
   ...templates,
+  ...upstreams,
   ...webhooks,
 ] as const;

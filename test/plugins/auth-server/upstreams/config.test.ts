@@ -80,7 +80,7 @@ describe('an upstream provider', () => {
     ]);
   });
 
-  it('is required at sign-in by default; the first one must be', () => {
+  proves('choice.upstream.first-required', 'is required at sign-in by default; the first one must be', () => {
     expect(upstreamProviders.parse([oidc()])[0]?.loginPolicy).toBe('required');
     expect(problems(oidc(), oauth2({}, { loginPolicy: 'onDemand' }))).toEqual([]);
     expect(problems(oidc({}, { loginPolicy: 'onDemand' }), oauth2())).toEqual([
@@ -97,7 +97,7 @@ describe('an upstream provider', () => {
 });
 
 describe('addresses of a provider', () => {
-  it('are public unless allowPrivateAddresses is set; the message names it', () => {
+  proves('choice.upstream.addresses', 'are public unless allowPrivateAddresses is set; the message names it', () => {
     expect(problems(oidc({ issuerUrl: 'https://10.0.0.1' }))).toEqual([
       'upstreamProviders.0.oidcConfig.issuerUrl: leads to a private address, which is not allowed (allowPrivateAddresses: true allows it)',
     ]);
@@ -109,7 +109,7 @@ describe('addresses of a provider', () => {
     expect(problems(oidc({}, { allowPrivateAddresses: ['https://idp'] })).join()).toContain('expected a host');
   });
 
-  it('take https, and http to other machines only with insecureAllowHTTP', () => {
+  proves('choice.upstream.plain-http', 'take https, and http to other machines only with insecureAllowHTTP', () => {
     const plain = { issuerUrl: 'http://keycloak.auth.svc:8080/realms/corp' };
     expect(problems(oidc(plain, { allowPrivateAddresses: true }))).toEqual([
       expect.stringContaining('(insecureAllowHTTP: true allows it, for development)'),

@@ -396,14 +396,14 @@ describe('a refresh at an OAuth 2.0 provider', () => {
     expect(revealed(fresh)).toMatchObject({ access: 'gho_2', refresh: 'r1', clientId: 'gateway' });
   });
 
-  it('is repeated without scopes when the provider granted fewer', async () => {
+  proves('choice.upstream.refresh-scopes', 'is repeated without scopes when the provider granted fewer', async () => {
     const { upstream, tokens, got } = await refreshing([status(400, { error: 'invalid_scope' }), () => TOKEN]);
     await upstream.refresh(tokens, soon());
     expect(got.slice(-2).map(({ form }) => form.get('scope'))).toEqual(['repo gist', null]);
   });
 
   for (const error of ['invalid_grant', 'bad_refresh_token', 'invalid_refresh_token', 'token_revoked']) {
-    it(`with ${error} is a refusal`, async () => {
+    proves('choice.upstream.refusal-or-outage', `with ${error} is a refusal`, async () => {
       const { upstream, tokens } = await refreshing([status(400, { error })]);
       await expect(upstream.refresh(tokens, soon())).rejects.toMatchObject({
         name: 'UpstreamRefusal',
@@ -424,11 +424,12 @@ describe('a refresh at an OAuth 2.0 provider', () => {
     ],
     ['an empty object', () => ({})],
     ['status 403 of a firewall', ({ response }: Got) => void response.writeHead(403).end('blocked')],
+    ['status 403 and JSON of a firewall', status(403, { error: 'blocked' })],
     ['invalid_client', status(401, { error: 'invalid_client' })],
     ['unauthorized_client', status(400, { error: 'unauthorized_client' })],
     ['a closed connection', ({ response }: Got) => void response.destroy()],
   ] as const) {
-    it(`with ${what} is no refusal`, async () => {
+    proves('choice.upstream.refusal-or-outage', `with ${what} is no refusal`, async () => {
       const { upstream, tokens } = await refreshing([answer, answer]);
       await expect(upstream.refresh(tokens, soon())).rejects.toMatchObject({ name: 'GatewayFault' });
     });

@@ -126,7 +126,7 @@ describe('an OpenID Connect provider', () => {
     expect(idp.seen).toContain('GET /me');
   });
 
-  it('accepts the secret by HTTP Basic where the body is refused', async () => {
+  proves('choice.upstream.client-methods', 'accepts the secret by HTTP Basic where the body is refused', async () => {
     const idp = await provider({}, { token_endpoint_auth_method: 'client_secret_basic' });
     expect((await signIn(await upstream(idp.issuer))).identity.subject).toBe('ada');
   });
@@ -163,14 +163,18 @@ describe('an OpenID Connect provider', () => {
     expect(idp.seen).toHaveLength(before);
   });
 
-  it('refuses a refreshed ID token of another person, after the tokens were returned', async () => {
-    const idp = await provider();
-    const made = await upstream(idp.issuer);
-    const { tokens } = await signIn(made);
-    const { tokens: stored, check } = await made.refresh({ ...tokens, idTokenSubject: 'bob' }, soon());
-    expect(stored.refreshToken?.reveal()).toBeTruthy();
-    await expect(check()).rejects.toThrow('refreshed tokens are of another person (invalid_response)');
-  });
+  proves(
+    'choice.upstream.refresh-checked-late',
+    'refuses a refreshed ID token of another person, after the tokens were returned',
+    async () => {
+      const idp = await provider();
+      const made = await upstream(idp.issuer);
+      const { tokens } = await signIn(made);
+      const { tokens: stored, check } = await made.refresh({ ...tokens, idTokenSubject: 'bob' }, soon());
+      expect(stored.refreshToken?.reveal()).toBeTruthy();
+      await expect(check()).rejects.toThrow('refreshed tokens are of another person (invalid_response)');
+    },
+  );
 
   it('revokes the refresh token', async () => {
     const idp = await provider();
@@ -201,7 +205,7 @@ describe('an OpenID Connect provider', () => {
 });
 
 describe('an OpenID Connect provider that does not answer', () => {
-  it('delays only its own sign-ins, and works when it is back', async () => {
+  proves('choice.upstream.unreachable', 'delays only its own sign-ins, and works when it is back', async () => {
     const idp = await provider();
     await idp.pause();
     const log: string[] = [];
@@ -212,6 +216,21 @@ describe('an OpenID Connect provider that does not answer', () => {
     expect(log.filter((line) => line.startsWith('an upstream provider cannot be discovered'))).toHaveLength(1);
     expect(log.filter((line) => line.startsWith('the upstream provider is discovered'))).toHaveLength(1);
   });
+
+  proves(
+    'choice.upstream.unreachable',
+    'is discovered by itself when it is back',
+    async () => {
+      const idp = await provider();
+      await idp.pause();
+      const log: string[] = [];
+      await upstreamOf(corp(idp.issuer), { environment: ENVIRONMENT, log });
+      await expect.poll(() => log.length).toBe(1);
+      await idp.resume();
+      await expect.poll(() => log.at(-1), { timeout: 15_000 }).toContain('the upstream provider is discovered');
+    },
+    30_000,
+  );
 
   it('is an outage, not a refusal, when tokens are refreshed', async () => {
     const idp = await provider();

@@ -192,7 +192,7 @@ describe('a registered client', () => {
     expect(registrations()).toHaveLength(1);
   });
 
-  it('is registered once by replicas that start together', async () => {
+  proves('choice.upstream.registered-once', 'is registered once by replicas that start together', async () => {
     const { gateway, registrations } = await registering({
       client: async () => {
         await new Promise((resolve) => setTimeout(resolve, 300));
@@ -205,22 +205,26 @@ describe('a registered client', () => {
     expect(registrations()).toHaveLength(1);
   });
 
-  it('of other scopes is another client; tokens of the old one are refreshed with its credentials', async () => {
-    const { gateway, got } = await registering();
-    const first = await gateway({}, { scopes: ['repo'] });
-    await clientOf(first);
-    const { tokens } = await exchanged(first);
-    expect(tokens.clientId).toBe('client-1');
+  proves(
+    'choice.upstream.client-of-row',
+    'of other scopes is another client; tokens of the old one are refreshed with its credentials',
+    async () => {
+      const { gateway, got } = await registering();
+      const first = await gateway({}, { scopes: ['repo'] });
+      await clientOf(first);
+      const { tokens } = await exchanged(first);
+      expect(tokens.clientId).toBe('client-1');
 
-    const changed = await gateway({}, { scopes: ['repo', 'gist'] });
-    expect(await clientOf(changed)).toBe('client-2');
-    const { tokens: fresh } = await changed.refresh(tokens, soon());
-    expect(fresh.clientId).toBe('client-1');
-    expect(got.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from('client-1:secret-1').toString('base64')}`);
-    await expect(changed.refresh({ ...tokens, clientId: 'unknown' }, soon())).rejects.toThrow(
-      'the tokens were issued to a client that is not kept any more (invalid_grant)',
-    );
-  });
+      const changed = await gateway({}, { scopes: ['repo', 'gist'] });
+      expect(await clientOf(changed)).toBe('client-2');
+      const { tokens: fresh } = await changed.refresh(tokens, soon());
+      expect(fresh.clientId).toBe('client-1');
+      expect(got.at(-1)?.headers.authorization).toBe(`Basic ${Buffer.from('client-1:secret-1').toString('base64')}`);
+      await expect(changed.refresh({ ...tokens, clientId: 'unknown' }, soon())).rejects.toThrow(
+        'the tokens were issued to a client that is not kept any more (invalid_grant)',
+      );
+    },
+  );
 
   it('is registered anew before its secret ends', async () => {
     let nowMs = Date.now();
@@ -263,7 +267,7 @@ describe('a registered client', () => {
     expect(await clientOf(upstream)).toBe('client-2');
   });
 
-  it('is not asked for again at once when the provider refused', async () => {
+  proves('choice.upstream.registered-once', 'is not asked for again at once when the provider refused', async () => {
     let nowMs = Date.now();
     const { gateway, registrations } = await registering({
       now: () => nowMs,

@@ -55,6 +55,7 @@ function scriptedUpstream(
     },
     async exchange(callback, leg) {
       if (self.failing !== undefined) throw self.failing;
+      if (callback.has('error')) throw new UpstreamRefusal(name, 'access_denied', 'refused the sign-in');
       const code = callback.get('code') ?? '';
       const issued = codes.get(code);
       codes.delete(code);

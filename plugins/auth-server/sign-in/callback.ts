@@ -23,10 +23,13 @@ export function createCallback(context: SignInContext): PageAnswer {
   const { accounts, cookies, identityProvider, interactions, keys, legs, paths, progress, upstream } = context;
 
   const exchanged = async (leg: PendingLeg, from: Upstream, state: string, inbound: Inbound): Promise<LegResult> => {
-    const callback = new URLSearchParams(inbound.query);
-    if (callback.has('error')) return 'refused';
     try {
-      return await from.exchange(callback, { ...leg, state }, AbortSignal.timeout(UPSTREAM_MS));
+      // errors too: the provider's issuer is checked in them as well (RFC 9207)
+      return await from.exchange(
+        new URLSearchParams(inbound.query),
+        { ...leg, state },
+        AbortSignal.timeout(UPSTREAM_MS),
+      );
     } catch (cause) {
       return failureOf(cause, context, from);
     }

@@ -1,4 +1,4 @@
-import { type Core, GatewayFault, type JsonObject } from '@toolmgr/core';
+import { type Core, createOutageLog, GatewayFault, type JsonObject, type Outage } from '@toolmgr/core';
 import { createConnection } from '../../shared/redis/redis-connection.ts';
 import { readSecretBytes } from '../../shared/secret-reference.ts';
 import type { RedisConfig, StorageConfig } from './config.ts';
@@ -25,12 +25,22 @@ export async function createAuthStorage(core: StorageCore, config: StorageConfig
   warnOf(core, config.redis, ring !== undefined);
   const connection = createConnection(core, redisTarget(core.slots, config.redis));
   const { writeTimeout, readTimeout } = config.redis;
-  const operations = createRedisOperations(connection, writeTimeout, readTimeout);
+  const operations = createRedisOperations(connection, writeTimeout, readTimeout, outageOf(core, config.redis));
   await connection.open();
   const prefix = config.redis.keyPrefix ?? keyPrefixOf(core.server.name);
   const storage = createRedisStorage(operations, prefix);
   const { readUnencrypted } = config;
   return ring === undefined ? storage : createSealedStorage(storage, { ring, prefix, readUnencrypted, core });
+}
+
+/** A client of a Cluster stays connected when the one server with the keys is away: then only failing operations show it. */
+function outageOf(core: StorageCore, { clusterMode, addr }: RedisConfig): Outage | undefined {
+  if (!clusterMode) return undefined;
+  return createOutageLog(core, {
+    began: 'the Redis Cluster does not serve the keys of the authorization server',
+    over: 'the Redis Cluster serves the keys of the authorization server again',
+    fields: { address: addr ?? '' },
+  });
 }
 
 async function readKeyRing({ slots }: StorageCore, { encryptionKeySecretRefs: references }: StorageConfig) {

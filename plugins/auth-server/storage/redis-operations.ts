@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type BackOff, backOffMs, causesOf, GatewayFault, LATE, within } from '@toolmgr/core';
+import { type BackOff, backOffMs, causesOf, GatewayFault, LATE, type Outage, within } from '@toolmgr/core';
 import type { Connection } from '../../shared/redis/redis-connection.ts';
 import type { RecordClient } from './record-scripts.ts';
 
@@ -26,8 +26,13 @@ export interface RedisOperations {
   close(): void;
 }
 
-/** Creates the operations on a connection, which opens itself. Times in milliseconds. */
-export function createRedisOperations(connection: Connection, sendMs: number, answerMs: number): RedisOperations {
+/** Creates the operations on an open connection. Times in milliseconds. `outage`: logs operations that failed. */
+export function createRedisOperations(
+  connection: Connection,
+  sendMs: number,
+  answerMs: number,
+  outage?: Outage,
+): RedisOperations {
   const closing = new AbortController();
   let active = 0;
   let failingSinceMs: number | undefined;
@@ -36,6 +41,7 @@ export function createRedisOperations(connection: Connection, sendMs: number, an
     const answer = await connection.run((redis) => within(answerMs, undefined, command(redis as RecordClient)));
     if (answer === LATE) throw new GatewayFault('STORE_UNAVAILABLE', `Redis did not answer within ${answerMs} ms`);
     failingSinceMs = undefined;
+    if (outage?.isOn) outage.over();
     return answer;
   };
 
@@ -52,7 +58,10 @@ export function createRedisOperations(connection: Connection, sendMs: number, an
         failingSinceMs ??= nowMs;
         const waitMs = backOffMs(attempt, REPEAT);
         const isTooLate = nowMs + waitMs > beganMs + sendMs || nowMs > failingSinceMs + FAILOVER_MS;
-        if (isTooLate || closing.signal.aborted || !isPassing(cause)) throw cause;
+        if (isTooLate || closing.signal.aborted || !isPassing(cause)) {
+          outage?.failed(cause);
+          throw cause;
+        }
         await pause(waitMs, undefined, { signal: closing.signal }).catch(() => {});
       }
     }

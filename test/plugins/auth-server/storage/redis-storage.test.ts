@@ -181,7 +181,7 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
     async () => {
       await using cluster = await startRedisCluster(PASSWORD);
       const [first] = cluster.nodes as [RedisServer];
-      const { storage } = await boot({ addr: first.address, clusterMode: true });
+      const { storage, core } = await boot({ addr: first.address, clusterMode: true });
       await exercise(storage);
       await Promise.all(Array.from({ length: 50 }, (_, n) => storage.set(`many:${n}`, { n }, MINUTE)));
       const sizes = await Promise.all(
@@ -196,8 +196,19 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
       const wrong = { passwordSecretRef: { env: 'WRONG' } };
       const refused = boot({ addr: first.address, clusterMode: true, aclUserConfig: wrong });
       await expect(refused).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+
+      const owner = cluster.nodes[sizes.findIndex((size) => size > 0)] as RedisServer;
+      await owner.kill();
+      await expect(storage.get('many:1')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      await expect(storage.get('many:1')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
+      await owner.restart();
+      await until(async () => (await storage.add('after:1', { a: 1 }, MINUTE).catch(() => false)) === true, 30_000);
+      expect(core.lines.map(({ message }) => message).filter((message) => message.includes('Cluster'))).toEqual([
+        'the Redis Cluster does not serve the keys of the authorization server',
+        'the Redis Cluster serves the keys of the authorization server again',
+      ]);
     },
-    60_000,
+    90_000,
   );
 
   proves(

@@ -1,7 +1,8 @@
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { explainCause, type JsonObject, type Log, type TokenIssuer } from '@toolmgr/core';
+import { createOutageLog, explainCause, type JsonObject, type Log, type TokenIssuer } from '@toolmgr/core';
 import Provider from 'oidc-provider';
+import { isStorageFault } from '../storage/storage-fault.ts';
 import { audienceRules } from './audience-rules.ts';
 import { createOauthSessions, type OauthSessions } from './oauth-sessions.ts';
 import { INTERACTION_SECONDS, type OidcConfigurationParts, oidcConfiguration } from './oidc-configuration.ts';
@@ -30,6 +31,9 @@ export interface OidcServerParts extends OidcConfigurationParts {
   now(): number;
 }
 
+/** While the storage fails, one line in this time says so, not one for each request. */
+const STORAGE_LOG_MS = 60_000;
+
 /** Creates the server. Nothing is opened. */
 export function createOidcServer(parts: OidcServerParts): OidcServer {
   const { issuer, secrets, storage, accounts, lifespans, log, now } = parts;
@@ -57,8 +61,14 @@ export function createOidcServer(parts: OidcServerParts): OidcServer {
   });
   provider.on('interaction.ended', ({ oidc }) => pending.ended(oidc.entities.Interaction?.uid ?? ''));
   const faults = new WeakMap<IncomingMessage, unknown>();
+  const storageOutage = createOutageLog(parts, {
+    began: 'requests of the authorization server fail, because its storage does not answer or is full',
+    over: 'requests of the authorization server succeed again',
+    repeatMs: STORAGE_LOG_MS,
+  });
   provider.on('server_error', (ctx, cause) => {
     faults.set(ctx.req, cause);
+    if (isStorageFault(cause)) return storageOutage.failed(cause);
     log.error('a request of the authorization server failed', { path: ctx.path, cause: explainCause(cause) });
   });
   // an event of Koa, which the types leave out; without a listener Koa prints the error
@@ -66,6 +76,7 @@ export function createOidcServer(parts: OidcServerParts): OidcServer {
     log.error('the authorization server failed', { cause: explainCause(cause) }),
   );
   provider.on('grant.success', ({ oidc: { client } }) => {
+    storageOutage.over();
     if (client === undefined) return;
     parts.clients.used(client.clientId).catch((cause: unknown) => {
       log.warn('the use of a client was not recorded', { cause: explainCause(cause) });

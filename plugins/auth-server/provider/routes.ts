@@ -1,14 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  GatewayFault,
-  type Inbound,
-  type JsonObject,
-  type Responder,
-  type RouteAnswer,
-  type RouteTable,
-} from '@toolmgr/core';
+import type { Inbound, JsonObject, Responder, RouteAnswer, RouteTable } from '@toolmgr/core';
 import { GrantRefusal } from '../delegation/grant-refusal.ts';
 import { failedRequestPage } from '../pages/failed-request-page.ts';
+import { isStorageFault } from '../storage/storage-fault.ts';
 import type { LimitRequests } from './address-limits.ts';
 import type { AnswerFollowUps } from './after-answer.ts';
 import type { BrowserAnswer } from './interactions.ts';
@@ -156,7 +150,7 @@ function browserRoute(parts: RouteParts, libraryPath: (path: string) => string):
       },
     );
     if (status >= 500) {
-      const isDown = status === 503 || isUnavailable(request && server.faultOf(request));
+      const isDown = status === 503 || isStorageFault(request && server.faultOf(request));
       return sendPage(responder, failedRequestPage(isDown ? 503 : 500));
     }
     responder.send(status, { ...headers, ...NOT_STORED }, body);
@@ -176,16 +170,12 @@ function sendPage(responder: Responder, { status, headers, body }: BrowserAnswer
 }
 
 function sendFault(responder: Responder, cause: unknown): void {
-  if (isUnavailable(cause)) return sendUnavailable(responder);
+  if (isStorageFault(cause)) return sendUnavailable(responder);
   sendJson(responder, 500, 'server_error', 'the request failed');
 }
 
 function sendUnavailable(responder: Responder): void {
   sendJson(responder, 503, 'temporarily_unavailable', 'try again later', { 'retry-after': RETRY_SECONDS });
-}
-
-function isUnavailable(cause: unknown): boolean {
-  return cause instanceof GatewayFault && (cause.code === 'STORE_UNAVAILABLE' || cause.code === 'STORE_FULL');
 }
 
 function sendJson(

@@ -5,7 +5,7 @@ import type { RecordClient } from './record-scripts.ts';
 
 /** Operations at one time, also those that wait for a connection. */
 const MAX_OPERATIONS = 10_000;
-/** Operations wait for the end of an outage only so long after its begin; then they fail at once. */
+/** Operations wait for the end of an outage only so long after its begin, or for `sendMs`; then they fail at once. */
 const FAILOVER_MS = 10_000;
 const REPEAT: BackOff = { firstMs: 20, maxMs: 250 };
 
@@ -57,7 +57,7 @@ export function createRedisOperations(
         const nowMs = performance.now();
         failingSinceMs ??= nowMs;
         const waitMs = backOffMs(attempt, REPEAT);
-        const isTooLate = nowMs + waitMs > beganMs + sendMs || nowMs > failingSinceMs + FAILOVER_MS;
+        const isTooLate = nowMs + waitMs > beganMs + sendMs || nowMs > failingSinceMs + Math.max(FAILOVER_MS, sendMs);
         if (isTooLate || closing.signal.aborted || !isPassing(cause)) {
           outage?.failed(cause);
           throw cause;

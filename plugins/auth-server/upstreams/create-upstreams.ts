@@ -39,6 +39,11 @@ export async function createUpstreams(
   parts: UpstreamsParts,
 ): Promise<readonly Upstream[]> {
   const made: Upstream[] = [];
+  if (providers[0] !== undefined && isSynthetic(providers[0])) {
+    parts.log.warn('each sign-in makes a new person: the first upstream has neither identityFromToken nor userInfo', {
+      upstream: providers[0].name,
+    });
+  }
   try {
     for (const [index, provider] of providers.entries()) {
       made.push(await createUpstream(provider, `authServerConfig.upstreamProviders.${index}`, parts));
@@ -48,6 +53,13 @@ export async function createUpstreams(
     await Promise.allSettled(made.map((upstream) => upstream.close()));
     throw cause;
   }
+}
+
+/** Subjects come from access tokens. */
+function isSynthetic({ oauth2Config }: UpstreamConfig): boolean {
+  return (
+    oauth2Config !== undefined && oauth2Config.identityFromToken === undefined && oauth2Config.userInfo === undefined
+  );
 }
 
 async function createUpstream(provider: UpstreamConfig, where: string, parts: UpstreamsParts): Promise<Upstream> {

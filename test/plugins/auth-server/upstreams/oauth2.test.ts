@@ -111,6 +111,21 @@ describe('an OAuth 2.0 provider', () => {
     },
   );
 
+  it('without identity is warned about when it names the person', async () => {
+    const oauth2Config = {
+      authorizationEndpoint: 'https://a.example',
+      tokenEndpoint: 'https://a.example',
+      clientId: 'a',
+    };
+    const log: string[] = [];
+    await upstreamOf({ type: 'oauth2', oauth2Config }, { log });
+    await upstreamOf(
+      { type: 'oauth2', oauth2Config: { ...oauth2Config, identityFromToken: { subjectPath: 'id' } } },
+      { log },
+    );
+    expect(log).toEqual([expect.stringContaining('each sign-in makes a new person')]);
+  });
+
   it('answers that are not quite standard are read', async () => {
     const cases: readonly (readonly [JsonObject, object])[] = [
       [

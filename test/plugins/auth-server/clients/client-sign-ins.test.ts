@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import { type AuthServerRig, authServerRig, claimsOf } from '../../../support/auth-server-rig.ts';
 import { type LoopbackServer, loopbackServer } from '../../../support/loopback-server.ts';
 import { proves } from '../../../support/proves.ts';
+import { until } from '../../../support/until.ts';
 import { claudeCodeDocument, REGISTRATIONS, vsCodeDocument } from './client-requests.ts';
 
 const DOCUMENTS: Readonly<Record<string, (id: string) => object>> = {
@@ -134,6 +136,24 @@ describe('MCP clients', () => {
     expect([without.status, without.body.error]).toEqual([401, 'invalid_client']);
     expect((await exchange('wrong')).status).toBe(401);
     expect((await exchange(key)).status).toBe(200);
+  });
+});
+
+describe('registrations', () => {
+  it('are known to all replicas', async () => {
+    const storage = createMemoryStorage(Date.now);
+    await using first = await authServerRig({ storage, issuer: 'https://gateway.example' });
+    await using second = await authServerRig({ storage, issuer: 'https://gateway.example' });
+    const attempt = second.begin(await first.register());
+    const answer = await attempt.browser.get(attempt.url);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, expect.stringContaining('/oauth/sign-in/')]);
+  });
+
+  it('are marked as used by a token', async () => {
+    const kept = createMemoryStorage(Date.now);
+    await using one = await authServerRig({ storage: kept });
+    const { clientId } = await one.tokens();
+    await until(async () => (await kept.get(`client:${clientId}`))?.value.usedMs !== undefined);
   });
 });
 

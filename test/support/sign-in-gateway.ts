@@ -164,8 +164,8 @@ async function bodyOf(request: IncomingMessage): Promise<unknown> {
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** The issuer is in the file, so the port is chosen before the gateway listens. */
-async function freePort(): Promise<number> {
+/** A port that is free now. The issuer is in the file, so the port is chosen before the gateway listens. */
+export async function freePort(): Promise<number> {
   const server = createTcpServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,4 +1,3 @@
-import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import {
   Client as ClientV2,
   type OAuthClientProvider as ProviderV2,
@@ -8,36 +7,23 @@ import type { OAuthClientProvider as ProviderV1 } from '@modelcontextprotocol/sd
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { certificates } from '../../../support/certificates.ts';
+import { type ClientDocument, clientDocument, publicClient } from '../../../support/client-document.ts';
 import { httpBrowser } from '../../../support/http-browser.ts';
-import { type LoopbackServer, loopbackServer } from '../../../support/loopback-server.ts';
 import { type SignInGateway, signInGateway } from '../../../support/sign-in-gateway.ts';
 
 const REDIRECT = 'http://127.0.0.1:33418/callback';
-const METADATA = {
-  client_name: 'Client of a test',
-  redirect_uris: [REDIRECT],
-  grant_types: ['authorization_code', 'refresh_token'],
-  response_types: ['code'],
-  token_endpoint_auth_method: 'none',
-};
+const METADATA = publicClient(REDIRECT);
 
 let gateway: SignInGateway;
-/** Serves the metadata document of a client. */
-let web: LoopbackServer;
+let document: ClientDocument;
 
 beforeAll(async () => {
   gateway = await signInGateway();
-  const { ca, ...tls } = certificates();
-  setDefaultCACertificates([...getCACertificates('default'), ca]); // of this test's process
-  web = await loopbackServer((_request, response) => {
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ client_id: `${web.url}/client.json`, ...METADATA }));
-  }, tls);
+  document = await clientDocument(METADATA);
 }, 60_000);
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
-  await web?.[Symbol.asyncDispose]();
+  await document?.[Symbol.asyncDispose]();
 });
 
 interface Kept {
@@ -157,9 +143,9 @@ describe.each(CLIENTS)('%s', (_name, connect) => {
   });
 
   it('identifies itself by its metadata document', async () => {
-    const app = application(`${web.url}/client.json`);
+    const app = application(document.id);
     const client = await connect(app);
-    expect(app.kept.client?.client_id).toBe(`${web.url}/client.json`);
+    expect(app.kept.client?.client_id).toBe(document.id);
     expect(await client.call('notes_whoami')).toBe('ada');
     await client.close();
   });

@@ -3,6 +3,7 @@ import { featureBehaviours } from './behaviours-features.ts';
 import { outsideBehaviours } from './behaviours-outside.ts';
 import { policyBehaviours } from './behaviours-policy.ts';
 import { protocolBehaviours } from './behaviours-protocol.ts';
+import { signInBehaviours } from './behaviours-sign-in.ts';
 import { upstreamBehaviours } from './behaviours-upstreams.ts';
 import { defaults } from './defaults.ts';
 import type { Mutation } from './mutation.ts';
@@ -15,5 +16,6 @@ export const mutations: readonly Mutation[] = [
   ...protocolBehaviours,
   ...featureBehaviours,
   ...outsideBehaviours,
+  ...signInBehaviours,
   ...upstreamBehaviours,
 ];

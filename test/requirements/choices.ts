@@ -10,6 +10,7 @@ import { passing } from './choices/passing.ts';
 import { remote } from './choices/remote.ts';
 import { revisions } from './choices/revisions.ts';
 import { search } from './choices/search.ts';
+import { signIn } from './choices/sign-in.ts';
 import { telemetry } from './choices/telemetry.ts';
 import { templates } from './choices/templates.ts';
 import { upstreams } from './choices/upstreams.ts';
@@ -31,6 +32,7 @@ export const choices = [
   ...outgoing,
   ...remote,
   ...search,
+  ...signIn,
   ...telemetry,
   ...templates,
   ...upstreams,

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { proves } from '../../../support/proves.ts';
 import { type FakeAnswer, signInRig } from '../../../support/sign-in-rig.ts';
 import { answerAt, askedForConsent, outcomeOf, signedInBrowser } from '../../../support/sign-in-steps.ts';
 
@@ -6,17 +7,21 @@ import { answerAt, askedForConsent, outcomeOf, signedInBrowser } from '../../../
 const sentTo = (answer: FakeAnswer): string => answer.location ?? answer.refresh ?? '';
 
 describe('the answer of a provider', () => {
-  it('is refused in another browser: no login into the account of an attacker, and the leg stays open', async () => {
-    const rig = signInRig();
-    const [attacker, victim] = [rig.browser(), rig.browser()];
-    const page = attacker.begin();
-    victim.begin();
-    const query = rig.upstream('corp').answer(sentTo(await attacker.get(page)), 'mallory');
-    expect((await victim.get(`/oauth/callback?${query}`)).status).toBe(400);
-    expect(rig.upstream('corp').exchanged).toEqual([]);
-    expect([...victim.jar.keys()]).toEqual(['interaction']);
-    expect((await attacker.get(`/oauth/callback?${query}`)).location).toBe(page);
-  });
+  proves(
+    'choice.sign-in.browser-bound',
+    'is refused in another browser: no login into the account of an attacker, and the leg stays open',
+    async () => {
+      const rig = signInRig();
+      const [attacker, victim] = [rig.browser(), rig.browser()];
+      const page = attacker.begin();
+      victim.begin();
+      const query = rig.upstream('corp').answer(sentTo(await attacker.get(page)), 'mallory');
+      expect((await victim.get(`/oauth/callback?${query}`)).status).toBe(400);
+      expect(rig.upstream('corp').exchanged).toEqual([]);
+      expect([...victim.jar.keys()]).toEqual(['interaction']);
+      expect((await attacker.get(`/oauth/callback?${query}`)).location).toBe(page);
+    },
+  );
 
   it('is refused in another browser for the page of connections too', async () => {
     const rig = signInRig();
@@ -28,7 +33,7 @@ describe('the answer of a provider', () => {
     expect(victim.jar.has('session')).toBe(false);
   });
 
-  it('is taken once', async () => {
+  proves('choice.sign-in.browser-bound', 'is taken once', async () => {
     const rig = signInRig();
     const browser = rig.browser();
     const page = browser.begin();
@@ -38,23 +43,27 @@ describe('the answer of a provider', () => {
     expect(rig.upstream('corp').exchanged).toEqual(['ada']);
   });
 
-  it('goes to the provider that the browser was sent to, also with the code of another one', async () => {
-    const rig = signInRig({ upstreams: ['corp', 'jira'] });
-    const [browser, other] = [rig.browser(), rig.browser()];
-    const page = browser.begin();
-    const first = await browser.get(page);
-    const elsewhere = other.begin();
-    await answerAt(rig, other, 'corp', await other.get(elsewhere), 'bob');
-    const code = rig
-      .upstream('jira')
-      .answer(sentTo(await other.get(elsewhere)), 'bob')
-      .match(/code=([^&]+)/)?.[1];
-    const state = new URL(sentTo(first)).searchParams.get('state');
-    await browser.get(`/oauth/callback?code=${code}&state=${state}&provider=jira&iss=https://jira.example`);
-    expect(rig.upstream('jira').exchanged).toEqual([]);
-    await browser.get(page);
-    expect(outcomeOf(rig, page)).toMatchObject({ error: 'access_denied' });
-  });
+  proves(
+    'choice.sign-in.mix-up',
+    'goes to the provider that the browser was sent to, also with the code of another one',
+    async () => {
+      const rig = signInRig({ upstreams: ['corp', 'jira'] });
+      const [browser, other] = [rig.browser(), rig.browser()];
+      const page = browser.begin();
+      const first = await browser.get(page);
+      const elsewhere = other.begin();
+      await answerAt(rig, other, 'corp', await other.get(elsewhere), 'bob');
+      const code = rig
+        .upstream('jira')
+        .answer(sentTo(await other.get(elsewhere)), 'bob')
+        .match(/code=([^&]+)/)?.[1];
+      const state = new URL(sentTo(first)).searchParams.get('state');
+      await browser.get(`/oauth/callback?code=${code}&state=${state}&provider=jira&iss=https://jira.example`);
+      expect(rig.upstream('jira').exchanged).toEqual([]);
+      await browser.get(page);
+      expect(outcomeOf(rig, page)).toMatchObject({ error: 'access_denied' });
+    },
+  );
 
   it('is useless with the code of another sign-in', async () => {
     const rig = signInRig();
@@ -88,7 +97,7 @@ describe('the answer of a provider', () => {
     expect(outcomeOf(rig, page)).toBeUndefined();
   });
 
-  it('comes too late after 10 minutes', async () => {
+  proves('choice.sign-in.browser-bound', 'comes too late after 10 minutes', async () => {
     const rig = signInRig();
     const browser = rig.browser();
     const page = browser.begin();
@@ -140,14 +149,18 @@ describe('an authorization request', () => {
     }
   });
 
-  it('is sent to providers at most 20 times, so that reloads do not fill the storage', async () => {
-    const rig = signInRig();
-    const browser = rig.browser();
-    const page = browser.begin();
-    const statuses: number[] = [];
-    for (let count = 0; count < 30; count++) statuses.push((await browser.get(page)).status);
-    expect(statuses).toEqual([...Array(20).fill(303), ...Array(10).fill(429)]);
-  });
+  proves(
+    'choice.sign-in.redirects',
+    'is sent to providers at most 20 times, so that reloads do not fill the storage',
+    async () => {
+      const rig = signInRig();
+      const browser = rig.browser();
+      const page = browser.begin();
+      const statuses: number[] = [];
+      for (let count = 0; count < 30; count++) statuses.push((await browser.get(page)).status);
+      expect(statuses).toEqual([...Array(20).fill(303), ...Array(10).fill(429)]);
+    },
+  );
 
   it('sets a cookie that scripts and other hosts cannot set or read, and not more than 20 of them', async () => {
     const rig = signInRig();
@@ -176,15 +189,19 @@ describe('an authorization request', () => {
 });
 
 describe('consent', () => {
-  it('is not given without the cookie of the browser that saw the page', async () => {
-    const rig = signInRig();
-    const { browser, page, shown } = await askedForConsent(rig);
-    for (const name of [...browser.jar.keys()]) if (name.startsWith('__Host-')) browser.jar.delete(name);
-    expect((await browser.press(shown, 'Allow')).status).toBe(403);
-    expect(outcomeOf(rig, page)).toBeUndefined();
-  });
+  proves(
+    'choice.sign-in.consent-form',
+    'is not given without the cookie of the browser that saw the page',
+    async () => {
+      const rig = signInRig();
+      const { browser, page, shown } = await askedForConsent(rig);
+      for (const name of [...browser.jar.keys()]) if (name.startsWith('__Host-')) browser.jar.delete(name);
+      expect((await browser.press(shown, 'Allow')).status).toBe(403);
+      expect(outcomeOf(rig, page)).toBeUndefined();
+    },
+  );
 
-  it('is not given with the cookie and the token of another browser', async () => {
+  proves('choice.sign-in.consent-form', 'is not given with the cookie and the token of another browser', async () => {
     const rig = signInRig();
     const [victim, attacker] = [await askedForConsent(rig), await askedForConsent(rig)];
     const token = /name="csrf" value="([^"]*)"/.exec(attacker.shown.body)?.[1];
@@ -239,7 +256,7 @@ describe('consent', () => {
 });
 
 describe('a link to connect an account', () => {
-  it('connects nothing in the browser of another person', async () => {
+  proves('choice.sign-in.connect-link', 'connects nothing in the browser of another person', async () => {
     const rig = signInRig();
     const attacker = await signedInBrowser(rig, 'mallory');
     const victim = await signedInBrowser(rig, 'ada');
@@ -272,38 +289,46 @@ describe('a link to connect an account', () => {
     expect(await rig.accounts.connections(victim.person)).toHaveLength(1);
   });
 
-  it('connects nothing by itself: a GET only asks, and the form needs its token', async () => {
-    const rig = signInRig();
-    const { browser, person } = await signedInBrowser(rig);
-    const page = await browser.get(rig.signIn.connectUrl(person, 'github'));
-    expect(page).toMatchObject({ status: 200, refresh: undefined });
-    expect((await browser.press(page, 'Connect github', { csrf: 'x' })).status).toBe(403);
-  });
+  proves(
+    'choice.sign-in.connect-link',
+    'connects nothing by itself: a GET only asks, and the form needs its token',
+    async () => {
+      const rig = signInRig();
+      const { browser, person } = await signedInBrowser(rig);
+      const page = await browser.get(rig.signIn.connectUrl(person, 'github'));
+      expect(page).toMatchObject({ status: 200, refresh: undefined });
+      expect((await browser.press(page, 'Connect github', { csrf: 'x' })).status).toBe(403);
+    },
+  );
 
-  it('is refused when it is changed, expired, or for an unknown provider', async () => {
-    const rig = signInRig();
-    const { browser, person } = await signedInBrowser(rig);
-    const link = rig.signIn.connectUrl(person, 'github');
-    const ticket = new URL(link).searchParams.get('ticket') ?? '';
-    const [claims = '', signature = ''] = ticket.split('~');
-    const changed = Buffer.from(claims, 'base64url').toString().replace('github', 'corp');
-    const forged = [
-      '',
-      claims,
-      `${claims}~`,
-      `~${signature}`,
-      `${Buffer.from(changed).toString('base64url')}~${signature}`,
-      `${ticket}~x`,
-      `${ticket}x`,
-      'x'.repeat(100_000),
-    ];
-    for (const each of forged) {
-      expect((await browser.get(`/oauth/connect?ticket=${encodeURIComponent(each)}`)).status).toBe(400);
-    }
-    expect((await browser.get(rig.signIn.connectUrl(person, 'unknown'))).status).toBe(400);
-    rig.clock.advance(10 * 60_000);
-    expect((await browser.get(link)).status).toBe(400);
-  });
+  proves(
+    'choice.sign-in.connect-link',
+    'is refused when it is changed, expired, or for an unknown provider',
+    async () => {
+      const rig = signInRig();
+      const { browser, person } = await signedInBrowser(rig);
+      const link = rig.signIn.connectUrl(person, 'github');
+      const ticket = new URL(link).searchParams.get('ticket') ?? '';
+      const [claims = '', signature = ''] = ticket.split('~');
+      const changed = Buffer.from(claims, 'base64url').toString().replace('github', 'corp');
+      const forged = [
+        '',
+        claims,
+        `${claims}~`,
+        `~${signature}`,
+        `${Buffer.from(changed).toString('base64url')}~${signature}`,
+        `${ticket}~x`,
+        `${ticket}x`,
+        'x'.repeat(100_000),
+      ];
+      for (const each of forged) {
+        expect((await browser.get(`/oauth/connect?ticket=${encodeURIComponent(each)}`)).status).toBe(400);
+      }
+      expect((await browser.get(rig.signIn.connectUrl(person, 'unknown'))).status).toBe(400);
+      rig.clock.advance(10 * 60_000);
+      expect((await browser.get(link)).status).toBe(400);
+    },
+  );
 
   it('connects nothing when another person signed in with the browser meanwhile', async () => {
     const rig = signInRig();
@@ -412,7 +437,7 @@ describe('every page', () => {
     return { rig, pages };
   }
 
-  it('escapes hostile names of clients, accounts, scopes and errors', async () => {
+  proves('choice.sign-in.pages', 'escapes hostile names of clients, accounts, scopes and errors', async () => {
     const { pages } = await allPages();
     for (const [name, { body }] of Object.entries(pages)) {
       expect(body, name).not.toMatch(/<img|<script|onerror=alert\(1\)>|\u202e/);
@@ -421,22 +446,26 @@ describe('every page', () => {
     expect(pages.refused.body).not.toContain('img');
   });
 
-  it('is shown in no frame, loads nothing, is not cached and sends no referrer to others', async () => {
-    const { pages } = await allPages();
-    for (const [name, { headers, body }] of Object.entries(pages)) {
-      expect(headers, name).toMatchObject({
-        'content-type': 'text/html; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-content-type-options': 'nosniff',
-        'x-frame-options': 'DENY',
-        'referrer-policy': 'same-origin',
-      });
-      expect(headers['content-security-policy'], name).toMatch(
-        /default-src 'none'.*form-action 'self'; frame-ancestors 'none'; base-uri 'none'/,
-      );
-      expect(body, name).not.toMatch(/<[^>]* (?:src|style|on\w+)=|<link|<iframe|javascript:/);
-    }
-  });
+  proves(
+    'choice.sign-in.pages',
+    'is shown in no frame, loads nothing, is not cached and sends no referrer to others',
+    async () => {
+      const { pages } = await allPages();
+      for (const [name, { headers, body }] of Object.entries(pages)) {
+        expect(headers, name).toMatchObject({
+          'content-type': 'text/html; charset=utf-8',
+          'cache-control': 'no-store',
+          'x-content-type-options': 'nosniff',
+          'x-frame-options': 'DENY',
+          'referrer-policy': 'same-origin',
+        });
+        expect(headers['content-security-policy'], name).toMatch(
+          /default-src 'none'.*form-action 'self'; frame-ancestors 'none'; base-uri 'none'/,
+        );
+        expect(body, name).not.toMatch(/<[^>]* (?:src|style|on\w+)=|<link|<iframe|javascript:/);
+      }
+    },
+  );
 
   it('has no token, code, verifier or cookie value', async () => {
     const { rig, pages } = await allPages();

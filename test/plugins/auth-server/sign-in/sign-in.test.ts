@@ -46,6 +46,22 @@ describe('the chain of providers', () => {
     expect(rig.upstream('jira').exchanged).toEqual(['ada-at-jira']);
   });
 
+  proves(
+    'choice.sign-in.first-names',
+    'names the person by the first required provider, also when an on-demand one comes before it',
+    async () => {
+      const rig = signInRig({ upstreams: ['github?', 'corp', 'jira'] });
+      const browser = rig.browser();
+      const page = browser.begin();
+      await answerAt(rig, browser, 'corp', await browser.get(page), 'ada');
+      await answerAt(rig, browser, 'jira', await browser.get(page), 'ada-at-jira');
+      await browser.get(page);
+      const again = rig.browser();
+      const person = await signInAtCorp(rig, again);
+      expect(outcomeOf(rig, page)).toEqual({ login: { person } });
+    },
+  );
+
   it('names the person by the first provider when all are on demand', async () => {
     const rig = signInRig({ upstreams: ['corp?', 'github?'] });
     expect(await signInAtCorp(rig, rig.browser())).toMatch(/^[0-9a-f-]{36}$/);
@@ -76,35 +92,39 @@ describe('the chain of providers', () => {
     expect((await browser.get(page)).body).toContain('Allow <bdi>Claude</bdi>');
   });
 
-  it('ends with access_denied when a required provider refuses, and keeps what was connected before', async () => {
-    const rig = signInRig({ upstreams: ['corp', 'jira'] });
-    const browser = rig.browser();
-    const page = browser.begin();
-    await answerAt(rig, browser, 'corp', await browser.get(page), 'ada');
-    const sent = await browser.get(page);
-    const state = new URL(sent.location ?? '').searchParams.get('state');
-    const text = 'secret-of-the-provider <script>';
-    const back = await browser.get(
-      `/oauth/callback?error=server_error&error_description=${encodeURIComponent(text)}&state=${state}`,
-    );
-    expect(back.location).toBe(page);
-    await browser.get(page);
-    expect(outcomeOf(rig, page)).toEqual({
-      error: 'access_denied',
-      description: 'an identity provider refused the sign-in',
-    });
-    const again = rig.browser();
-    const retry = again.begin();
-    await answerAt(rig, again, 'corp', await again.get(retry), 'ada');
-    const { location = '' } = await again.get(retry);
-    expect(location).toMatch(/^https:\/\/jira/); // the person is known, and jira is still missing
-  });
+  proves(
+    'choice.sign-in.refused',
+    'ends with access_denied when a required provider refuses, and keeps what was connected before',
+    async () => {
+      const rig = signInRig({ upstreams: ['corp', 'jira'] });
+      const browser = rig.browser();
+      const page = browser.begin();
+      await answerAt(rig, browser, 'corp', await browser.get(page), 'ada');
+      const sent = await browser.get(page);
+      const state = new URL(sent.location ?? '').searchParams.get('state');
+      const text = 'secret-of-the-provider <script>';
+      const back = await browser.get(
+        `/oauth/callback?error=server_error&error_description=${encodeURIComponent(text)}&state=${state}`,
+      );
+      expect(back.location).toBe(page);
+      await browser.get(page);
+      expect(outcomeOf(rig, page)).toEqual({
+        error: 'access_denied',
+        description: 'an identity provider refused the sign-in',
+      });
+      const again = rig.browser();
+      const retry = again.begin();
+      await answerAt(rig, again, 'corp', await again.get(retry), 'ada');
+      const { location = '' } = await again.get(retry);
+      expect(location).toMatch(/^https:\/\/jira/); // the person is known, and jira is still missing
+    },
+  );
 });
 
 describe('a provider that is away', () => {
   const away = new GatewayFault('REMOTE_UNAVAILABLE', 'corp: no answer within 10 s, canary-of-a-log');
 
-  it('leads to a page with a link to try again, which works when it is back', async () => {
+  proves('choice.sign-in.away', 'leads to a page with a link to try again, which works when it is back', async () => {
     const rig = signInRig();
     const browser = rig.browser();
     const page = browser.begin();
@@ -118,7 +138,7 @@ describe('a provider that is away', () => {
     expect((await browser.get(page)).location).toMatch(/^https:\/\/corp/);
   });
 
-  it('can be cancelled: the client gets temporarily_unavailable', async () => {
+  proves('choice.sign-in.away', 'can be cancelled: the client gets temporarily_unavailable', async () => {
     const rig = signInRig();
     const browser = rig.browser();
     const page = browser.begin();
@@ -165,7 +185,7 @@ describe('a provider that is away', () => {
 });
 
 describe('consent', () => {
-  it('is asked once for a person, client, redirect URI and its scopes', async () => {
+  proves('choice.sign-in.consent', 'is asked once for a person, client, redirect URI and its scopes', async () => {
     const rig = signInRig();
     const { browser, person, page, shown } = await askedForConsent(rig);
     const answer = await browser.press(shown, 'Allow');
@@ -217,7 +237,7 @@ describe('consent', () => {
 });
 
 describe('connecting later', () => {
-  it('connects one provider by a link, after the person confirmed it', async () => {
+  proves('choice.sign-in.connect-link', 'connects one provider by a link, after the person confirmed it', async () => {
     const rig = signInRig();
     const { browser, person } = await signedInBrowser(rig);
     const link = rig.signIn.connectUrl(person, 'github');
@@ -260,23 +280,27 @@ describe('the page of connections', () => {
     expect((await browser.get(back.location ?? '')).body).toContain('Signed in as <strong><bdi>ada</bdi>');
   });
 
-  it('lists all providers with account, state and end, and disconnects one', async () => {
-    const rig = signInRig();
-    const { browser, person } = await signedInBrowser(rig);
-    const page = await browser.get('/connections');
-    expect(page.body).toMatch(/<h3>github<\/h3><p>Not connected\.<\/p>/);
-    expect(page.body).toContain('The access is renewed by itself');
-    const sent = await browser.press(page, 'Connect github');
-    const back = await answerAt(rig, browser, 'github', sent, 'ada-at-github');
-    const connected = await browser.get(back.location ?? '');
-    expect(connected.body).toContain('ada-at-github');
-    expect(connected.body).toContain('The account is connected.');
-    const gone = await browser.press(connected, 'Disconnect github');
-    expect((await browser.get(gone.location ?? '')).body).toContain('The account is disconnected.');
-    expect((await rig.accounts.connections(person)).map(({ provider }) => provider)).toEqual(['corp']);
-  });
+  proves(
+    'choice.sign-in.connections',
+    'lists all providers with account, state and end, and disconnects one',
+    async () => {
+      const rig = signInRig();
+      const { browser, person } = await signedInBrowser(rig);
+      const page = await browser.get('/connections');
+      expect(page.body).toMatch(/<h3>github<\/h3><p>Not connected\.<\/p>/);
+      expect(page.body).toContain('The access is renewed by itself');
+      const sent = await browser.press(page, 'Connect github');
+      const back = await answerAt(rig, browser, 'github', sent, 'ada-at-github');
+      const connected = await browser.get(back.location ?? '');
+      expect(connected.body).toContain('ada-at-github');
+      expect(connected.body).toContain('The account is connected.');
+      const gone = await browser.press(connected, 'Disconnect github');
+      expect((await browser.get(gone.location ?? '')).body).toContain('The account is disconnected.');
+      expect((await rig.accounts.connections(person)).map(({ provider }) => provider)).toEqual(['corp']);
+    },
+  );
 
-  it('ends the session of an application, which has to ask again', async () => {
+  proves('choice.sign-in.connections', 'ends the session of an application, which has to ask again', async () => {
     const rig = signInRig();
     const { browser, person } = await signedInBrowser(rig);
     const shown = await browser.get(browser.begin({ needs: 'consent', person }));

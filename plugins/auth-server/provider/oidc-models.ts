@@ -3,6 +3,7 @@ import Provider, { errors } from 'oidc-provider';
 import { RecordConsumed } from '../storage/provider-adapter.ts';
 import type { OauthSessions } from './oauth-sessions.ts';
 import type { RefreshFamilies } from './refresh-families.ts';
+import type { RevocableTokens } from './revocable-tokens.ts';
 import type { SignedTexts } from './signed-texts.ts';
 
 /** What {@link adaptModels} needs. */
@@ -10,6 +11,7 @@ export interface ModelParts {
   readonly codes: SignedTexts;
   readonly families: RefreshFamilies;
   readonly sessions: OauthSessions;
+  readonly revocable: RevocableTokens;
 }
 
 interface CodeModel {
@@ -32,11 +34,11 @@ interface RefreshModel {
  * Replaces what the library does with codes, refresh tokens and secrets.
  *
  * - A code is a signed random text. It begins a session when it is used, and is used once: two requests at the same time end it.
- * - Refresh tokens are families in our storage. Revoking one ends the family and its session.
+ * - Refresh tokens are families in our storage. Revoking one, or an access token, ends the family and its session.
  * - Secrets of clients are compared by their SHA-256.
  * - ID tokens are not issued: a client learns who the person is only from the claims of the access token.
  */
-export function adaptModels(provider: Provider, { codes, families, sessions }: ModelParts): void {
+export function adaptModels(provider: Provider, { codes, families, sessions, revocable }: ModelParts): void {
   const { AuthorizationCode, AccessToken, RefreshToken, IdToken, Client } = provider;
 
   const findCode = AuthorizationCode.find;
@@ -65,10 +67,8 @@ export function adaptModels(provider: Provider, { codes, families, sessions }: M
 
   Object.assign(RefreshToken, {
     async find(value: unknown) {
-      const found = typeof value === 'string' ? await families.find(value) : undefined;
-      if (found === undefined) return undefined;
-      const { tsid, person, clientId, scope } = found;
-      return new RefreshToken({ grantId: tsid, accountId: person, clientId, scope } as never);
+      const found = typeof value === 'string' ? (revocable.read(value) ?? (await families.find(value))) : undefined;
+      return found && new RefreshToken({ grantId: found.tsid, clientId: found.clientId } as never);
     },
     revokeByGrantId: (grantId: string) => sessions.end(grantId),
   });

@@ -10,12 +10,14 @@ import { adaptModels } from './oidc-models.ts';
 import { createPendingRequests } from './pending-requests.ts';
 import { createRefreshFamilies } from './refresh-families.ts';
 import { registerRefreshGrant } from './refresh-grant.ts';
+import { createRevocableTokens, type RevocableTokens } from './revocable-tokens.ts';
 import { createSignedTexts } from './signed-texts.ts';
 
 /** The OAuth library, configured. */
 export interface OidcServer {
   readonly provider: Provider;
   readonly sessions: OauthSessions;
+  readonly revocable: RevocableTokens;
   /** For `incoming-auth/oidc` of the same gateway. */
   readonly issuer: TokenIssuer;
   /** Answers one request of a library route. */
@@ -47,7 +49,9 @@ export function createOidcServer(parts: OidcServerParts): OidcServer {
   );
   const sessions = createOauthSessions(accounts, families, Math.max(accessMs, refreshMs), now);
   const provider = new Provider(issuer, oidcConfiguration(parts));
-  adaptModels(provider, { codes, families, sessions });
+  const publicKeys: readonly JsonObject[] = secrets.signingKeys.map(({ publicJwk }) => publicJwk);
+  const revocable = createRevocableTokens(issuer, publicKeys, createSignedTexts(secrets.hmacSecrets, 'revocations'));
+  adaptModels(provider, { codes, families, sessions, revocable });
   const [signing] = secrets.signingKeys;
   const audiences = audienceRules(parts.allowedAudiences, parts.supportedScopes, Math.ceil(accessMs / 1000), signing);
   registerRefreshGrant(provider, { families, sessions, accounts, audiences });
@@ -83,10 +87,10 @@ export function createOidcServer(parts: OidcServerParts): OidcServer {
     });
   });
   const callback = provider.callback();
-  const publicKeys: readonly JsonObject[] = secrets.signingKeys.map(({ publicJwk }) => publicJwk);
   return {
     provider,
     sessions,
+    revocable,
     issuer: { audiences: parts.allowedAudiences, keys: async () => publicKeys, isWithdrawn: sessions.isWithdrawn },
     handle: async (request, response) => callback(request, response),
     faultOf: (request) => faults.get(request),

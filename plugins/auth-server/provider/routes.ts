@@ -46,7 +46,7 @@ export function mountOidcRoutes(routes: RouteTable, parts: RouteParts): void {
     routes.add('GET', `${base}${LIBRARY_ROUTES.authorization}`, authorize);
     routes.addBelow('GET', `${base}${LIBRARY_ROUTES.authorization}`, authorize);
     const token = limit('tokens', capped(tokenRoute(parts)));
-    const revoke = limit('tokens', capped(formRoute(parts, LIBRARY_ROUTES.revocation)));
+    const revoke = limit('tokens', capped(revocationRoute(parts)));
     routes.add('POST', `${base}${LIBRARY_ROUTES.token}`, token, ANY_ORIGIN);
     routes.add('POST', `${base}${LIBRARY_ROUTES.revocation}`, revoke, ANY_ORIGIN);
     routes.add('POST', `${base}/oauth/register`, parts.register, ANY_ORIGIN);
@@ -106,6 +106,12 @@ function tokenRoute(parts: RouteParts): RouteAnswer {
       sendFault(responder, cause);
     }
   };
+}
+
+/** The revocation endpoint: access tokens end their session too. */
+function revocationRoute(parts: RouteParts): RouteAnswer {
+  const answer = formRoute(parts, LIBRARY_ROUTES.revocation);
+  return async (inbound, body, responder) => answer(inbound, await parts.server.revocable.exchange(body), responder);
 }
 
 function capped(answer: RouteAnswer): RouteAnswer {

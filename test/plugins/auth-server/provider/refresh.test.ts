@@ -115,6 +115,29 @@ describe('refresh tokens', () => {
     expect((await rig.post('/oauth/revoke', { token: 'unknown', client_id: clientId })).status).toBe(200);
   });
 
+  it('end when an access token of the session is revoked, by its client only', async () => {
+    await using rig = await authServerRig();
+    const { clientId, refresh: token, access, claims } = await rig.tokens();
+    const revoke = (clientOfRequest: string, given: string) =>
+      rig.post('/oauth/revoke', { token: given, client_id: clientOfRequest, token_type_hint: 'access_token' });
+    expect((await revoke(await rig.register(), access)).status).toBe(200); // says nothing
+    expect(
+      (
+        await revoke(
+          clientId,
+          access.replace(/\.(.)(?=[^.]*$)/, (_, first) => (first === 'A' ? '.B' : '.A')),
+        )
+      ).body.error,
+    ).toBe('unsupported_token_type');
+    await using other = await authServerRig();
+    expect((await revoke(clientId, (await other.tokens()).access)).body.error).toBe('unsupported_token_type');
+    expect(await rig.server.issuer.isWithdrawn(claims)).toBe(false);
+    rig.http.clock.aheadMs = 7_200_000; // an expired access token names its session too
+    expect((await revoke(clientId, access)).status).toBe(200);
+    expect(await rig.server.issuer.isWithdrawn(claims)).toBe(true);
+    expect((await refresh(rig, clientId, token)).body.error).toBe('invalid_grant');
+  });
+
   it('end when they are not used for their lifetime, which every use extends', async () => {
     await using rig = await authServerRig({ config: { tokenLifespans: { refreshTokenLifespan: '2h' } } });
     const { clientId, refresh: first } = await rig.tokens();

@@ -56,7 +56,6 @@ export const authServer = [
   },
   {
     source: 'vmcp spec §2 spec.authServerConfig',
-    deferred: 'comes with the embedded authorization server',
     says: {
       'vmcp.auth-server.authorization-endpoint-advertised':
         'with authorizationEndpointBaseUrl the discovery document advertises {value}/oauth/authorize',

@@ -126,7 +126,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §4 endpoints',
-    deferred: 'comes with the embedded authorization server',
     says: {
       'vmcp.surface.oauth-authorize': 'the embedded server serves /oauth/authorize, or under the override base URL',
     },
@@ -168,11 +167,6 @@ export const server = [
     says: {
       'vmcp.authentication.issuer-matches': 'the embedded issuer must match the issuer of the referenced oidcConfigRef',
     },
-  },
-  {
-    source: 'vmcp spec §5 authentication',
-    deferred: 'comes with the embedded authorization server',
-    says: {},
   },
   {
     source: 'vmcp spec §5 authentication',

@@ -1,9 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readServerSecrets } from '../../../../plugins/auth-server/provider/server-secrets.ts';
 import { authServerRig, claimsOf, headerOf } from '../../../support/auth-server-rig.ts';
+import { pluginCore } from '../../../support/plugin-core.ts';
+import { proves } from '../../../support/proves.ts';
 
 describe('the public documents', () => {
   it('say what the server does, and nothing more', async () => {
@@ -46,25 +49,33 @@ describe('the public documents', () => {
     expect(await keys.text()).not.toContain('"d"');
   });
 
-  it('names another base URL for the authorization endpoint only, where the browser then stays', async () => {
-    await using rig = await authServerRig({ config: { authorizationEndpointBaseUrl: 'https://login.example/base' } });
-    const document = (await (await fetch(`${rig.issuer}/.well-known/oauth-authorization-server`)).json()) as Record<
-      string,
-      string
-    >;
-    expect(document.authorization_endpoint).toBe('https://login.example/base/oauth/authorize');
-    expect(document.token_endpoint).toBe(`${rig.issuer}/oauth/token`);
-    for (const path of ['', '/base']) {
-      const { url } = rig.begin(await rig.register());
-      const begun = new URL(url);
-      const answer = await fetch(`${begun.origin}${path}${begun.pathname}${begun.search}`, { redirect: 'manual' });
-      expect(answer.headers.get('location')).toMatch(/^https:\/\/login\.example\/base\/oauth\/sign-in\//);
-      const cookies = answer.headers.getSetCookie();
-      expect(cookies.some((line) => / path=\/base\/oauth\/authorize\//i.test(line))).toBe(true);
-      for (const line of cookies)
-        expect(line).toMatch(/; secure; httponly; samesite=lax|; samesite=lax; secure; httponly/i);
-    }
-  });
+  proves(
+    [
+      'vmcp.auth-server.authorization-endpoint-advertised',
+      'vmcp.auth-server.other-endpoints-issuer',
+      'vmcp.surface.oauth-authorize',
+    ],
+    'name another base URL for the authorization endpoint only, where the browser then stays',
+    async () => {
+      await using rig = await authServerRig({ config: { authorizationEndpointBaseUrl: 'https://login.example/base' } });
+      const document = (await (await fetch(`${rig.issuer}/.well-known/oauth-authorization-server`)).json()) as Record<
+        string,
+        string
+      >;
+      expect(document.authorization_endpoint).toBe('https://login.example/base/oauth/authorize');
+      expect(document.token_endpoint).toBe(`${rig.issuer}/oauth/token`);
+      for (const path of ['', '/base']) {
+        const { url } = rig.begin(await rig.register());
+        const begun = new URL(url);
+        const answer = await fetch(`${begun.origin}${path}${begun.pathname}${begun.search}`, { redirect: 'manual' });
+        expect(answer.headers.get('location')).toMatch(/^https:\/\/login\.example\/base\/oauth\/sign-in\//);
+        const cookies = answer.headers.getSetCookie();
+        expect(cookies.some((line) => / path=\/base\/oauth\/authorize\//i.test(line))).toBe(true);
+        for (const line of cookies)
+          expect(line).toMatch(/; secure; httponly; samesite=lax|; samesite=lax; secure; httponly/i);
+      }
+    },
+  );
 
   it('takes no URL from headers of the request', async () => {
     await using rig = await authServerRig();
@@ -95,74 +106,97 @@ describe('the public documents', () => {
 });
 
 describe('signing keys', () => {
-  it('of every kind sign tokens, and older ones stay published', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'keys-'));
-    const pem = { type: 'pkcs8', format: 'pem' } as const;
-    const kinds = {
-      RS256: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(pem),
-      ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'sec1', format: 'pem' }),
-      ES384: generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export(pem),
-      ES512: generateKeyPairSync('ec', { namedCurve: 'P-521' }).privateKey.export(pem),
-      EdDSA: generateKeyPairSync('ed25519').privateKey.export(pem),
-    };
-    try {
-      const older = join(folder, 'ES256.pem');
-      await writeFile(older, kinds.ES256);
-      for (const [alg, text] of Object.entries(kinds)) {
-        const file = join(folder, `${alg}.pem`);
-        await writeFile(file, text);
-        await using rig = await authServerRig({
-          config: { signingKeySecretRefs: [{ file }, ...(file === older ? [] : [{ file: older }])] },
-        });
-        const { access } = await rig.tokens();
-        const header = headerOf(access);
-        expect(header.alg).toBe(alg);
-        const { keys } = (await (await fetch(`${rig.issuer}/.well-known/jwks.json`)).json()) as {
-          keys: { kid: string }[];
-        };
-        expect(keys[0]?.kid).toBe(header.kid);
-        expect(keys).toHaveLength(alg === 'ES256' ? 1 : 2);
+  proves(
+    'vmcp.auth-server.signing-key-secret-refs',
+    'of every kind sign tokens, and older ones stay published',
+    async () => {
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const folder = await mkdtemp(join(tmpdir(), 'keys-'));
+      const pem = { type: 'pkcs8', format: 'pem' } as const;
+      const kinds = {
+        RS256: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(pem),
+        ES256: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ type: 'sec1', format: 'pem' }),
+        ES384: generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey.export(pem),
+        ES512: generateKeyPairSync('ec', { namedCurve: 'P-521' }).privateKey.export(pem),
+        EdDSA: generateKeyPairSync('ed25519').privateKey.export(pem),
+      };
+      try {
+        vi.stubEnv('TOOLMGR_SECRETS_DIR', folder);
+        await mkdir(join(folder, 'signing'));
+        for (const [alg, text] of Object.entries(kinds)) await writeFile(join(folder, 'signing', alg), text);
+        for (const alg of Object.keys(kinds)) {
+          const older = alg === 'ES256' ? [] : [{ name: 'signing', key: 'ES256' }];
+          await using rig = await authServerRig({
+            config: { signingKeySecretRefs: [{ name: 'signing', key: alg }, ...older] },
+          });
+          const { access } = await rig.tokens();
+          const header = headerOf(access);
+          expect(header.alg).toBe(alg);
+          const { keys } = (await (await fetch(`${rig.issuer}/.well-known/jwks.json`)).json()) as {
+            keys: { kid: string }[];
+          };
+          expect(keys[0]?.kid).toBe(header.kid);
+          expect(keys).toHaveLength(alg === 'ES256' ? 1 : 2);
+        }
+      } finally {
+        await rm(folder, { recursive: true });
       }
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
+    },
+  );
 
-  it('that are too weak or of another kind are refused with their setting, without the key', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'keys-'));
-    const file = join(folder, 'key.pem');
-    const pem = { type: 'pkcs8', format: 'pem' } as const;
-    try {
-      for (const text of [
-        generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export(pem),
-        generateKeyPairSync('x25519').privateKey.export(pem),
-        generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey.export(pem),
-        'CANARY-not-a-key',
-      ]) {
-        await writeFile(file, text);
-        const failure = await authServerRig({ config: { signingKeySecretRefs: [{ file }] } }).catch(
-          (cause: Error) => cause,
+  proves(
+    'vmcp.auth-server.hmac-secret-length',
+    'that are too weak or of another kind are refused with their setting, without the key',
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'keys-'));
+      const file = join(folder, 'key.pem');
+      const pem = { type: 'pkcs8', format: 'pem' } as const;
+      try {
+        for (const text of [
+          generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export(pem),
+          generateKeyPairSync('x25519').privateKey.export(pem),
+          generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey.export(pem),
+          'CANARY-not-a-key',
+        ]) {
+          await writeFile(file, text);
+          const failure = await authServerRig({ config: { signingKeySecretRefs: [{ file }] } }).catch(
+            (cause: Error) => cause,
+          );
+          expect(String(failure)).toMatch(/authServerConfig\.signingKeySecretRefs\[0\]: expected an? (RSA|PEM)/);
+          expect(String(failure)).not.toContain('CANARY');
+        }
+        await writeFile(file, 'x'.repeat(31));
+        await expect(authServerRig({ config: { hmacSecretRefs: [{ file }] } })).rejects.toThrow(
+          'authServerConfig.hmacSecretRefs[0]: expected at least 32 bytes, found 31',
         );
-        expect(String(failure)).toMatch(/authServerConfig\.signingKeySecretRefs\[0\]: expected an? (RSA|PEM)/);
-        expect(String(failure)).not.toContain('CANARY');
+      } finally {
+        await rm(folder, { recursive: true });
       }
-      await writeFile(file, 'x'.repeat(31));
-      await expect(authServerRig({ config: { hmacSecretRefs: [{ file }] } })).rejects.toThrow(
-        'authServerConfig.hmacSecretRefs[0]: expected at least 32 bytes, found 31',
-      );
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  });
+    },
+  );
 
-  it('that are not configured are made with one warning, and stay the same after a reload', async () => {
-    await using rig = await authServerRig();
-    expect(rig.http.logged.filter(({ level }) => level === 'warn')).toEqual([
-      expect.objectContaining({ fields: { issuer: rig.issuer, missing: 'signingKeySecretRefs and hmacSecretRefs' } }),
-    ]);
-    const { access } = await rig.tokens();
-    await using replica = await authServerRig({ issuer: rig.issuer });
-    expect((await replica.server.issuer.keys())[0]?.kid).toBe(headerOf(access).kid);
-    expect(claimsOf(access).iss).toBe(rig.issuer);
-  });
+  proves(
+    ['vmcp.auth-server.hmac-secret-ephemeral', 'vmcp.auth-server.signing-key-ephemeral'],
+    'that are not configured are made with one warning, stay the same after a reload, and end with the process',
+    async () => {
+      await using rig = await authServerRig();
+      expect(rig.http.logged.filter(({ level }) => level === 'warn')).toEqual([
+        expect.objectContaining({ fields: { issuer: rig.issuer, missing: 'signingKeySecretRefs and hmacSecretRefs' } }),
+      ]);
+      const { access } = await rig.tokens();
+      await using replica = await authServerRig({ issuer: rig.issuer });
+      expect((await replica.server.issuer.keys())[0]?.kid).toBe(headerOf(access).kid);
+      expect(claimsOf(access).iss).toBe(rig.issuer);
+
+      vi.resetModules(); // the memory of another process
+      const { readServerSecrets: restarted } = await import(
+        '../../../../plugins/auth-server/provider/server-secrets.ts'
+      );
+      const settings = { issuer: rig.issuer, signingKeySecretRefs: [], hmacSecretRefs: [] };
+      const [one, other] = [await readServerSecrets(pluginCore(), settings), await restarted(pluginCore(), settings)];
+      expect(one.signingKeys[0].kid).toBe(headerOf(access).kid);
+      expect(other.signingKeys[0].kid).not.toBe(one.signingKeys[0].kid);
+      expect(other.hmacSecrets[0].equals(one.hmacSecrets[0])).toBe(false);
+    },
+  );
 });

@@ -191,6 +191,7 @@ function clientIn({ clientId, clientSecret, method }: JsonObject): ProviderClien
     id: String(clientId),
     ...(typeof clientSecret === 'string' ? { secret: secretOf(clientSecret) } : {}),
     methods: [known],
+    accepted: {},
   };
 }
 

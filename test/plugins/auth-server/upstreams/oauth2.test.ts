@@ -182,17 +182,22 @@ describe('an OAuth 2.0 provider', () => {
     }
   });
 
-  it('asks with HTTP Basic when the secret in the body is not accepted', async () => {
-    const { upstream, got } = await provider({
-      '/token': ({ headers, response }) => {
-        if (headers.authorization !== undefined) return TOKEN;
-        response.writeHead(401, { 'www-authenticate': 'Basic' }).end('{"error":"invalid_client"}');
-        return undefined;
-      },
-    });
-    await exchanged(upstream);
-    expect(got.map(({ form }) => form.has('client_secret'))).toEqual([true, false]);
-  });
+  proves(
+    'choice.upstream.client-methods',
+    'asks with HTTP Basic from then on when the secret in the body is not accepted',
+    async () => {
+      const { upstream, got } = await provider({
+        '/token': ({ headers, response }) => {
+          if (headers.authorization !== undefined) return TOKEN;
+          response.writeHead(401, { 'www-authenticate': 'Basic' }).end('{"error":"invalid_client"}');
+          return undefined;
+        },
+      });
+      await exchanged(upstream);
+      await exchanged(upstream);
+      expect(got.map(({ form }) => form.has('client_secret'))).toEqual([true, false, false]);
+    },
+  );
 });
 
 describe('userInfo', () => {

@@ -9,6 +9,12 @@ import { isIssuerAway } from './trusted-issuers.ts';
 /** The grant of RFC 8693. */
 export const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
+/**
+ * Claim of a delegated token with the session of its person: the token ends with it. It is not `tsid`, which gives access to the
+ * person's tokens of upstream providers.
+ */
+export const SUBJECT_SESSION = 'subject_tsid';
+
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token';
 const JWT = 'urn:ietf:params:oauth:token-type:jwt';
 
@@ -139,11 +145,16 @@ function targetOf(
   return new GrantRefusal('invalid_target', 'expected one resource of the client and of the subject token');
 }
 
-/** Name and email that this server put into its own token. */
+/** Name, email and session of the person, which this server put into its own token. */
 function personOf({ from, claims }: Subject): JsonObject {
   if (from !== undefined) return {};
   const { name, email } = claims;
-  return { ...(typeof name === 'string' ? { name } : {}), ...(typeof email === 'string' ? { email } : {}) };
+  const session = claims.tsid ?? claims[SUBJECT_SESSION];
+  return {
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof email === 'string' ? { email } : {}),
+    ...(typeof session === 'string' ? { [SUBJECT_SESSION]: session } : {}),
+  };
 }
 
 function responseOf({ token, expiresInS, scope }: IssuedToken): ExchangeResponse {

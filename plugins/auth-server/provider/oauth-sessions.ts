@@ -1,6 +1,7 @@
 import type { JsonObject } from '@toolmgr/core';
 import { LRUCache } from 'lru-cache';
 import type { Accounts, Session } from '../accounts/accounts.ts';
+import { SUBJECT_SESSION } from '../delegation/token-exchange.ts';
 import type { RefreshFamilies } from './refresh-families.ts';
 
 /** The sessions behind issued tokens: one for each sign-in of one client. */
@@ -54,7 +55,8 @@ export function createOauthSessions(
       await accounts.endSession(tsid);
       await families.end(tsid);
     },
-    isWithdrawn({ tsid }) {
+    isWithdrawn(claims) {
+      const tsid = claims.tsid ?? claims[SUBJECT_SESSION];
       if (typeof tsid !== 'string') return false;
       const last = known.get(tsid);
       if (last !== undefined && now() - last.readMs < FRESH_MS) return !last.isAlive;

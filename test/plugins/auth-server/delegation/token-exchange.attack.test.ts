@@ -100,12 +100,17 @@ describe('forged subject tokens', () => {
     expect((await made.exchange({ subject_token: ofOther(claims, header) })).body).toEqual(GENERIC);
   });
 
-  it('are refused after their session was revoked', async () => {
+  it('are refused after their session was revoked, and so are tokens that were made of them', async () => {
     const { rig, exchange } = made;
     const { access, refresh, clientId } = await rig.tokens();
-    expect((await exchange({ subject_token: access })).status).toBe(200);
+    const first = (await exchange({ subject_token: access })).body.access_token ?? '';
+    const second = (await exchange({ subject_token: first }, 'second')).body.access_token ?? '';
+    expect(await rig.server.issuer.isWithdrawn(claimsOf(second))).toBe(false);
     await rig.post('/oauth/revoke', { token: refresh, client_id: clientId });
-    expect((await exchange({ subject_token: access })).body).toEqual(GENERIC);
+    for (const subject_token of [access, first, second]) {
+      expect((await exchange({ subject_token })).body).toEqual(GENERIC);
+      expect(await rig.server.issuer.isWithdrawn(claimsOf(subject_token))).toBe(true);
+    }
   });
 
   it('are refused as ID tokens and refresh tokens', async () => {

@@ -11,9 +11,14 @@ const STORY_MS = 120_000;
 const run = promisify(execFile);
 
 /** Runs a story like `npm run examples`; rejects with its output when the exit code is not 0. */
-function tell(name: string): Promise<{ readonly stdout: string; readonly stderr: string }> {
+function tell(name: string, env: object = {}): Promise<{ readonly stdout: string; readonly stderr: string }> {
   const argv = ['--conditions=development', join('examples', name, 'story.ts')];
-  return run(process.execPath, argv, { cwd: ROOT, timeout: STORY_MS, killSignal: 'SIGKILL' });
+  return run(process.execPath, argv, {
+    cwd: ROOT,
+    timeout: STORY_MS,
+    killSignal: 'SIGKILL',
+    env: { ...process.env, ...env },
+  });
 }
 
 describe('the examples', () => {
@@ -71,6 +76,27 @@ describe('the examples', () => {
   );
 
   it(
+    'sign a person in with a browser, connect a second account when a call needs it, and name the person in the audit log',
+    async () => {
+      const { stdout } = await tell('sign-in');
+      expect(stdout).toMatch(/calendar_whoami needs a connection: http:\/\/127\.0\.0\.1:\d+\/oauth\/connect\?ticket=/);
+      expect(stdout).toMatch(/notes sees +Ada Lovelace \(ada\)\ncalendar sees +Ada \(countess@calendar\)/);
+      expect(stdout).toContain('Ada Lovelace | calendar_whoami | success');
+    },
+    STORY_MS,
+  );
+
+  it(
+    'sign a person in without a browser',
+    async () => {
+      const { stdout } = await tell('sign-in', { CHROMIUM: '/no/chromium' });
+      expect(stdout).toContain('signed in with requests without a browser: Ada Lovelace');
+      expect(stdout).toContain('two accounts of one person');
+    },
+    STORY_MS,
+  );
+
+  it(
     'do one job tool by tool, by a composite, by a script and by search, and print the savings',
     async () => {
       const { stdout } = await tell('fewer-round-trips');
@@ -96,6 +122,7 @@ function others(): readonly string[] {
     'embed-fastify',
     'embed-node-http',
     'fewer-round-trips',
+    'sign-in',
     'two-callers',
   ]);
   return readdirSync(join(ROOT, 'examples')).filter(

@@ -13,8 +13,14 @@ export interface Served extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** Serves a vmcp file on a free port, from the sources of this repository. */
-export async function serve(file: string): Promise<Served> {
+/** Where to listen (0: any free port), and variables with secrets. */
+export interface ServeOptions {
+  readonly port?: number;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Serves a vmcp file from the sources of this repository. */
+export async function serve(file: string, { port = 0, env = {} }: ServeOptions = {}): Promise<Served> {
   const argv = [
     '--conditions=development',
     join(ROOT, 'hosts', 'cli', 'main.ts'),
@@ -23,12 +29,12 @@ export async function serve(file: string): Promise<Served> {
     '-c',
     file,
     '--port',
-    '0',
+    String(port),
   ];
   const PATH = [join(ROOT, 'node_modules', '.bin'), dirname(process.execPath), process.env.PATH].join(delimiter);
   const gateway = spawn(process.execPath, argv, {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, PATH, NO_COLOR: '1' },
+    env: { ...process.env, ...env, PATH, NO_COLOR: '1' },
   });
   const ended = once(gateway, 'exit').then(([code]) => code as number | null);
   let output = '';

@@ -1,7 +1,6 @@
 import type { Core, RouteTable, TokenIssuer } from '@toolmgr/core';
 import type { Accounts } from './accounts/accounts.ts';
 import { createAccountsAndTokens } from './accounts/accounts-and-tokens.ts';
-import { UNSEALED } from './accounts/token-rows.ts';
 import type { CallerTokens } from './accounts/upstream-tokens.ts';
 import { type Clients, createClients } from './clients/clients.ts';
 import { type AuthServerConfig, supportedScopes } from './config.ts';
@@ -98,7 +97,6 @@ async function composed(core: AuthServerCore, config: AuthServerConfig, parts: O
   const { accounts, upstreamTokens } = createAccountsAndTokens({
     issuer,
     storage,
-    seal: UNSEALED,
     upstreams,
     log,
     connectUrl: (person, provider) => signIn.connectUrl(person, provider),

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { buildGo } from './build-go.ts';
 import { buildKeycloak } from './build-keycloak.ts';
-import { buildPython } from './build-python.ts';
+import { buildPython, buildVenv } from './build-python.ts';
 import { buildRust } from './build-rust.ts';
 
 /** Programs that must be installed. */
@@ -54,6 +54,11 @@ export const RECIPES = {
     needs: ['cargo'],
     build: buildRust,
   },
+  moto: {
+    what: 'moto, a server with the API of AWS STS that verifies signatures',
+    needs: ['python3'],
+    build: async (from, into) => void (await buildVenv(from, into)),
+  },
   keycloak: {
     what: 'Keycloak, an identity provider',
     needs: ['java', 'mvn', 'python3'],
@@ -67,6 +72,6 @@ export type RigName = keyof typeof RECIPES;
 export const RIG_NAMES = Object.keys(RECIPES) as readonly RigName[];
 
 /** Name of a rig that is an MCP server. */
-export type ServerRig = Exclude<RigName, 'keycloak'>;
+export type ServerRig = Exclude<RigName, 'keycloak' | 'moto'>;
 
-export const SERVER_RIGS: readonly ServerRig[] = RIG_NAMES.filter((name) => name !== 'keycloak');
+export const SERVER_RIGS: readonly ServerRig[] = RIG_NAMES.filter((name) => name !== 'keycloak' && name !== 'moto');

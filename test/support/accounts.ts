@@ -2,7 +2,6 @@ import type { Caller } from '../../core/contract/caller.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
 import { fakeClock } from '../../core/testing/index.ts';
 import { createAccountsAndTokens } from '../../plugins/auth-server/accounts/accounts-and-tokens.ts';
-import { UNSEALED } from '../../plugins/auth-server/accounts/token-rows.ts';
 import { createMemoryStorage } from '../../plugins/auth-server/storage/memory-storage.ts';
 import type { AuthStorage } from '../../plugins/auth-server/storage/storage.ts';
 import { type FakeUpstream, fakeUpstream } from './fake-upstream.ts';
@@ -28,7 +27,6 @@ export function accountsOnMemory(lifeMs?: number | 'endless') {
     createAccountsAndTokens({
       issuer: ISSUER,
       storage: over,
-      seal: UNSEALED,
       upstreams,
       log: core.log,
       connectUrl: (person, provider) => `${ISSUER}/oauth/connect?ticket=${person}.${provider}`,

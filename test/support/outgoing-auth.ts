@@ -5,7 +5,7 @@ import type { UpstreamTokens } from '../../core/contract/upstream-tokens.ts';
 import { createSlots } from '../../core/extension/slots.ts';
 import { accountsOnMemory, signedIn } from './accounts.ts';
 
-const NEVER: AbortSignal = new AbortController().signal;
+export const NEVER: AbortSignal = new AbortController().signal;
 
 /** The caller of the gateway's own requests. */
 export const GATEWAY: Caller = { issuer: '', subject: 'gateway', key: '\0gateway', claims: {} };

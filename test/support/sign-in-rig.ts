@@ -2,7 +2,6 @@ import { createSecretKey, randomUUID } from 'node:crypto';
 import type { Inbound } from '../../core/contract/inbound.ts';
 import type { RouteAnswer, RouteTable } from '../../core/contract/route.ts';
 import { createAccountsAndTokens } from '../../plugins/auth-server/accounts/accounts-and-tokens.ts';
-import { UNSEALED } from '../../plugins/auth-server/accounts/token-rows.ts';
 import type {
   BrowserAnswer,
   Interaction,
@@ -121,7 +120,6 @@ function accountsOnMemoryWith(upstreams: readonly Upstream[], storage: AuthStora
   return createAccountsAndTokens({
     issuer: ISSUER,
     storage,
-    seal: UNSEALED,
     upstreams,
     log: pluginCore().log,
     connectUrl: () => '',

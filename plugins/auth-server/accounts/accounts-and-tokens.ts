@@ -5,7 +5,7 @@ import type { Accounts } from './accounts.ts';
 import { createAccounts } from './create-accounts.ts';
 import { createRecentRows } from './recent-rows.ts';
 import { createTokenRefresher } from './refresh-tokens.ts';
-import { createTokenRows, type RecordSeal } from './token-rows.ts';
+import { createTokenRows } from './token-rows.ts';
 import { type CallerTokens, createUpstreamTokens } from './upstream-tokens.ts';
 
 /** What {@link createAccountsAndTokens} needs. */
@@ -13,8 +13,6 @@ export interface AccountsAndTokensParts {
   /** Issuer of the callers that have upstream tokens, without a trailing slash. */
   readonly issuer: string;
   readonly storage: AuthStorage;
-  /** Encrypts rows of upstream tokens. */
-  readonly seal: RecordSeal;
   /** In the order of sign-in. */
   readonly upstreams: readonly Upstream[];
   readonly log: Log;
@@ -29,7 +27,7 @@ export function createAccountsAndTokens(parts: AccountsAndTokensParts): {
   readonly accounts: Accounts;
   readonly upstreamTokens: CallerTokens;
 } {
-  const rows = createTokenRows(parts.storage, parts.seal);
+  const rows = createTokenRows(parts.storage);
   const recent = createRecentRows(parts.now);
   const refresher = createTokenRefresher({ ...parts, rows });
   return {

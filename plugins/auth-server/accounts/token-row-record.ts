@@ -28,7 +28,7 @@ const tokenRow = z.object({
   problem: z.enum(['refused', 'unchecked', 'invalid']).optional(),
 });
 
-/** The record of a row. It has the tokens as text, and is sealed before it is stored. */
+/** The record of a row. It has the tokens as text; the storage encrypts records when it has a key. */
 export function recordFromRow({ tokens, ...row }: TokenRow): JsonObject {
   const { accessToken, refreshToken, idToken, ...rest } = tokens;
   return withoutAbsent({

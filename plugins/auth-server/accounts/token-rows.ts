@@ -1,4 +1,3 @@
-import type { JsonObject } from '@toolmgr/core';
 import type { AuthStorage, StoredRecord } from '../storage/storage.ts';
 import type { TokenRow } from './accounts.ts';
 import { KEYS } from './storage-keys.ts';
@@ -9,16 +8,6 @@ const DAY_MS = 86_400_000;
 const ROW_TTL_MS = 90 * DAY_MS;
 /** Life of a row that was connected a moment ago, when no session of the person is left: the next one may be starting. */
 const STARTING_MS = 30 * 60_000;
-
-/** Encrypts records at rest. `key`: the storage key, to which the text is bound. */
-export interface RecordSeal {
-  seal(record: JsonObject, key: string): JsonObject;
-  /** `undefined` when it cannot be opened: another key, another place, or damaged. */
-  open(sealed: JsonObject, key: string): JsonObject | undefined;
-}
-
-/** Stores records as they are. */
-export const UNSEALED: RecordSeal = { seal: (record) => record, open: (sealed) => sealed };
 
 /** A row as it was read. */
 export interface StoredRow {
@@ -40,15 +29,9 @@ export interface TokenRows {
 }
 
 /** Creates the rows on a storage. */
-export function createTokenRows(storage: AuthStorage, seal: RecordSeal): TokenRows {
-  const rowOf = (key: string, record: StoredRecord | undefined): StoredRow | undefined => {
-    const opened = record && seal.open(record.value, key);
-    const row = opened && rowFromRecord(opened);
-    return record && row && { row, record };
-  };
+export function createTokenRows(storage: AuthStorage): TokenRows {
   const read = async (person: string, provider: string): Promise<StoredRow | undefined> => {
-    const key = KEYS.tokens(person, provider);
-    return rowOf(key, await storage.get(key));
+    return rowOf(await storage.get(KEYS.tokens(person, provider)));
   };
   const remove = async (person: string, provider: string): Promise<void> => {
     await storage.delete(KEYS.tokens(person, provider));
@@ -58,18 +41,17 @@ export function createTokenRows(storage: AuthStorage, seal: RecordSeal): TokenRo
     read,
     async write(person, provider, before, row) {
       const key = KEYS.tokens(person, provider);
-      const record = seal.seal(recordFromRow(row), key);
+      const record = recordFromRow(row);
       if (before !== undefined) return storage.replace(key, before.record, record, ROW_TTL_MS);
       await storage.addMember(KEYS.providersOf(person), provider, ROW_TTL_MS);
       if (await storage.add(key, record, ROW_TTL_MS)) return true;
       const present = await storage.get(key);
-      // a row that cannot be opened is replaced
-      if (present === undefined || rowOf(key, present) !== undefined) return false;
+      // a record that is no row is replaced
+      if (present === undefined || rowOf(present) !== undefined) return false;
       return storage.replace(key, present, record, ROW_TTL_MS);
     },
     async take(person, provider) {
-      const key = KEYS.tokens(person, provider);
-      const taken = rowOf(key, await storage.take(key));
+      const taken = rowOf(await storage.take(KEYS.tokens(person, provider)));
       await storage.removeMember(KEYS.providersOf(person), provider);
       return taken?.row;
     },
@@ -91,4 +73,9 @@ export function createTokenRows(storage: AuthStorage, seal: RecordSeal): TokenRo
       return providers;
     },
   };
+}
+
+function rowOf(record: StoredRecord | undefined): StoredRow | undefined {
+  const row = record && rowFromRecord(record.value);
+  return record && row && { row, record };
 }

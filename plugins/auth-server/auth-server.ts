@@ -131,7 +131,7 @@ async function composed(core: AuthServerCore, config: AuthServerConfig, parts: O
   const interactions = createInteractions({ provider: oidc.provider, browserBase, needsConsent, now });
   const signIn = (parts.createSignIn ?? createSignIn)({
     browserBase,
-    callbackPaths: callbackPaths(config),
+    callbackUrls: callbackUrls(config),
     upstreams,
     accounts,
     interactions,
@@ -177,12 +177,12 @@ async function needsProvider(upstreams: readonly Upstream[], accounts: Accounts,
   return nextProvider(upstreams, { person, connected: [], connections }) !== undefined;
 }
 
-/** Paths of this gateway to which providers redirect. Source: vmcp spec §2, `redirectUri`. */
-function callbackPaths({ upstreamProviders, allowedAudiences }: AuthServerConfig): readonly string[] {
+/** URLs of this gateway to which providers redirect. Source: vmcp spec §2, `redirectUri`. */
+function callbackUrls({ upstreamProviders, allowedAudiences }: AuthServerConfig): readonly string[] {
   const [resource = ''] = allowedAudiences;
   const standard = `${resource.replace(/\/$/, '')}/oauth/callback`;
   const uris = upstreamProviders.map(({ oidcConfig, oauth2Config }) => (oidcConfig ?? oauth2Config)?.redirectUri);
-  return [...new Set(uris.map((uri) => new URL(uri ?? standard).pathname))];
+  return [...new Set(uris.map((uri) => uri ?? standard))];
 }
 
 /** Configured clients besides those that registered themselves or have a document. */

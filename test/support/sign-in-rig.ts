@@ -73,6 +73,7 @@ export interface SignInRigOptions {
   /** Names of providers; `?` at the end: on demand. Default: `corp` and `github?`. */
   readonly upstreams?: readonly string[];
   readonly issuer?: string;
+  readonly callbackUrls?: readonly string[];
   readonly storage?: (inner: AuthStorage) => AuthStorage;
   /** Life of the providers' access tokens in milliseconds. */
   readonly lifeMs?: number;
@@ -92,7 +93,7 @@ export function signInRig(options: SignInRigOptions = {}) {
   const interactions = fakeInteractions();
   const signIn = createSignIn({
     browserBase: issuer,
-    callbackPaths: [],
+    callbackUrls: options.callbackUrls ?? [],
     upstreams,
     accounts,
     interactions,
@@ -152,11 +153,11 @@ function fakeInteractions() {
     async find(inbound: Inbound) {
       const uid = cookieOf(inbound, 'interaction') ?? '';
       const found = open.get(uid);
-      return found?.outcome === undefined ? found : undefined;
+      return found;
     },
     async finish(inbound: Inbound, outcome: InteractionOutcome): Promise<BrowserAnswer> {
       const found = open.get(cookieOf(inbound, 'interaction') ?? '');
-      if (found === undefined || found.outcome !== undefined) throw new Error('this interaction is gone');
+      if (found === undefined) throw new Error('this interaction is gone');
       found.outcome = outcome;
       const cookies = 'login' in outcome ? [newSession(outcome.login.person)] : [];
       return { status: 303, headers: { location: `/oauth/authorize/${found.uid}`, 'set-cookie': cookies } };

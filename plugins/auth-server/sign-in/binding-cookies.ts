@@ -12,6 +12,8 @@ export interface BindingCookies {
   ensure(inbound: Inbound, id: string): Binding;
   /** Removes the cookie. */
   clear(id: string): string;
+  /** Removes the cookie in a minute: a form that is sent twice by a double click gets the same answer. */
+  clearSoon(id: string, value: string): string;
 }
 
 /** What a browser has or gets. */
@@ -47,6 +49,7 @@ export function createBindingCookies(isSecure: boolean): BindingCookies {
       return { value, cookies: [`${nameOf(id)}=${value}; ${attributes}; Max-Age=${BINDING_SECONDS}`, ...surplus] };
     },
     clear: (id) => expired(nameOf(id)),
+    clearSoon: (id, value) => `${nameOf(id)}=${value}; ${attributes}; Max-Age=${DOUBLE_CLICK_SECONDS}`,
   };
 }
 
@@ -57,6 +60,7 @@ export function bindingHash(value: string): string {
 
 const NAME_CHARACTERS = 16;
 const BINDING_SECONDS = 3_600;
+const DOUBLE_CLICK_SECONDS = 60;
 const MAX_COOKIES = 20;
 const VALUE = /^[\w-]{43}$/;
 

@@ -20,7 +20,12 @@ type LegResult = UpstreamGrant | 'refused' | 'away';
  * request (mix-up attacks, RFC 9700 §4.4), and the browser has to be the one that was sent.
  */
 export function createCallback(context: SignInContext): PageAnswer {
-  const { accounts, cookies, identityProvider, interactions, keys, legs, paths, progress, upstream } = context;
+  const { accounts, cookies, identityProvider, interactions, keys, legs, log, paths, progress, upstream } = context;
+
+  const store = async (person: string, from: Upstream, grant: UpstreamGrant): Promise<void> => {
+    await accounts.connect(person, from.name, grant);
+    log.info('sign-in: a person connected an account', { person, upstream: from.name });
+  };
 
   const exchanged = async (leg: PendingLeg, from: Upstream, state: string, inbound: Inbound): Promise<LegResult> => {
     try {
@@ -48,7 +53,7 @@ export function createCallback(context: SignInContext): PageAnswer {
     }
     const person = purpose.person ?? (await accounts.personOf(from.name, result.identity)).id;
     if (before.person !== undefined && before.person !== person) return problemPage(PROBLEMS.twoPeople);
-    await accounts.connect(person, from.name, result);
+    await store(person, from, result);
     const after = await progress.update(uid, (now) => {
       if (now.person !== undefined && now.person !== person) return undefined;
       const connected = [...now.connected.filter((name) => name !== from.name), from.name];
@@ -67,7 +72,7 @@ export function createCallback(context: SignInContext): PageAnswer {
     if (from === identityProvider && (await accounts.personOf(from.name, result.identity)).id !== person) {
       return problemPage(PROBLEMS.otherIdentity);
     }
-    await accounts.connect(person, from.name, result);
+    await store(person, from, result);
     const done =
       ticket === undefined ? `${paths.connections}?done=connected` : `${paths.connect}?connected=${from.name}`;
     return redirectAnswer(done);
@@ -80,7 +85,7 @@ export function createCallback(context: SignInContext): PageAnswer {
     if (result === 'refused') return problemPage(providerRefused(from.name, back));
     const { id } = await accounts.personOf(from.name, result.identity);
     if (ticket !== undefined && keys.readTicket(ticket)?.person !== id) return problemPage(PROBLEMS.linkOfOther);
-    await accounts.connect(id, from.name, result);
+    await store(id, from, result);
     const { 'set-cookie': set = [] } = await interactions.signIn(inbound, id);
     return redirectAnswer(back, [set].flat());
   };

@@ -15,8 +15,8 @@ import { createProgressRecords, type ProgressRecords } from './progress.ts';
 export interface SignInParts {
   /** Base URL of all pages, as browsers see it. */
   readonly browserBase: string;
-  /** More paths to which providers redirect than `/oauth/callback` below the base. */
-  readonly callbackPaths: readonly string[];
+  /** URLs of this gateway to which providers redirect, besides `/oauth/callback` below the base. */
+  readonly callbackUrls: readonly string[];
   /** In the configured order, at least one. */
   readonly upstreams: readonly Upstream[];
   readonly accounts: Accounts;

@@ -92,14 +92,17 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
   };
 
   const finish = async (at: At, outcome: InteractionOutcome): Promise<BrowserAnswer> => {
-    const { inbound, interaction, isForm } = at;
+    const { inbound, interaction, binding, isForm } = at;
+    const { uid, client } = interaction;
     const answer = await interactions.finish(inbound, outcome);
-    await Promise.allSettled([progress.end(interaction.uid)]); // it expires by itself
-    const set = [...[answer.headers['set-cookie'] ?? []].flat(), cookies.clear(interaction.uid)];
     const { location } = answer.headers;
-    if (!isForm || typeof location !== 'string')
-      return { ...answer, headers: { ...answer.headers, 'set-cookie': set } };
-    return continuePage(location, `Returning to ${clientName(interaction.client.name)}`, set);
+    const set = [answer.headers['set-cookie'] ?? []].flat();
+    if (isForm && typeof location === 'string') {
+      const soon = cookies.clearSoon(uid, binding.value);
+      return continuePage(location, `Returning to ${clientName(client.name)}`, [...set, soon]);
+    }
+    await Promise.allSettled([progress.end(uid)]); // it expires by itself
+    return { ...answer, headers: { ...answer.headers, 'set-cookie': [...set, cookies.clear(uid)] } };
   };
 
   const chosen: Readonly<Record<string, (at: At) => Promise<BrowserAnswer>>> = {

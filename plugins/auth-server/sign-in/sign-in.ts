@@ -25,8 +25,12 @@ export interface SignIn {
 /** Creates the pages. */
 export function createSignIn(parts: SignInParts): SignIn {
   const context = signInContext(parts);
-  const { browserBase, callbackPaths, keys, paths } = context;
-  const { origin } = new URL(browserBase);
+  const { browserBase, callbackUrls, keys, log, paths } = context;
+  const { origin, host } = new URL(browserBase);
+  for (const url of callbackUrls.filter((each) => new URL(each).host !== host)) {
+    // the browser would come back without the cookies of the pages
+    log.warn(`sign-in: a provider redirects to another host than ${host}; set its redirectUri`, { redirectUri: url });
+  }
   const interaction = createInteractionPage(context);
   const callback = createCallback(context);
   const connect = createConnectPages(context);
@@ -46,7 +50,8 @@ export function createSignIn(parts: SignInParts): SignIn {
         page('GET', at.connections, connections.get);
         page('POST', at.connections, connections.post);
       }
-      for (const path of new Set([...bases.map((at) => at.callback), ...callbackPaths])) page('GET', path, callback);
+      const callbacks = [...bases.map((at) => at.callback), ...callbackUrls.map((url) => new URL(url).pathname)];
+      for (const path of new Set(callbacks)) page('GET', path, callback);
     },
   };
 }

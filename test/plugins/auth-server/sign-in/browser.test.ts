@@ -58,7 +58,7 @@ describe.skipIf(browserMissing)(
         await logInAtProvider(page, 'ada');
         await page.getByRole('heading', { name: 'Allow Claude to act for you?' }).waitFor();
         await picture(page, 'consent-light');
-        await page.getByRole('button', { name: 'Allow', exact: true }).click();
+        await page.getByRole('button', { name: 'Allow', exact: true }).dblclick();
         await page.getByText('the client got its answer').waitFor();
         const code = new URL(page.url()).searchParams.get('code') ?? '';
         const { body } = await attempt.exchange(code, { redirect_uri: attempt.redirect });

@@ -201,6 +201,17 @@ describe('consent', () => {
     },
   );
 
+  proves('choice.sign-in.consent-form', 'is not given by a page whose cookie was replaced since', async () => {
+    const rig = signInRig();
+    const { browser, page, shown } = await askedForConsent(rig);
+    const before = new Map(browser.jar);
+    for (const name of before.keys()) if (name.startsWith('__Host-')) browser.jar.delete(name);
+    await browser.get(page); // gets a new cookie
+    for (const [name, value] of before) browser.jar.set(name, value);
+    expect((await browser.press(shown, 'Allow')).status).toBe(403);
+    expect(outcomeOf(rig, page)).toBeUndefined();
+  });
+
   proves('choice.sign-in.consent-form', 'is not given with the cookie and the token of another browser', async () => {
     const rig = signInRig();
     const [victim, attacker] = [await askedForConsent(rig), await askedForConsent(rig)];

@@ -215,6 +215,16 @@ describe('consent', () => {
     expect(outcomeOf(rig, page)).toEqual({ consent: true });
   });
 
+  it('is given once when its button is pressed twice', async () => {
+    const rig = signInRig();
+    const { browser, page, shown } = await askedForConsent(rig);
+    const answers = [await browser.press(shown, 'Allow'), await browser.press(shown, 'Allow')];
+    expect(answers.map(({ refresh }) => refresh)).toEqual(
+      Array(2).fill(expect.stringMatching(/^\/oauth\/authorize\//)),
+    );
+    expect(outcomeOf(rig, page)).toEqual({ consent: true });
+  });
+
   it('can be denied, and is asked again the next time', async () => {
     const rig = signInRig();
     const { browser, person, page, shown } = await askedForConsent(rig);
@@ -269,6 +279,15 @@ describe('connecting later', () => {
     expect(told.body).toContain('github is not connected');
     expect(await rig.accounts.connections(person)).toHaveLength(1);
   });
+});
+
+it('warns when a provider redirects to a host that does not get the cookies of the pages', () => {
+  const rig = signInRig({
+    callbackUrls: ['https://other.example/oauth/callback', 'https://gateway.example/mcp/oauth/callback'],
+  });
+  expect(rig.core.lines).toEqual([
+    expect.objectContaining({ level: 'warn', fields: { redirectUri: 'https://other.example/oauth/callback' } }),
+  ]);
 });
 
 describe('the page of connections', () => {

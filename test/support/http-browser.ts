@@ -53,7 +53,7 @@ export function httpBrowser(): HttpBrowser {
         }
         const text = await answer.text();
         shown.push(`${answer.status} ${/<title>([^<]*)</.exec(text)?.[1] ?? text.slice(0, 200)}`);
-        if (answer.status >= 400) throw new Error(`${shown.join(' -> ')} at ${url.pathname}`);
+        if (answer.status >= 400) throw new Error(`${shown.join(' -> ')} at ${url.href}: ${wordsOf(text)}`);
         const next = continuation(answer, text);
         const filled = next === undefined ? formIn(text) : undefined;
         if (next === undefined && filled === undefined) return url;
@@ -63,6 +63,12 @@ export function httpBrowser(): HttpBrowser {
       throw new Error(`more than ${MAX_STEPS} steps: ${shown.join(' -> ')}`);
     },
   };
+}
+
+/** The text of a page. */
+function wordsOf(text: string): string {
+  const body = text.replace(/<style[\s\S]*?<\/style>/g, ' ').replace(/<[^>]*>/g, ' ');
+  return body.replace(/\s+/g, ' ').slice(0, 500);
 }
 
 function isBelow(pathname: string, path: string): boolean {
@@ -88,6 +94,10 @@ function formIn(text: string): { readonly action: string; readonly fields: URLSe
   return { action: decoded(action), fields };
 }
 
+const ENTITIES: Readonly<Record<string, string>> = { quot: '"', lt: '<', gt: '>', amp: '&' };
+
 function decoded(text: string): string {
-  return text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+  return text.replace(/&(?:#(\d+)|([a-z]+));/g, (whole, code: string | undefined, name: string) =>
+    code === undefined ? (ENTITIES[name] ?? whole) : String.fromCodePoint(Number(code)),
+  );
 }

@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
@@ -13,6 +14,8 @@ import { serveGateway } from '../../hosts/http/listen.ts';
 import { planFromConfig } from '../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../hosts/vmcp/read-config.ts';
 import { catalogue } from '../../plugins/index.ts';
+import { publicClient } from './client-document.ts';
+import type { HttpBrowser } from './http-browser.ts';
 import { type IdentityProvider, identityProvider } from './identity-provider.ts';
 import { vmcpConfig } from './vmcp-file.ts';
 
@@ -103,6 +106,7 @@ function providerFor(resource: string): Promise<IdentityProvider> {
   return identityProvider({
     configure: (configuration) => ({
       ...configuration,
+      issueRefreshToken: async () => true,
       clients: [
         ...(configuration.clients ?? []),
         {
@@ -171,4 +175,48 @@ export async function freePort(): Promise<number> {
   const { port } = server.address() as AddressInfo;
   await new Promise((resolve) => server.close(resolve));
   return port;
+}
+
+/** A token response. */
+export interface SignedIn {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly client_id: string;
+}
+
+/** Registers a client, signs in with a browser, and exchanges the code. */
+export async function signInWith(
+  { issuer, url }: Pick<SignInGateway, 'issuer' | 'url'>,
+  browser: HttpBrowser,
+): Promise<SignedIn> {
+  const redirect = 'http://127.0.0.1:33420/callback';
+  const registered = await fetch(`${issuer}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(publicClient(redirect)),
+  });
+  const { client_id } = (await registered.json()) as { readonly client_id: string };
+  const verifier = randomBytes(32).toString('base64url');
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id,
+    redirect_uri: redirect,
+    state: 'state-of-the-test',
+    resource: url,
+    scope: 'openid',
+    code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+    code_challenge_method: 'S256',
+  });
+  const callback = await browser.open(`${issuer}/oauth/authorize?${query}`, redirect);
+  const form = new URLSearchParams({
+    grant_type: 'authorization_code',
+    client_id,
+    code: callback.searchParams.get('code') ?? '',
+    redirect_uri: redirect,
+    code_verifier: verifier,
+  });
+  const answer = await fetch(`${issuer}/oauth/token`, { method: 'POST', body: form });
+  const tokens = (await answer.json()) as Omit<SignedIn, 'client_id'>;
+  if (!answer.ok) throw new Error(`no token: ${callback.search} ${JSON.stringify(tokens)}`);
+  return { ...tokens, client_id };
 }

@@ -58,8 +58,18 @@ export function createOauth2Upstream(parts: Oauth2Parts, config: Oauth2Config): 
     );
   }
 
-  function tokensOf(members: JsonObject, clientId: string, old?: UpstreamTokenSet): UpstreamTokenSet {
-    const context = { clientId, nowMs: now(), scopes: config.scopes, ...(old === undefined ? {} : { old }) };
+  /** Without configured scopes a registered client requests those of the metadata. */
+  function requestedScopes(endpoints: Oauth2Endpoints): readonly string[] {
+    return config.scopes.length > 0 || config.dcrConfig === undefined ? config.scopes : endpoints.scopes;
+  }
+
+  function tokensOf(
+    members: JsonObject,
+    clientId: string,
+    scopes: readonly string[],
+    old?: UpstreamTokenSet,
+  ): UpstreamTokenSet {
+    const context = { clientId, nowMs: now(), scopes, ...(old === undefined ? {} : { old }) };
     const tokens = tokensFrom(members, context);
     if ('problem' in tokens) throw providerFault(name, `its answer is invalid: ${tokens.problem}`);
     return tokens;
@@ -107,7 +117,7 @@ export function createOauth2Upstream(parts: Oauth2Parts, config: Oauth2Config): 
       const codeChallenge = await calculatePKCECodeChallenge(leg.codeVerifier);
       return translated(name, 'fault', () =>
         withLibrary(client, signal, async (library, endpoints) => {
-          const scopes = config.scopes.length > 0 || config.dcrConfig === undefined ? config.scopes : endpoints.scopes;
+          const scopes = requestedScopes(endpoints);
           return buildAuthorizationUrl(library, {
             ...config.additionalAuthorizationParams,
             redirect_uri: redirectUri,
@@ -133,7 +143,11 @@ export function createOauth2Upstream(parts: Oauth2Parts, config: Oauth2Config): 
             answer = body;
           },
         ).catch((cause: unknown) => refusedClient(client.id, cause));
-        const tokens = tokensOf(members as unknown as JsonObject, client.id);
+        const tokens = tokensOf(
+          members as unknown as JsonObject,
+          client.id,
+          requestedScopes(await parts.endpoints(signal)),
+        );
         return { identity: await identityFrom(answer, tokens, signal), tokens };
       });
     },
@@ -154,7 +168,7 @@ export function createOauth2Upstream(parts: Oauth2Parts, config: Oauth2Config): 
           withLibrary(client, signal, (library) => refreshTokenGrant(library, refreshToken, parameters)),
         ).catch((cause: unknown) => refusedClient(client.id, cause)),
       );
-      const tokens = tokensOf(members as unknown as JsonObject, client.id, old);
+      const tokens = tokensOf(members as unknown as JsonObject, client.id, config.scopes, old);
       const claims = jwtPayload(tokens.accessToken.reveal());
       return { tokens, ...(claims === undefined ? {} : { claims }), check: async () => {} };
     },

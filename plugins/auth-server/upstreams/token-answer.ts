@@ -43,7 +43,8 @@ export function tokensFrom(
   const refreshToken = secretIn(members.refresh_token) ?? old?.refreshToken;
   const idToken = secretIn(members.id_token) ?? old?.idToken;
   const seconds = secondsIn(members.expires_in);
-  const scope = grantedScope(textIn(members.scope), scopes) ?? old?.scope;
+  const granted = textIn(members.scope);
+  const scope = granted === undefined && old?.scope !== undefined ? old.scope : grantedScope(granted, scopes);
   return {
     accessToken: secretOf(access),
     ...(refreshToken === undefined ? {} : { refreshToken }),

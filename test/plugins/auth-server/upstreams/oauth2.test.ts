@@ -413,7 +413,7 @@ describe('a refresh at an OAuth 2.0 provider', () => {
     const { upstream, tokens, got } = await refreshing([() => ({ ...TOKEN, access_token: 'gho_2', scope: '' })]);
     const { tokens: fresh } = await upstream.refresh(tokens, soon());
     expect(got.at(-1)?.form.get('scope')).toBe('repo gist');
-    expect(revealed(fresh)).toMatchObject({ access: 'gho_2', refresh: 'r1', clientId: 'gateway' });
+    expect(revealed(fresh)).toMatchObject({ access: 'gho_2', refresh: 'r1', clientId: 'gateway', scope: 'repo' });
   });
 
   proves('choice.upstream.refresh-scopes', 'is repeated without scopes when the provider granted fewer', async () => {

@@ -80,7 +80,7 @@ describe('dcrConfig', () => {
       const asked = new URL(await upstream.authorizationUrl(newLeg(), soon()));
       expect(asked.origin + asked.pathname).toBe(`${url}/authorize`);
       expect(asked.searchParams.get('scope')).toBe('repo gist');
-      await exchanged(upstream);
+      expect((await exchanged(upstream)).tokens.scope).toBe('repo gist');
       expect(got.map(({ method, path }) => `${method} ${path}`)).toEqual([
         `GET ${WELL_KNOWN}`,
         'POST /clients',

@@ -1,6 +1,6 @@
 // Sign-ins, token requests and refreshes per second of the authorization server, and their CPU time.
 // A sign-in is the whole way of one client: registered before, then authorization request, sign-in page, consent page and code
-// exchange, seven requests. Each client has its own loopback address, because the server limits requests by network.
+// exchange, six requests. Each client has its own loopback address, because the server limits requests by network.
 // Flags: --seconds N (default 5) for each row.
 import { createHash, randomBytes } from 'node:crypto';
 import { type IncomingMessage, request } from 'node:http';

@@ -44,7 +44,10 @@ export function createOauthSessions(
   }
 
   return {
-    begin: (session) => accounts.openSession({ ...session, startedMs: now() }, ttlMs),
+    async begin(session) {
+      await accounts.openSession({ ...session, startedMs: now() }, ttlMs);
+      known.set(session.id, { isAlive: true, readMs: now() });
+    },
     async extend(tsid) {
       if ((await accounts.session(tsid)) === undefined) return false;
       await accounts.extendSession(tsid, ttlMs);

@@ -1,4 +1,5 @@
 import { behaviours } from './behaviours.ts';
+import { clientBehaviours } from './behaviours-clients.ts';
 import { featureBehaviours } from './behaviours-features.ts';
 import { outsideBehaviours } from './behaviours-outside.ts';
 import { policyBehaviours } from './behaviours-policy.ts';
@@ -18,4 +19,5 @@ export const mutations: readonly Mutation[] = [
   ...outsideBehaviours,
   ...signInBehaviours,
   ...upstreamBehaviours,
+  ...clientBehaviours,
 ];

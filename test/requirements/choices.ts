@@ -1,5 +1,6 @@
 import { aggregation } from './choices/aggregation.ts';
 import { authorization } from './choices/authorization.ts';
+import { clients } from './choices/clients.ts';
 import { codeMode } from './choices/code-mode.ts';
 import { foreign } from './choices/foreign.ts';
 import { gatewayChoices } from './choices/gateway.ts';
@@ -24,6 +25,7 @@ export const choices = [
   ...revisions,
   ...passing,
   ...aggregation,
+  ...clients,
   ...codeMode,
   ...foreign,
   ...gatewayChoices,

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClientRefusal } from '../../../../plugins/auth-server/clients/clients.ts';
 import { isDocumentUrl } from '../../../../plugins/auth-server/clients/metadata-document.ts';
 import { type LoopbackServer, loopbackServer } from '../../../support/loopback-server.ts';
+import { proves } from '../../../support/proves.ts';
 import { vsCodeDocument } from './client-requests.ts';
 import { clientsOnMemory } from './registering.ts';
 
@@ -79,14 +80,18 @@ describe('hostile client metadata documents', () => {
     expect(lines[0]?.fields).toMatchObject({ code: 'REMOTE_REFUSED' });
   });
 
-  it('does not connect to a name that has a private address among others', async () => {
-    const { clients, lines } = clientsOnMemory({
-      cimd: CIMD,
-      connect: { lookup: resolvesTo('203.0.113.1', '127.0.0.1') },
-    });
-    expect(await clients.find('https://client.example/good', undefined)).toEqual(UNFETCHABLE);
-    expect(lines[0]?.fields).toMatchObject({ code: 'REMOTE_REFUSED' });
-  });
+  proves(
+    'choice.clients.document-address',
+    'does not connect to a name that has a private address among others',
+    async () => {
+      const { clients, lines } = clientsOnMemory({
+        cimd: CIMD,
+        connect: { lookup: resolvesTo('203.0.113.1', '127.0.0.1') },
+      });
+      expect(await clients.find('https://client.example/good', undefined)).toEqual(UNFETCHABLE);
+      expect(lines[0]?.fields).toMatchObject({ code: 'REMOTE_REFUSED' });
+    },
+  );
 
   it('does not use a second answer of the name server', async () => {
     let asked = 0;

@@ -80,16 +80,20 @@ describe('client metadata documents', () => {
     expect(fetches('/once.json')).toBe(2);
   });
 
-  it('keeps the configured number of documents, those that were used last', async () => {
-    const { clients } = clientsOnMemory({ cimd: CIMD, issuer: ISSUER });
-    const [a, b, c] = ['/a.json', '/b.json', '/c.json'].map((path) => served(path, vsCodeDocument)) as [
-      string,
-      string,
-      string,
-    ];
-    for (const url of [a, b, a, c, a, b]) await clients.find(url, undefined);
-    expect(['/a.json', '/b.json', '/c.json'].map(fetches)).toEqual([1, 2, 1]);
-  });
+  proves(
+    'choice.clients.document-cache',
+    'keeps the configured number of documents, those that were used last',
+    async () => {
+      const { clients } = clientsOnMemory({ cimd: CIMD, issuer: ISSUER });
+      const [a, b, c] = ['/a.json', '/b.json', '/c.json'].map((path) => served(path, vsCodeDocument)) as [
+        string,
+        string,
+        string,
+      ];
+      for (const url of [a, b, a, c, a, b]) await clients.find(url, undefined);
+      expect(['/a.json', '/b.json', '/c.json'].map(fetches)).toEqual([1, 2, 1]);
+    },
+  );
 
   it('does not cache a refusal', async () => {
     const { clients } = clientsOnMemory({ cimd: CIMD, issuer: ISSUER });
@@ -101,22 +105,26 @@ describe('client metadata documents', () => {
     expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
   });
 
-  it('uses a known document for a day while its server is away, and asks again once a minute', async () => {
-    const { clients, clock } = clientsOnMemory({ cimd: CIMD, issuer: ISSUER });
-    const url = served('/away.json', vsCodeDocument);
-    await clients.find(url, undefined);
-    statuses.set('/away.json', 503);
-    clock.nowMs += 300_000;
-    for (let n = 0; n < 3; n++) expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
-    expect(fetches('/away.json')).toBe(2);
-    clock.nowMs += 60_000;
-    expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
-    expect(fetches('/away.json')).toBe(3);
-    clock.nowMs += 24 * 3_600_000;
-    expect(await clients.find(url, undefined)).toEqual(new ClientRefusal('the document cannot be fetched', true));
-    statuses.delete('/away.json');
-    expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
-  });
+  proves(
+    'choice.clients.document-away',
+    'uses a known document for a day while its server is away, and asks again once a minute',
+    async () => {
+      const { clients, clock } = clientsOnMemory({ cimd: CIMD, issuer: ISSUER });
+      const url = served('/away.json', vsCodeDocument);
+      await clients.find(url, undefined);
+      statuses.set('/away.json', 503);
+      clock.nowMs += 300_000;
+      for (let n = 0; n < 3; n++) expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
+      expect(fetches('/away.json')).toBe(2);
+      clock.nowMs += 60_000;
+      expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
+      expect(fetches('/away.json')).toBe(3);
+      clock.nowMs += 24 * 3_600_000;
+      expect(await clients.find(url, undefined)).toEqual(new ClientRefusal('the document cannot be fetched', true));
+      statuses.delete('/away.json');
+      expect(await clients.find(url, undefined)).toMatchObject({ client_id: url });
+    },
+  );
 
   it('ends a client when its document is gone or changed', async () => {
     const { clients, clock } = clientsOnMemory({ cimd: CIMD, issuer: ISSUER });

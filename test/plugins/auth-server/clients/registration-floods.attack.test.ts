@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
+import { proves } from '../../../support/proves.ts';
 import { clientsOnMemory, register } from './registering.ts';
 
 const GOOD = { redirect_uris: ['https://app.example/cb'] };
@@ -20,7 +21,7 @@ async function full() {
 }
 
 describe('registration floods', () => {
-  it('limits one address and not the others', async () => {
+  proves('choice.clients.network-limit', 'limits one address and not the others', async () => {
     const { clients, clock } = clientsOnMemory();
     const statuses: number[] = [];
     for (let n = 0; n < 25; n++) statuses.push((await register(clients, GOOD, { address: '192.0.2.1' })).status);
@@ -46,23 +47,28 @@ describe('registration floods', () => {
     expect((await register(clients, '{')).status).toBe(429);
   });
 
-  it('keeps at most 10 000 clients and never evicts one that got a token', { timeout: 60_000 }, async () => {
-    const { clients, clock, ids } = await full();
-    expect(ids.length).toBeGreaterThan(9_900);
-    expect(ids.length).toBeLessThanOrEqual(10_000);
-    const answered = await register(clients, GOOD, { address: '192.0.2.9' });
-    expect([answered.status, answered.headers['retry-after']]).toEqual([503, '3600']);
-    const [used = ''] = ids;
-    await clients.used(used);
-    clock.nowMs += HOUR_MS + 1;
-    expect((await register(clients, GOOD, { address: '192.0.2.9' })).status).toBe(201);
-    for (let n = 0; n < 2_000; n++) await register(clients, GOOD, { address: `10.9.${n >> 8}.${n & 255}` });
-    expect(await clients.find(used, undefined)).toBeDefined();
-    const left = await Promise.all(ids.map((id) => clients.find(id, undefined)));
-    expect(left.filter((client) => client === undefined).length).toBeGreaterThan(1_000);
-  });
+  proves(
+    'choice.clients.capacity',
+    'keeps at most 10 000 clients and never evicts one that got a token',
+    async () => {
+      const { clients, clock, ids } = await full();
+      expect(ids.length).toBeGreaterThan(9_900);
+      expect(ids.length).toBeLessThanOrEqual(10_000);
+      const answered = await register(clients, GOOD, { address: '192.0.2.9' });
+      expect([answered.status, answered.headers['retry-after']]).toEqual([503, '3600']);
+      const [used = ''] = ids;
+      await clients.used(used);
+      clock.nowMs += HOUR_MS + 1;
+      expect((await register(clients, GOOD, { address: '192.0.2.9' })).status).toBe(201);
+      for (let n = 0; n < 2_000; n++) await register(clients, GOOD, { address: `10.9.${n >> 8}.${n & 255}` });
+      expect(await clients.find(used, undefined)).toBeDefined();
+      const left = await Promise.all(ids.map((id) => clients.find(id, undefined)));
+      expect(left.filter((client) => client === undefined).length).toBeGreaterThan(1_000);
+    },
+    60_000,
+  );
 
-  it('ends a client 30 days after its last token', async () => {
+  proves('choice.clients.life', 'ends a client 30 days after its last token', async () => {
     const { clients, clock } = clientsOnMemory();
     const { json } = await register(clients, GOOD);
     const id = String(json.client_id);

@@ -25,7 +25,7 @@ describe('dynamic registration', () => {
     });
   });
 
-  it('gives an id of its own, whatever the request says', async () => {
+  proves('choice.clients.own-id', 'gives an id of its own, whatever the request says', async () => {
     const { clients } = clientsOnMemory({ cimd: { enabled: true, cacheFallbackTtl: 1, cacheMaxSize: 1 } });
     const id = 'https://vscode.dev/oauth/client-metadata.json';
     const { status, json } = await register(clients, {
@@ -159,18 +159,22 @@ describe('dynamic registration', () => {
     expect((await register(clients, GOOD)).json.scope).toBe('openid');
   });
 
-  it('gives a secret once and keeps only its SHA-256, when clients may have secrets', async () => {
-    const { clients, storage } = clientsOnMemory({ confidentialClients: true });
-    const { json } = await register(clients, { ...GOOD, token_endpoint_auth_method: 'client_secret_basic' });
-    const secret = String(json.client_secret);
-    expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
-    expect(json).toMatchObject({ client_secret_expires_at: 0, token_endpoint_auth_method: 'client_secret_basic' });
-    const stored = JSON.stringify(await storage.get(`client:${json.client_id}`));
-    expect(stored).not.toContain(secret);
-    expect(await clients.find(String(json.client_id), undefined)).toMatchObject({
-      client_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
-    });
-  });
+  proves(
+    'choice.clients.secret',
+    'gives a secret once and keeps only its SHA-256, when clients may have secrets',
+    async () => {
+      const { clients, storage } = clientsOnMemory({ confidentialClients: true });
+      const { json } = await register(clients, { ...GOOD, token_endpoint_auth_method: 'client_secret_basic' });
+      const secret = String(json.client_secret);
+      expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
+      expect(json).toMatchObject({ client_secret_expires_at: 0, token_endpoint_auth_method: 'client_secret_basic' });
+      const stored = JSON.stringify(await storage.get(`client:${json.client_id}`));
+      expect(stored).not.toContain(secret);
+      expect(await clients.find(String(json.client_id), undefined)).toMatchObject({
+        client_secret: expect.stringMatching(/^[0-9a-f]{64}$/),
+      });
+    },
+  );
 
   it('refuses local redirects of clients with a secret', async () => {
     const { clients } = clientsOnMemory({ confidentialClients: true });

@@ -12,6 +12,7 @@ import oidc from '../../../../plugins/incoming-auth/oidc/index.ts';
 import { linesOf } from '../../../support/audited.ts';
 import { identityProvider } from '../../../support/identity-provider.ts';
 import { postModern } from '../../../support/open-endpoint.ts';
+import { proves } from '../../../support/proves.ts';
 import { until } from '../../../support/until.ts';
 import { ACCESS_TOKEN, EXCHANGE, JWT_BEARER, SECRET } from './delegating.ts';
 
@@ -94,25 +95,29 @@ async function gateway() {
 }
 
 describe('calls with a delegated token', () => {
-  it('are accepted without a request to the own issuer, and audited with every actor', async () => {
-    await using made = await gateway();
-    const { other, token, call } = made;
-    const subject_token = other.sign({ sub: 'ada', aud: AUDIENCE, client_id: 'crm' });
-    const exchange = { grant_type: EXCHANGE, subject_token_type: ACCESS_TOKEN };
-    const first = await token({ ...exchange, subject_token }, 'agent');
-    const second = await token({ ...exchange, subject_token: first }, 'second');
-    expect((await call(second)).status).toBe(200);
-    expect((await made.line())?.delegation).toEqual({
-      chain: [
-        { iss: ISSUER, sub: 'second' },
-        { iss: ISSUER, sub: 'agent' },
-        { iss: other.issuer, sub: 'crm' },
-      ],
-    });
-    expect((await made.line())?.subjects).toMatchObject({ user_id: `${other.issuer}#ada` });
-    const text = await made.logText();
-    for (const secret of [SECRET, first.slice(-30), second.slice(-30)]) expect(text).not.toContain(secret);
-  });
+  proves(
+    'choice.delegation.audited',
+    'are accepted without a request to the own issuer, and audited with every actor',
+    async () => {
+      await using made = await gateway();
+      const { other, token, call } = made;
+      const subject_token = other.sign({ sub: 'ada', aud: AUDIENCE, client_id: 'crm' });
+      const exchange = { grant_type: EXCHANGE, subject_token_type: ACCESS_TOKEN };
+      const first = await token({ ...exchange, subject_token }, 'agent');
+      const second = await token({ ...exchange, subject_token: first }, 'second');
+      expect((await call(second)).status).toBe(200);
+      expect((await made.line())?.delegation).toEqual({
+        chain: [
+          { iss: ISSUER, sub: 'second' },
+          { iss: ISSUER, sub: 'agent' },
+          { iss: other.issuer, sub: 'crm' },
+        ],
+      });
+      expect((await made.line())?.subjects).toMatchObject({ user_id: `${other.issuer}#ada` });
+      const text = await made.logText();
+      for (const secret of [SECRET, first.slice(-30), second.slice(-30)]) expect(text).not.toContain(secret);
+    },
+  );
 
   it('of an assertion are accepted, and show no actor', async () => {
     await using made = await gateway();

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../core/contract/json.ts';
 import { claimsOf } from '../../../support/auth-server-rig.ts';
+import { proves } from '../../../support/proves.ts';
 import { type DelegationRig, delegationRig, EXCHANGE, JWT_BEARER, SECRET } from './delegating.ts';
 
 const REFUSED = { error: 'invalid_grant', error_description: 'the assertion is not accepted' };
@@ -161,7 +162,7 @@ describe('JWT bearer (RFC 7523)', () => {
 });
 
 describe('replayed assertions', () => {
-  it('are exchanged once, also in parallel', async () => {
+  proves('choice.delegation.replay', 'are exchanged once, also in parallel', async () => {
     const assertion = assertionOf();
     const answers = await Promise.all(Array.from({ length: 20 }, () => send(assertion)));
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1);
@@ -173,7 +174,7 @@ describe('replayed assertions', () => {
     expect((await send(assertionOf({ jti: 'once', exp: nowS() + 100 }))).body).toEqual(REFUSED);
   });
 
-  it('are known without jti, also with another valid signature', async () => {
+  proves('choice.delegation.replay', 'are known without jti, also with another valid signature', async () => {
     const assertion = assertionOf({ jti: undefined as never });
     const [head = '', payload = '', signature = ''] = assertion.split('.');
     const bytes = Buffer.from(signature, 'base64url');

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../core/contract/json.ts';
 import { authServerRig, claimsOf, headerOf, type IssuedTokens } from '../../../support/auth-server-rig.ts';
 import { base64url, signedJwt } from '../../../support/identity-provider.ts';
+import { proves } from '../../../support/proves.ts';
 import { ACCESS_TOKEN, type DelegationRig, delegationRig, EXCHANGE, ID_TOKEN, SECRET } from './delegating.ts';
 
 const GENERIC = { error: 'invalid_request', error_description: 'the subject token is not accepted' };
@@ -30,37 +31,41 @@ const chainOf = (depth: number): JsonObject =>
   Array.from({ length: depth }).reduce<JsonObject>((act, _, n) => ({ sub: `a${n}`, ...(n === 0 ? {} : { act }) }), {});
 
 describe('forged subject tokens', () => {
-  it('are refused with every kind of signature that is not of this server', async () => {
-    const { rig, exchange } = made;
-    const [head = '', payload = '', signature = ''] = person.access.split('.');
-    const { keys } = (await (await fetch(`${rig.issuer}/.well-known/jwks.json`)).json()) as { keys: JsonWebKey[] };
-    const { kid } = headerOf(person.access);
-    const publicPem = createPublicKey({ key: keys[0] as JsonWebKey, format: 'jwk' }).export({
-      type: 'spki',
-      format: 'pem',
-    });
-    const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-    const ownKey = { typ: 'at+jwt', alg: 'ES256', jwk: privateKey.export({ format: 'jwk' }) as JsonObject };
-    const hmac = (text: string) => `${text}.${createHmac('sha256', publicPem).update(text).digest('base64url')}`;
-    const forged = [
-      `${base64url({ typ: 'at+jwt', alg: 'none' })}.${payload}.`,
-      `${base64url({ typ: 'at+jwt', alg: 'none' })}.${payload}.${signature}`,
-      hmac(`${base64url({ typ: 'at+jwt', alg: 'HS256', kid })}.${payload}`),
-      signedJwt({ typ: 'at+jwt', alg: 'ES256', kid }, claimsOf(person.access), privateKey),
-      signedJwt({ ...ownKey }, claimsOf(person.access), privateKey),
-      `${head}.${base64url({ ...claimsOf(person.access), sub: 'eve' })}.${signature}`,
-      `${head}.${payload}.${'A'.repeat(signature.length)}`,
-      `${head}.${payload}.`,
-      `${head}.${payload}`,
-      'x',
-      '..',
-      '',
-    ];
-    for (const subject_token of forged) {
-      const { status, body } = await exchange({ subject_token });
-      expect([status, body.error], subject_token).toEqual([400, 'invalid_request']);
-    }
-  });
+  proves(
+    'choice.delegation.forged',
+    'are refused with every kind of signature that is not of this server',
+    async () => {
+      const { rig, exchange } = made;
+      const [head = '', payload = '', signature = ''] = person.access.split('.');
+      const { keys } = (await (await fetch(`${rig.issuer}/.well-known/jwks.json`)).json()) as { keys: JsonWebKey[] };
+      const { kid } = headerOf(person.access);
+      const publicPem = createPublicKey({ key: keys[0] as JsonWebKey, format: 'jwk' }).export({
+        type: 'spki',
+        format: 'pem',
+      });
+      const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+      const ownKey = { typ: 'at+jwt', alg: 'ES256', jwk: privateKey.export({ format: 'jwk' }) as JsonObject };
+      const hmac = (text: string) => `${text}.${createHmac('sha256', publicPem).update(text).digest('base64url')}`;
+      const forged = [
+        `${base64url({ typ: 'at+jwt', alg: 'none' })}.${payload}.`,
+        `${base64url({ typ: 'at+jwt', alg: 'none' })}.${payload}.${signature}`,
+        hmac(`${base64url({ typ: 'at+jwt', alg: 'HS256', kid })}.${payload}`),
+        signedJwt({ typ: 'at+jwt', alg: 'ES256', kid }, claimsOf(person.access), privateKey),
+        signedJwt({ ...ownKey }, claimsOf(person.access), privateKey),
+        `${head}.${base64url({ ...claimsOf(person.access), sub: 'eve' })}.${signature}`,
+        `${head}.${payload}.${'A'.repeat(signature.length)}`,
+        `${head}.${payload}.`,
+        `${head}.${payload}`,
+        'x',
+        '..',
+        '',
+      ];
+      for (const subject_token of forged) {
+        const { status, body } = await exchange({ subject_token });
+        expect([status, body.error], subject_token).toEqual([400, 'invalid_request']);
+      }
+    },
+  );
 
   it('are refused from another gateway and from an issuer that is not trusted', async () => {
     await using foreign = await authServerRig();
@@ -100,18 +105,22 @@ describe('forged subject tokens', () => {
     expect((await made.exchange({ subject_token: ofOther(claims, header) })).body).toEqual(GENERIC);
   });
 
-  it('are refused after their session was revoked, and so are tokens that were made of them', async () => {
-    const { rig, exchange } = made;
-    const { access, refresh, clientId } = await rig.tokens();
-    const first = (await exchange({ subject_token: access })).body.access_token ?? '';
-    const second = (await exchange({ subject_token: first }, 'second')).body.access_token ?? '';
-    expect(await rig.server.issuer.isWithdrawn(claimsOf(second))).toBe(false);
-    await rig.post('/oauth/revoke', { token: refresh, client_id: clientId });
-    for (const subject_token of [access, first, second]) {
-      expect((await exchange({ subject_token })).body).toEqual(GENERIC);
-      expect(await rig.server.issuer.isWithdrawn(claimsOf(subject_token))).toBe(true);
-    }
-  });
+  proves(
+    'choice.delegation.session',
+    'are refused after their session was revoked, and so are tokens that were made of them',
+    async () => {
+      const { rig, exchange } = made;
+      const { access, refresh, clientId } = await rig.tokens();
+      const first = (await exchange({ subject_token: access })).body.access_token ?? '';
+      const second = (await exchange({ subject_token: first }, 'second')).body.access_token ?? '';
+      expect(await rig.server.issuer.isWithdrawn(claimsOf(second))).toBe(false);
+      await rig.post('/oauth/revoke', { token: refresh, client_id: clientId });
+      for (const subject_token of [access, first, second]) {
+        expect((await exchange({ subject_token })).body).toEqual(GENERIC);
+        expect(await rig.server.issuer.isWithdrawn(claimsOf(subject_token))).toBe(true);
+      }
+    },
+  );
 
   it('are refused as ID tokens and refresh tokens', async () => {
     const { exchange } = made;
@@ -129,7 +138,7 @@ describe('forged subject tokens', () => {
 });
 
 describe('chains of actors', () => {
-  it('end at ten actors', async () => {
+  proves('choice.delegation.depth', 'end at ten actors', async () => {
     const { exchange } = made;
     let token = person.access;
     for (let n = 0; n < 10; n++) {
@@ -182,7 +191,7 @@ describe('what a delegate may not get', () => {
     expect(twice.body.error).toBe('invalid_target');
   });
 
-  it('a resource that the token was not issued for', async () => {
+  proves('choice.delegation.resource', 'a resource that the token was not issued for', async () => {
     const further = 'https://further.example/mcp';
     await using two = await delegationRig({
       config: { allowedAudiences: ['https://first.example/mcp', further], trustedIssuers: [] },
@@ -216,7 +225,7 @@ describe('what a delegate may not get', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([400, null]);
   });
 
-  it('the subject of a trusted issuer that does not list it', async () => {
+  proves('choice.delegation.listed', 'the subject of a trusted issuer that does not list it', async () => {
     expect((await made.exchange({ subject_token: ofOther() }, 'second')).body.error).toBe('invalid_grant');
     expect((await made.exchange({ subject_token: ofOther({ client_id: 'other-app' }) })).body.error).toBe(
       'invalid_grant',

@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { claimsOf, headerOf } from '../../../support/auth-server-rig.ts';
+import { proves } from '../../../support/proves.ts';
 import { ACCESS_TOKEN, delegationRig, EXCHANGE, JWT_BEARER, JWT_TYPE, SECRET } from './delegating.ts';
 
 describe('token exchange (RFC 8693)', () => {
-  it('gives a configured client a token with which it acts for a person', async () => {
+  proves('choice.delegation.act', 'gives a configured client a token with which it acts for a person', async () => {
     await using made = await delegationRig();
     const { rig, exchange } = made;
     const person = await rig.tokens();
@@ -110,36 +111,40 @@ describe('token exchange (RFC 8693)', () => {
     expect(claimsOf(body.access_token ?? '').aud).toBe(rig.audience);
   });
 
-  it('lets a client that registered with a secret exchange its own tokens only', async () => {
-    await using made = await delegationRig({ config: { confidentialClients: true } });
-    const { rig } = made;
-    const redirect = 'https://app.example/cb';
-    const answer = await fetch(`${rig.http.origin}/oauth/register`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        redirect_uris: [redirect],
-        token_endpoint_auth_method: 'client_secret_post',
-        grant_types: ['authorization_code', 'refresh_token', EXCHANGE],
-      }),
-    });
-    const { client_id: id = '', client_secret: secret = '' } = (await answer.json()) as Record<string, string>;
-    const attempt = rig.begin(id, { redirect_uri: redirect });
-    const code = (await attempt.finish()).get('code') ?? '';
-    const own = await attempt.exchange(code, { redirect_uri: redirect, client_secret: secret });
-    const exchange = (token: string) =>
-      rig.token({
-        grant_type: EXCHANGE,
-        client_id: id,
-        client_secret: secret,
-        subject_token: token,
-        subject_token_type: ACCESS_TOKEN,
+  proves(
+    'choice.delegation.own-tokens',
+    'lets a client that registered with a secret exchange its own tokens only',
+    async () => {
+      await using made = await delegationRig({ config: { confidentialClients: true } });
+      const { rig } = made;
+      const redirect = 'https://app.example/cb';
+      const answer = await fetch(`${rig.http.origin}/oauth/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          redirect_uris: [redirect],
+          token_endpoint_auth_method: 'client_secret_post',
+          grant_types: ['authorization_code', 'refresh_token', EXCHANGE],
+        }),
       });
-    const { body } = await exchange(own.body.access_token ?? '');
-    expect(claimsOf(body.access_token ?? '').act).toEqual({ iss: rig.issuer, sub: id });
-    const foreign = await rig.tokens();
-    expect((await exchange(foreign.access)).body.error).toBe('invalid_grant');
-  });
+      const { client_id: id = '', client_secret: secret = '' } = (await answer.json()) as Record<string, string>;
+      const attempt = rig.begin(id, { redirect_uri: redirect });
+      const code = (await attempt.finish()).get('code') ?? '';
+      const own = await attempt.exchange(code, { redirect_uri: redirect, client_secret: secret });
+      const exchange = (token: string) =>
+        rig.token({
+          grant_type: EXCHANGE,
+          client_id: id,
+          client_secret: secret,
+          subject_token: token,
+          subject_token_type: ACCESS_TOKEN,
+        });
+      const { body } = await exchange(own.body.access_token ?? '');
+      expect(claimsOf(body.access_token ?? '').act).toEqual({ iss: rig.issuer, sub: id });
+      const foreign = await rig.tokens();
+      expect((await exchange(foreign.access)).body.error).toBe('invalid_grant');
+    },
+  );
 
   it('is announced in the metadata', async () => {
     await using made = await delegationRig({

@@ -99,7 +99,6 @@ export const authServer = [
   },
   {
     source: 'vmcp spec §2 spec.authServerConfig',
-    deferred: 'comes with the embedded authorization server',
     says: {
       'vmcp.auth-server.disable-upstream-token-injection-strips':
         'with it Authorization, Cookie and Proxy-Authorization are stripped after the JWT was validated',

@@ -8,7 +8,7 @@ import { pageAnswer } from './page.ts';
  */
 export function continuePage(to: string, heading: string, cookies: readonly string[] = []): BrowserAnswer {
   const main = html`<h1>${heading}</h1>
-<p>If this page stays, open the application. You may close this page then.</p>
+<p>If this page stays, use the link or open the application. You may close the page then.</p>
 <p><a href="${to}">Continue</a></p>`;
   return pageAnswer({ status: 200, title: heading, main, continueTo: to, cookies });
 }

@@ -10,18 +10,18 @@ export interface Problem {
   readonly next: string;
   /** A page that tries the same once more. */
   readonly retry?: string;
-  /** A form, e.g. to cancel. */
-  readonly form?: Html;
+  /** A form, e.g. to cancel, or a link. */
+  readonly more?: Html;
   readonly cookies?: readonly string[];
 }
 
 /** Makes the page of a problem. */
-export function problemPage({ status, title, what, next, retry, form, cookies = [] }: Problem): BrowserAnswer {
+export function problemPage({ status, title, what, next, retry, more, cookies = [] }: Problem): BrowserAnswer {
   const link = retry === undefined ? undefined : html`<p><a class="button strong" href="${retry}">Try again</a></p>`;
   const main = html`<h1>${title}</h1>
 <div role="alert"><p>${what}</p></div>
 <p>${next}</p>
 ${link}
-${form}`;
+${more}`;
   return pageAnswer({ status, title, main, cookies });
 }

@@ -8,7 +8,7 @@ import { CONNECTIONS_BINDING, connectPath } from './connect.ts';
 import { failureOf, type PageAnswer, type SignInContext } from './context.ts';
 import { queryFields } from './forms.ts';
 import { type LegPurpose, type PendingLeg, UPSTREAM_MS } from './legs.ts';
-import { PROBLEMS, providerAway, providerRefused } from './problems.ts';
+import { PROBLEMS, providerAway, providerRefused, withConnections } from './problems.ts';
 
 type Purpose<K extends LegPurpose['kind']> = Extract<LegPurpose, { readonly kind: K }>;
 
@@ -66,11 +66,11 @@ export function createCallback(context: SignInContext): PageAnswer {
   const connect = async (purpose: Purpose<'connect'>, from: Upstream, result: LegResult, inbound: Inbound) => {
     const { person, ticket } = purpose;
     const back = ticket === undefined ? paths.connections : connectPath(paths, ticket);
-    if ((await interactions.personOf(inbound)) !== person) return problemPage(PROBLEMS.notSignedIn);
+    if ((await interactions.personOf(inbound)) !== person) return problemPage({ ...PROBLEMS.notSignedIn, retry: back });
     if (result === 'away') return problemPage(providerAway(from.name, back));
     if (result === 'refused') return problemPage(providerRefused(from.name, back));
     if (from === identityProvider && (await accounts.personOf(from.name, result.identity)).id !== person) {
-      return problemPage(PROBLEMS.otherIdentity);
+      return problemPage(withConnections(PROBLEMS.otherIdentity, paths.connections));
     }
     await store(person, from, result);
     const done =
@@ -84,7 +84,9 @@ export function createCallback(context: SignInContext): PageAnswer {
     if (result === 'away') return problemPage(providerAway(from.name, back));
     if (result === 'refused') return problemPage(providerRefused(from.name, back));
     const { id } = await accounts.personOf(from.name, result.identity);
-    if (ticket !== undefined && keys.readTicket(ticket)?.person !== id) return problemPage(PROBLEMS.linkOfOther);
+    if (ticket !== undefined && keys.readTicket(ticket)?.person !== id) {
+      return problemPage(withConnections(PROBLEMS.linkOfOther, paths.connections));
+    }
     await store(id, from, result);
     const { 'set-cookie': set = [] } = await interactions.signIn(inbound, id);
     return redirectAnswer(back, [set].flat());

@@ -10,7 +10,7 @@ import { failureOf, type PageAnswer, type SignInContext, type SignInPaths } from
 import { formFields, queryFields } from './forms.ts';
 import type { LegPurpose } from './legs.ts';
 import type { Ticket } from './page-keys.ts';
-import { PROBLEMS, providerAway } from './problems.ts';
+import { formOutdated, PROBLEMS, providerAway, withConnections } from './problems.ts';
 
 /** Id of the cookie of all pages that belong to no authorization request. */
 export const CONNECTIONS_BINDING = 'connections';
@@ -54,7 +54,9 @@ export function createConnectPages(context: SignInContext): ConnectPages {
         return sendFromPage(context, inbound, identityProvider, { kind: 'identify', ticket: text }, { isForm: false });
       }
       const shown = await accounts.person(person);
-      if (person !== ticket.person || shown === undefined) return problemPage(PROBLEMS.linkOfOther);
+      if (person !== ticket.person || shown === undefined) {
+        return problemPage(withConnections(PROBLEMS.linkOfOther, paths.connections));
+      }
       const binding = cookies.ensure(inbound, CONNECTIONS_BINDING);
       return connectPage({
         provider: ticket.provider,
@@ -71,11 +73,12 @@ export function createConnectPages(context: SignInContext): ConnectPages {
       const ticket = known(text);
       if (ticket === undefined) return problemPage(PROBLEMS.linkInvalid);
       const person = await interactions.personOf(inbound);
-      if (person !== ticket.person)
-        return problemPage(person === undefined ? PROBLEMS.notSignedIn : PROBLEMS.linkOfOther);
+      const link = connectPath(paths, text);
+      if (person === undefined) return problemPage({ ...PROBLEMS.notSignedIn, retry: link });
+      if (person !== ticket.person) return problemPage(withConnections(PROBLEMS.linkOfOther, paths.connections));
       const value = cookies.read(inbound, CONNECTIONS_BINDING);
       if (value === undefined || !keys.isFormToken(fields?.get('csrf') ?? '', 'connect', value, person, text)) {
-        return problemPage(PROBLEMS.formInvalid);
+        return problemPage(formOutdated(link));
       }
       return sendFromPage(
         context,

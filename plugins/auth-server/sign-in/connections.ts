@@ -1,4 +1,5 @@
 import type { Inbound } from '@toolmgr/core';
+import type { Person } from '../accounts/accounts.ts';
 import { connectionsPage, signInPage } from '../pages/connections-page.ts';
 import { redirectAnswer } from '../pages/page.ts';
 import { problemPage } from '../pages/problem-page.ts';
@@ -7,7 +8,7 @@ import { CONNECTIONS_BINDING, sendFromPage } from './connect.ts';
 import type { PageAnswer, SignInContext } from './context.ts';
 import { formFields, queryFields } from './forms.ts';
 import { UPSTREAM_MS } from './legs.ts';
-import { PROBLEMS } from './problems.ts';
+import { formOutdated, PROBLEMS } from './problems.ts';
 
 /** `/connections`: what a person connected, and which applications act for them. */
 export interface ConnectionsPages {
@@ -30,6 +31,10 @@ export function createConnectionsPages(context: SignInContext): ConnectionsPages
   const { accounts, consents, cookies, identityProvider, interactions, keys, paths, upstreams } = context;
   const done = (what: string, set: readonly string[] = []): BrowserAnswer =>
     redirectAnswer(`${paths.connections}?done=${what}`, set);
+  const personOf = async (inbound: Inbound): Promise<Person | undefined> => {
+    const id = await interactions.personOf(inbound);
+    return id === undefined ? undefined : accounts.person(id);
+  };
   const token = (value: string, person = ''): string => keys.formToken('connections', value, person);
 
   const signedOutForms: Readonly<Record<string, (inbound: Inbound) => Promise<BrowserAnswer>>> = {
@@ -73,8 +78,7 @@ export function createConnectionsPages(context: SignInContext): ConnectionsPages
         done: doneText(queryFields(inbound)?.get('done')),
         cookies: binding.cookies,
       };
-      const id = await interactions.personOf(inbound);
-      const person = id === undefined ? undefined : await accounts.person(id);
+      const person = await personOf(inbound);
       if (person === undefined) {
         return signInPage({ ...shared, provider: identityProvider.name, csrf: token(binding.value) });
       }
@@ -95,10 +99,10 @@ export function createConnectionsPages(context: SignInContext): ConnectionsPages
     async post(inbound, body) {
       const fields = formFields(inbound, body) ?? new Map<string, string>();
       const value = cookies.read(inbound, CONNECTIONS_BINDING);
-      const person = await interactions.personOf(inbound);
+      const person = (await personOf(inbound))?.id;
       const given = fields.get('csrf') ?? '';
       if (value === undefined || !keys.isFormToken(given, 'connections', value, person ?? '')) {
-        return problemPage(PROBLEMS.formInvalid);
+        return problemPage(formOutdated(paths.connections));
       }
       const action = fields.get('do') ?? '';
       if (person === undefined) {

@@ -1,4 +1,4 @@
-import type { Html } from '../pages/html.ts';
+import { type Html, html } from '../pages/html.ts';
 import type { Problem } from '../pages/problem-page.ts';
 
 const START_AGAIN = 'Go back to your application and start the sign-in again.';
@@ -53,7 +53,7 @@ export const PROBLEMS = {
     status: 403,
     title: 'You are not signed in any more',
     what: 'The session of this browser ended before the account was connected. Nothing was connected.',
-    next: NEW_LINK,
+    next: 'Sign in again.',
   },
   otherIdentity: {
     status: 403,
@@ -81,8 +81,8 @@ export const PROBLEMS = {
   },
 } as const satisfies Readonly<Record<string, Problem>>;
 
-/** A provider does not answer: the person may try again, or cancel by `form`. */
-export function providerAway(provider: string, retry: string, form?: Html, cookies: readonly string[] = []): Problem {
+/** A provider does not answer: the person may try again, or cancel by the form `more`. */
+export function providerAway(provider: string, retry: string, more?: Html, cookies: readonly string[] = []): Problem {
   return {
     status: 503,
     title: `${provider} does not answer`,
@@ -90,7 +90,7 @@ export function providerAway(provider: string, retry: string, form?: Html, cooki
     next: 'Try again in a moment. If it stays so, tell the operator of this server.',
     retry,
     cookies,
-    ...(form === undefined ? {} : { form }),
+    ...(more === undefined ? {} : { more }),
   };
 }
 
@@ -103,4 +103,14 @@ export function providerRefused(provider: string, retry: string): Problem {
     next: 'You may try again or close this page.',
     retry,
   };
+}
+
+/** A problem with a link to the page of connections. */
+export function withConnections(problem: Problem, connections: string): Problem {
+  return { ...problem, more: html`<p><a href="${connections}">Your connections</a></p>` };
+}
+
+/** A form of a page that belongs to no authorization request. `retry`: the page, for a new form. */
+export function formOutdated(retry: string): Problem {
+  return { ...PROBLEMS.formInvalid, next: 'Open the page again.', retry };
 }

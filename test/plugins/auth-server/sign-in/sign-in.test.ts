@@ -333,6 +333,24 @@ describe('the page of connections', () => {
     expect((await browser.get(browser.begin({ needs: 'consent', person }))).status).toBe(200);
   });
 
+  it('lets a person sign in again whose record is gone', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    rig.interactions.sessions.set('of-a-lost-person', 'lost');
+    browser.jar.set('session', 'of-a-lost-person');
+    const sent = await browser.press(await browser.get('/connections'), 'Sign in with corp');
+    expect(sent.refresh).toMatch(/^https:\/\/corp/);
+  });
+
+  it('has a link to a new page when a form is too old', async () => {
+    const rig = signInRig();
+    const { browser } = await signedInBrowser(rig);
+    const page = await browser.get('/connections');
+    browser.jar.delete('session');
+    const told = await browser.press(page, 'Disconnect corp');
+    expect(told).toMatchObject({ status: 403, body: expect.stringContaining('href="/connections">Try again') });
+  });
+
   it('signs out of the browser', async () => {
     const rig = signInRig();
     const { browser } = await signedInBrowser(rig);

@@ -14,6 +14,8 @@ export const authServer = [
       'vmcp.auth-server.upstream-providers': 'upstreamProviders is required and may hold several entries',
       'vmcp.auth-server.authorization-endpoint-base-url': 'authorizationEndpointBaseUrl is an issuer-style URL',
       'vmcp.auth-server.disable-upstream-token-injection': 'disableUpstreamTokenInjection is false by default',
+      'vmcp.auth-server.disable-upstream-token-injection-strips':
+        'with it Authorization, Cookie and Proxy-Authorization are stripped after the JWT was validated',
       'vmcp.auth-server.disable-upstream-token-injection-unauthenticated':
         'with it the backend receives an unauthenticated request',
       'vmcp.auth-server.disable-upstream-token-injection-exclusive':
@@ -95,13 +97,6 @@ export const authServer = [
       'vmcp.auth-server.redis.tls-skip-verify': 'tls and sentinelTls hold insecureSkipVerify as a boolean',
       'vmcp.auth-server.redis.tls-presence': 'the presence of tls turns TLS on to the master or cluster',
       'vmcp.auth-server.redis.sentinel-tls-only': 'sentinelTls applies only with sentinelConfig',
-    },
-  },
-  {
-    source: 'vmcp spec §2 spec.authServerConfig',
-    says: {
-      'vmcp.auth-server.disable-upstream-token-injection-strips':
-        'with it Authorization, Cookie and Proxy-Authorization are stripped after the JWT was validated',
     },
   },
   {

@@ -10,6 +10,8 @@ export interface SignInServer extends AsyncDisposable {
   /** Everyone signs in here. */
   readonly corp: IdentityProvider;
   readonly github: IdentityProvider;
+  /** One more replica of the authorization server; the option `storage` has to be given. */
+  replica(): Promise<AuthServerRig>;
 }
 
 /** Options of {@link signInServer}. */
@@ -62,6 +64,7 @@ export async function signInServer(options: SignInServerOptions = {}): Promise<S
     rig,
     corp,
     github,
+    replica: () => authServerRig({ ...others, realSignIn: true, issuer: rig.issuer, config: { upstreamProviders } }),
     async [Symbol.asyncDispose]() {
       await rig[Symbol.asyncDispose]();
       await Promise.all([corp, github].map((each) => each[Symbol.asyncDispose]()));

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import { callerOf } from '../../../support/accounts.ts';
 import { type AuthServerRig, claimsOf, REDIRECT, TestBrowser } from '../../../support/auth-server-rig.ts';
 import { proves } from '../../../support/proves.ts';
@@ -97,7 +98,7 @@ describe('signing in at real providers', () => {
     expect(await test.rig.server.accounts.connections(String(claims.sub))).toHaveLength(2);
   }, 60_000);
 
-  it('shows a page with a retry while the provider is away, before and after the login', async () => {
+  it('shows a page with a retry when the provider goes away after the login', async () => {
     await using test = await signInServer();
     const { rig, corp } = test;
     const browser = new TestBrowser();
@@ -112,6 +113,24 @@ describe('signing in at real providers', () => {
     await corp.resume();
     const consent = await follow(browser, new URL(retry, rig.issuer).href);
     expect((await press(browser, consent, 'choice', 'allow')).answer.has('code')).toBe(true);
+  }, 60_000);
+
+  it('continues on another replica after every step', async () => {
+    const storage = createMemoryStorage(Date.now);
+    await using test = await signInServer({ github: 'required', storage });
+    await using other = await test.replica();
+    const { rig, corp } = test;
+    const browser = new TestBrowser();
+    const elsewhere = (url: string): string => url.replace(rig.http.origin, other.http.origin);
+    const attempt = rig.begin(await rig.register());
+    const sent = await untilProvider(browser, attempt.url, corp.issuer);
+    const back = await untilCallback(browser, sent, rig.audience);
+    const page = await browser.get(elsewhere(back));
+    expect(page.status).toBe(303);
+    const consent = await follow(browser, new URL(page.headers.get('location') ?? '', rig.issuer).href);
+    expect(consent.body).toContain('Allow');
+    const { answer } = await press(browser, { ...consent, url: elsewhere(consent.url) }, 'choice', 'allow');
+    expect((await attempt.exchange(answer.get('code') ?? '')).status).toBe(200);
   }, 60_000);
 
   it('tells a client that the person denied, and issues no code', async () => {

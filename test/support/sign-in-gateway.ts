@@ -37,6 +37,8 @@ export interface SignInGateway extends AsyncDisposable {
 export interface SignInGatewayOptions {
   /** More of `authServerConfig`. */
   readonly authServer?: JsonObject;
+  /** `incomingAuth.authz`. */
+  readonly authz?: JsonObject;
   /** More sections of the file. */
   readonly more?: JsonObject;
   /** The scopes that clients are told to request. */
@@ -68,6 +70,7 @@ export async function signInGateway(options: SignInGatewayOptions = {}): Promise
             audience: url,
             ...(options.scopes === undefined ? {} : { scopes: options.scopes }),
           },
+          ...(options.authz === undefined ? {} : { authz: options.authz }),
         },
         authServerConfig: {
           issuer,
@@ -107,6 +110,9 @@ function providerFor(resource: string): Promise<IdentityProvider> {
     configure: (configuration) => ({
       ...configuration,
       issueRefreshToken: async () => true,
+      // in ID tokens too, as most companies' providers do it
+      claims: { openid: ['sub', 'name', 'email', 'groups'] },
+      conformIdTokenClaims: false,
       clients: [
         ...(configuration.clients ?? []),
         {

@@ -39,7 +39,7 @@ export interface TokenVerifier {
 const MAX_TOKENS = 10_000;
 const LOOKUP_MS = 60_000; // delay until a revoked opaque token is noticed
 
-const WITHDRAWN_MS = 3_000; // delay until a withdrawn token is noticed
+const WITHDRAWN_MS = 3_000; // delay until a withdrawn token is noticed, when the issuer has to look it up
 const UNCHECKED_MS = 60_000; // a token stays valid for this long while its withdrawal cannot be checked
 
 const UNAVAILABLE_CODES: ReadonlySet<string> = new Set(['REMOTE_REFUSED', 'REMOTE_UNAVAILABLE', 'STORE_UNAVAILABLE']);
@@ -89,6 +89,13 @@ export function createTokenVerifier(parts: TokenVerifierParts): TokenVerifier {
     return known === undefined || known.untilMs <= parts.now() ? undefined : known;
   };
 
+  /** An answer that comes later is not awaited: it is asked for again soon. */
+  const isKnownWithdrawn = ({ caller: { claims } }: Known): boolean => {
+    const answer = parts.isWithdrawn?.(claims);
+    if (typeof answer === 'object') answer.catch(() => {});
+    return answer === true;
+  };
+
   async function checkAgain(digest: string, known: Known): Promise<Caller | Objection> {
     const nowMs = parts.now();
     try {
@@ -109,7 +116,7 @@ export function createTokenVerifier(parts: TokenVerifierParts): TokenVerifier {
       const bearer = readBearer(inbound.headers.authorization);
       if ('problem' in bearer) return refusalOf(bearer.problem, parts.challenge(inbound));
       const known = cached(digestOf(bearer.token));
-      if (known === undefined || known.askAgainMs <= parts.now()) return undefined;
+      if (known === undefined || known.askAgainMs <= parts.now() || isKnownWithdrawn(known)) return undefined;
       parts.onKnown();
       return known.caller;
     },

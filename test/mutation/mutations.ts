@@ -1,6 +1,7 @@
 import { behaviours } from './behaviours.ts';
 import { clientBehaviours } from './behaviours-clients.ts';
 import { featureBehaviours } from './behaviours-features.ts';
+import { oauthServerBehaviours } from './behaviours-oauth-server.ts';
 import { outsideBehaviours } from './behaviours-outside.ts';
 import { policyBehaviours } from './behaviours-policy.ts';
 import { protocolBehaviours } from './behaviours-protocol.ts';
@@ -17,6 +18,7 @@ export const mutations: readonly Mutation[] = [
   ...protocolBehaviours,
   ...featureBehaviours,
   ...outsideBehaviours,
+  ...oauthServerBehaviours,
   ...signInBehaviours,
   ...upstreamBehaviours,
   ...clientBehaviours,

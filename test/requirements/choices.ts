@@ -5,6 +5,7 @@ import { codeMode } from './choices/code-mode.ts';
 import { foreign } from './choices/foreign.ts';
 import { gatewayChoices } from './choices/gateway.ts';
 import { limits } from './choices/limits.ts';
+import { oauthServer } from './choices/oauth-server.ts';
 import { oidc } from './choices/oidc.ts';
 import { outgoing } from './choices/outgoing.ts';
 import { passing } from './choices/passing.ts';
@@ -34,6 +35,7 @@ export const choices = [
   ...outgoing,
   ...remote,
   ...search,
+  ...oauthServer,
   ...signIn,
   ...telemetry,
   ...templates,

@@ -1,6 +1,7 @@
 import { createPublicKey, type JsonWebKey, verify } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { authServerRig, claimsOf, headerOf, REDIRECT } from '../../../support/auth-server-rig.ts';
+import { proves } from '../../../support/proves.ts';
 
 describe('the authorization code flow', () => {
   it('issues an access token as RFC 9068 says, and a refresh token that rotates', async () => {
@@ -53,7 +54,7 @@ describe('the authorization code flow', () => {
     });
   });
 
-  it('takes a code once, and ends its session when it is used again', async () => {
+  proves('choice.oauth.code-once', 'takes a code once, and ends its session when it is used again', async () => {
     await using rig = await authServerRig();
     const attempt = rig.begin(await rig.register());
     const code = (await attempt.finish()).get('code') ?? '';

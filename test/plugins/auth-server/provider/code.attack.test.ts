@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { type AuthServerRig, authServerRig, REDIRECT } from '../../../support/auth-server-rig.ts';
+import { proves } from '../../../support/proves.ts';
 
 /** What a client or the browser gets for an authorization request: the error sent to the client, or the status of a page. */
 async function outcome(rig: AuthServerRig, more: Readonly<Record<string, string | undefined>>, clientId?: string) {
@@ -60,7 +61,7 @@ describe('an attacker with a code', () => {
 });
 
 describe('an authorization request', () => {
-  it('without PKCE, or with the plain method, is refused for every client', async () => {
+  proves('choice.oauth.pkce', 'without PKCE, or with the plain method, is refused for every client', async () => {
     await using rig = await authServerRig();
     const none = { code_challenge: undefined, code_challenge_method: undefined };
     expect(await outcome(rig, none)).toBe('invalid_request');
@@ -116,7 +117,7 @@ describe('an authorization request', () => {
     expect(await outcome(rig, { registration: '{}' })).toBe('registration_not_supported');
   });
 
-  it('gets its answer in the query only, never in a page with a script', async () => {
+  proves('choice.oauth.query-only', 'gets its answer in the query only, never in a page with a script', async () => {
     await using rig = await authServerRig();
     for (const mode of ['form_post', 'fragment', 'web_message', 'jwt', 'form_post.jwt', 'query fragment']) {
       expect(await outcome(rig, { response_mode: mode }), mode).toBe('page 400');
@@ -128,7 +129,7 @@ describe('an authorization request', () => {
     }
   });
 
-  it('asks for registered scopes and one allowed resource', async () => {
+  proves('choice.oauth.audience', 'asks for registered scopes and one allowed resource', async () => {
     await using rig = await authServerRig();
     expect(await outcome(rig, { scope: 'openid admin' })).toBe('invalid_scope');
     expect(await outcome(rig, { scope: 'open"id' })).toBe('invalid_scope');

@@ -1,8 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect } from 'vitest';
 import { GatewayFault } from '../../../../core/errors.ts';
 import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import type { AuthStorage } from '../../../../plugins/auth-server/storage/storage.ts';
 import { authServerRig } from '../../../support/auth-server-rig.ts';
+import { proves } from '../../../support/proves.ts';
 
 /** A storage that can be away. */
 function breakable() {
@@ -21,7 +22,7 @@ function breakable() {
 }
 
 describe('while the storage does not answer', () => {
-  it('clients are told to try again, and nothing of the fault is shown', async () => {
+  proves('choice.oauth.storage-away', 'clients are told to try again, and nothing of the fault is shown', async () => {
     const { storage, state } = breakable();
     await using rig = await authServerRig({ storage });
     const { clientId, refresh, claims } = await rig.tokens();
@@ -48,23 +49,27 @@ describe('while the storage does not answer', () => {
     expect((await attempt.exchange(code)).status).toBe(200);
   });
 
-  it('a session that is known to live counts as alive for a minute, and then as unknown', async () => {
-    const { storage, state } = breakable();
-    await using rig = await authServerRig({ storage });
-    const { claims } = await rig.tokens();
-    expect(await rig.server.issuer.isWithdrawn(claims)).toBe(false);
-    state.isAway = true;
-    rig.http.clock.aheadMs = 50_000;
-    expect(await rig.server.issuer.isWithdrawn(claims)).toBe(false);
-    rig.http.clock.aheadMs = 61_000;
-    await expect(Promise.resolve(rig.server.issuer.isWithdrawn(claims))).rejects.toMatchObject({
-      code: 'STORE_UNAVAILABLE',
-    });
-  });
+  proves(
+    'choice.oauth.storage-away',
+    'a session that is known to live counts as alive for a minute, and then as unknown',
+    async () => {
+      const { storage, state } = breakable();
+      await using rig = await authServerRig({ storage });
+      const { claims } = await rig.tokens();
+      expect(await rig.server.issuer.isWithdrawn(claims)).toBe(false);
+      state.isAway = true;
+      rig.http.clock.aheadMs = 50_000;
+      expect(await rig.server.issuer.isWithdrawn(claims)).toBe(false);
+      rig.http.clock.aheadMs = 61_000;
+      await expect(Promise.resolve(rig.server.issuer.isWithdrawn(claims))).rejects.toMatchObject({
+        code: 'STORE_UNAVAILABLE',
+      });
+    },
+  );
 });
 
 describe('two replicas', () => {
-  it('see within five seconds that a session ended', async () => {
+  proves('choice.oauth.withdrawn', 'see within five seconds that a session ended', async () => {
     const storage = createMemoryStorage(Date.now);
     await using one = await authServerRig({ storage });
     await using two = await authServerRig({ storage, issuer: one.issuer });
@@ -78,7 +83,7 @@ describe('two replicas', () => {
 });
 
 describe('authorization requests that wait for a person', () => {
-  it('of one network end its own oldest ones, not those of others', async () => {
+  proves('choice.oauth.pending', 'of one network end its own oldest ones, not those of others', async () => {
     const { createPendingRequests } = await import('../../../../plugins/auth-server/provider/pending-requests.ts');
     const clock = { nowMs: 0 };
     const pending = createPendingRequests(600_000, () => clock.nowMs, 6, 4);

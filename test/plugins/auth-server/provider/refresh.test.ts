@@ -25,58 +25,70 @@ describe('refresh tokens', () => {
     expect((await refresh(two, clientId, [...successors][0] ?? '')).status).toBe(200);
   });
 
-  it('that are used again after the grace period end the family and the session', async () => {
-    await using rig = await authServerRig();
-    const { clientId, refresh: first, claims } = await rig.tokens();
-    const second = (await refresh(rig, clientId, first)).body.refresh_token ?? '';
-    const third = (await refresh(rig, clientId, second)).body.refresh_token ?? '';
-    rig.http.clock.aheadMs = 11_000;
-    expect((await refresh(rig, clientId, first)).body.error).toBe('invalid_grant');
-    expect((await refresh(rig, clientId, third)).body.error).toBe('invalid_grant');
-    expect(await rig.server.issuer.isWithdrawn(claims)).toBe(true);
-  });
+  proves(
+    'choice.oauth.refresh-reuse',
+    'that are used again after the grace period end the family and the session',
+    async () => {
+      await using rig = await authServerRig();
+      const { clientId, refresh: first, claims } = await rig.tokens();
+      const second = (await refresh(rig, clientId, first)).body.refresh_token ?? '';
+      const third = (await refresh(rig, clientId, second)).body.refresh_token ?? '';
+      rig.http.clock.aheadMs = 11_000;
+      expect((await refresh(rig, clientId, first)).body.error).toBe('invalid_grant');
+      expect((await refresh(rig, clientId, third)).body.error).toBe('invalid_grant');
+      expect(await rig.server.issuer.isWithdrawn(claims)).toBe(true);
+    },
+  );
 
-  it('of an answer that was delivered end the family when they are used after the grace period', async () => {
-    await using rig = await authServerRig();
-    const { clientId, refresh: first } = await rig.tokens();
-    const second = (await refresh(rig, clientId, first)).body.refresh_token ?? '';
-    await new Promise((resolve) => setTimeout(resolve, 2_500)); // the response counts as delivered
-    rig.http.clock.aheadMs = 11_000;
-    expect((await refresh(rig, clientId, first)).body.error).toBe('invalid_grant');
-    expect((await refresh(rig, clientId, second)).body.error).toBe('invalid_grant');
-  });
+  proves(
+    'choice.oauth.refresh-grace',
+    'of an answer that was delivered end the family when they are used after the grace period',
+    async () => {
+      await using rig = await authServerRig();
+      const { clientId, refresh: first } = await rig.tokens();
+      const second = (await refresh(rig, clientId, first)).body.refresh_token ?? '';
+      await new Promise((resolve) => setTimeout(resolve, 2_500)); // the response counts as delivered
+      rig.http.clock.aheadMs = 11_000;
+      expect((await refresh(rig, clientId, first)).body.error).toBe('invalid_grant');
+      expect((await refresh(rig, clientId, second)).body.error).toBe('invalid_grant');
+    },
+  );
 
-  it('keep a person signed in when a replica ends between the rotation and its answer', async () => {
-    const storage = createMemoryStorage(Date.now);
-    let isKilled = false;
-    const killed: typeof storage = {
-      ...storage,
-      async replace(key, ...rest) {
-        const written = await storage.replace(key, ...rest);
-        if (isKilled && key.startsWith('refresh:')) await new Promise(() => {}); // never answers
-        return written;
-      },
-    };
-    await using first = await authServerRig({ storage: killed });
-    const { clientId, refresh: token } = await first.tokens();
-    isKilled = true;
-    const lost = new AbortController();
-    const gone = fetch(`${first.http.origin}/oauth/token`, {
-      method: 'POST',
-      signal: lost.signal,
-      body: new URLSearchParams({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token }),
-    }).catch(() => 'gone');
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    lost.abort();
-    expect(await gone).toBe('gone');
-    await using second = await authServerRig({ storage, issuer: first.issuer });
-    second.http.clock.aheadMs = 3_600_000; // long after the grace period
-    const again = await refresh(second, clientId, token);
-    expect(again.status).toBe(200);
-    expect((await refresh(second, clientId, again.body.refresh_token ?? '')).status).toBe(200);
-  });
+  proves(
+    'choice.oauth.refresh-grace',
+    'keep a person signed in when a replica ends between the rotation and its answer',
+    async () => {
+      const storage = createMemoryStorage(Date.now);
+      let isKilled = false;
+      const killed: typeof storage = {
+        ...storage,
+        async replace(key, ...rest) {
+          const written = await storage.replace(key, ...rest);
+          if (isKilled && key.startsWith('refresh:')) await new Promise(() => {}); // never answers
+          return written;
+        },
+      };
+      await using first = await authServerRig({ storage: killed });
+      const { clientId, refresh: token } = await first.tokens();
+      isKilled = true;
+      const lost = new AbortController();
+      const gone = fetch(`${first.http.origin}/oauth/token`, {
+        method: 'POST',
+        signal: lost.signal,
+        body: new URLSearchParams({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token }),
+      }).catch(() => 'gone');
+      await new Promise((resolve) => setTimeout(resolve, 500));
+      lost.abort();
+      expect(await gone).toBe('gone');
+      await using second = await authServerRig({ storage, issuer: first.issuer });
+      second.http.clock.aheadMs = 3_600_000; // long after the grace period
+      const again = await refresh(second, clientId, token);
+      expect(again.status).toBe(200);
+      expect((await refresh(second, clientId, again.body.refresh_token ?? '')).status).toBe(200);
+    },
+  );
 
-  it('survive a storage that lost the last rotation', async () => {
+  proves('choice.oauth.refresh-lost-write', 'survive a storage that lost the last rotation', async () => {
     const storage = createMemoryStorage(Date.now);
     await using rig = await authServerRig({ storage });
     const { clientId, refresh: first, claims } = await rig.tokens();
@@ -104,40 +116,48 @@ describe('refresh tokens', () => {
     expect(whole.body.scope).toBe('openid profile email offline_access');
   });
 
-  it('end by revocation with all tokens of the session, for the client that owns them', async () => {
-    await using rig = await authServerRig();
-    const { clientId, refresh: token, claims } = await rig.tokens();
-    const other = await rig.register();
-    expect((await rig.post('/oauth/revoke', { token, client_id: other })).status).toBe(200); // says nothing
-    expect(await rig.server.issuer.isWithdrawn(claims)).toBe(false);
-    expect((await rig.post('/oauth/revoke', { token, client_id: clientId })).status).toBe(200);
-    expect(await rig.server.issuer.isWithdrawn(claims)).toBe(true);
-    expect((await refresh(rig, clientId, token)).body.error).toBe('invalid_grant');
-    expect((await rig.post('/oauth/revoke', { token: 'unknown', client_id: clientId })).status).toBe(200);
-  });
+  proves(
+    'choice.oauth.revocation',
+    'end by revocation with all tokens of the session, for the client that owns them',
+    async () => {
+      await using rig = await authServerRig();
+      const { clientId, refresh: token, claims } = await rig.tokens();
+      const other = await rig.register();
+      expect((await rig.post('/oauth/revoke', { token, client_id: other })).status).toBe(200); // says nothing
+      expect(await rig.server.issuer.isWithdrawn(claims)).toBe(false);
+      expect((await rig.post('/oauth/revoke', { token, client_id: clientId })).status).toBe(200);
+      expect(await rig.server.issuer.isWithdrawn(claims)).toBe(true);
+      expect((await refresh(rig, clientId, token)).body.error).toBe('invalid_grant');
+      expect((await rig.post('/oauth/revoke', { token: 'unknown', client_id: clientId })).status).toBe(200);
+    },
+  );
 
-  it('end when an access token of the session is revoked, by its client only', async () => {
-    await using rig = await authServerRig();
-    const { clientId, refresh: token, access, claims } = await rig.tokens();
-    const revoke = (clientOfRequest: string, given: string) =>
-      rig.post('/oauth/revoke', { token: given, client_id: clientOfRequest, token_type_hint: 'access_token' });
-    expect((await revoke(await rig.register(), access)).status).toBe(200); // says nothing
-    expect(
-      (
-        await revoke(
-          clientId,
-          access.replace(/\.(.)(?=[^.]*$)/, (_, first) => (first === 'A' ? '.B' : '.A')),
-        )
-      ).body.error,
-    ).toBe('unsupported_token_type');
-    await using other = await authServerRig();
-    expect((await revoke(clientId, (await other.tokens()).access)).body.error).toBe('unsupported_token_type');
-    expect(await rig.server.issuer.isWithdrawn(claims)).toBe(false);
-    rig.http.clock.aheadMs = 7_200_000; // an expired access token names its session too
-    expect((await revoke(clientId, access)).status).toBe(200);
-    expect(await rig.server.issuer.isWithdrawn(claims)).toBe(true);
-    expect((await refresh(rig, clientId, token)).body.error).toBe('invalid_grant');
-  });
+  proves(
+    'choice.oauth.revocation',
+    'end when an access token of the session is revoked, by its client only',
+    async () => {
+      await using rig = await authServerRig();
+      const { clientId, refresh: token, access, claims } = await rig.tokens();
+      const revoke = (clientOfRequest: string, given: string) =>
+        rig.post('/oauth/revoke', { token: given, client_id: clientOfRequest, token_type_hint: 'access_token' });
+      expect((await revoke(await rig.register(), access)).status).toBe(200); // says nothing
+      expect(
+        (
+          await revoke(
+            clientId,
+            access.replace(/\.(.)(?=[^.]*$)/, (_, first) => (first === 'A' ? '.B' : '.A')),
+          )
+        ).body.error,
+      ).toBe('unsupported_token_type');
+      await using other = await authServerRig();
+      expect((await revoke(clientId, (await other.tokens()).access)).body.error).toBe('unsupported_token_type');
+      expect(await rig.server.issuer.isWithdrawn(claims)).toBe(false);
+      rig.http.clock.aheadMs = 7_200_000; // an expired access token names its session too
+      expect((await revoke(clientId, access)).status).toBe(200);
+      expect(await rig.server.issuer.isWithdrawn(claims)).toBe(true);
+      expect((await refresh(rig, clientId, token)).body.error).toBe('invalid_grant');
+    },
+  );
 
   it('end when they are not used for their lifetime, which every use extends', async () => {
     await using rig = await authServerRig({ config: { tokenLifespans: { refreshTokenLifespan: '2h' } } });

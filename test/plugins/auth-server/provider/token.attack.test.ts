@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { authServerRig, claimsOf, headerOf } from '../../../support/auth-server-rig.ts';
 import { base64url } from '../../../support/identity-provider.ts';
+import { proves } from '../../../support/proves.ts';
 
 describe('the token endpoint', () => {
-  it('swaps no resource between the authorization and the token request', async () => {
+  proves('choice.oauth.audience', 'swaps no resource between the authorization and the token request', async () => {
     const second = 'https://second.example/mcp';
     await using rig = await authServerRig({ config: { allowedAudiences: ['https://first.example/mcp', second] } });
     const attempt = rig.begin(await rig.register(), { resource: 'https://first.example/mcp' });
@@ -17,7 +18,7 @@ describe('the token endpoint', () => {
     expect((await both.browser.get(both.url)).headers.get('location')).toContain('error=invalid_target');
   });
 
-  it('takes a refresh token only from its client, and none of another server', async () => {
+  proves('choice.oauth.signed', 'takes a refresh token only from its client, and none of another server', async () => {
     await using rig = await authServerRig();
     await using other = await authServerRig();
     const { clientId, refresh } = await rig.tokens();
@@ -94,18 +95,22 @@ describe('the token endpoint', () => {
     expect((await fetch(`${rig.http.origin}/oauth/authorize`, { method: 'HEAD' })).status).toBe(405);
   });
 
-  it('limits a network with 429 and Retry-After, and counts an IPv6 /64 as one', async () => {
-    await using rig = await authServerRig();
-    const answers = await Promise.all(
-      Array.from({ length: 400 }, () => fetch(`${rig.http.origin}/oauth/token`, { method: 'POST' })),
-    );
-    const refused = answers.find(({ status }) => status === 429);
-    expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
-    // other kinds of endpoints are not used up
-    expect((await fetch(`${rig.http.origin}/.well-known/jwks.json`)).status).toBe(200);
-    rig.http.clock.aheadMs = 60_000;
-    expect((await fetch(`${rig.http.origin}/oauth/token`, { method: 'POST' })).status).toBe(400);
-  });
+  proves(
+    'choice.oauth.limits',
+    'limits a network with 429 and Retry-After, and counts an IPv6 /64 as one',
+    async () => {
+      await using rig = await authServerRig();
+      const answers = await Promise.all(
+        Array.from({ length: 400 }, () => fetch(`${rig.http.origin}/oauth/token`, { method: 'POST' })),
+      );
+      const refused = answers.find(({ status }) => status === 429);
+      expect(Number(refused?.headers.get('retry-after'))).toBeGreaterThanOrEqual(1);
+      // other kinds of endpoints are not used up
+      expect((await fetch(`${rig.http.origin}/.well-known/jwks.json`)).status).toBe(200);
+      rig.http.clock.aheadMs = 60_000;
+      expect((await fetch(`${rig.http.origin}/oauth/token`, { method: 'POST' })).status).toBe(400);
+    },
+  );
 });
 
 describe('secrets', () => {

@@ -105,7 +105,7 @@ export async function signInGateway(options: SignInGatewayOptions = {}): Promise
 const SECRET = 'secret-of-the-upstream-client';
 
 /** An identity provider that signs `ada` in without asking, with the gateway as a client. */
-function providerFor(resource: string): Promise<IdentityProvider> {
+export function providerFor(resource: string): Promise<IdentityProvider> {
   return identityProvider({
     configure: (configuration) => ({
       ...configuration,
@@ -140,7 +140,7 @@ function upstreamOf(name: string, { issuer }: IdentityProvider): JsonObject {
 process.env.TOOLMGR_TEST_UPSTREAM_SECRET = SECRET;
 
 /** An MCP server whose tool `whoami` names the person of the token. `isClosed`: its lists need a token too. */
-async function tokenServer(closing: AsyncDisposableStack, provider: IdentityProvider, isClosed: boolean) {
+export async function tokenServer(closing: AsyncDisposableStack, provider: IdentityProvider, isClosed: boolean) {
   const server = createServer(async (request, response) => {
     const body = await bodyOf(request);
     const isCall = (body as { method?: string } | undefined)?.method === 'tools/call';

@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { readRunConfig } from '@toolmgr/plugins/workloads/state';
 import { describe, expect, it } from 'vitest';
 import { checkPlan } from '../../../hosts/run/commands/check-plan.ts';
@@ -220,6 +222,14 @@ describe('a run configuration with an authorization server', () => {
     expect(problems({ embedded_auth_server_config: embedded({ issuerr: 'x' }) }).join()).toContain(
       'did you mean "issuer"?',
     );
+  });
+
+  it('is what the guide shows', async () => {
+    const page = await readFile(join(import.meta.dirname, '../../../docs/sign-in.md'), 'utf8');
+    const [, text = ''] = /^```json\n([\s\S]*?)^```$/m.exec(page) ?? [];
+    const read = readRunConfig(JSON.parse(text));
+    if ('problems' in read) throw new Error(read.problems.join('\n'));
+    await expect(checkPlan(planFromRun(read.config, { runId: 'test', logFile: '/x' }))).resolves.toBeUndefined();
   });
 
   it('refuses values of the authorization server before the start, with their place', async () => {

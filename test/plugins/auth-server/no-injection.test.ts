@@ -1,9 +1,9 @@
 import { describe, expect } from 'vitest';
+import { httpBrowser } from '../../support/http-browser.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
-import { signInGateway } from '../../support/sign-in-gateway.ts';
-import { signedInToken } from '../../support/signed-in-token.ts';
+import { signInGateway, signInWith } from '../../support/sign-in-gateway.ts';
 
 describe('disableUpstreamTokenInjection', () => {
   proves(
@@ -19,7 +19,7 @@ describe('disableUpstreamTokenInjection', () => {
           backends: [{ name: 'seen', url: backend.url, transport: 'streamable-http' }],
         },
       });
-      const token = await signedInToken(gateway);
+      const { access_token: token } = await signInWith(gateway, httpBrowser());
       const headers = {
         authorization: `Bearer ${token}`,
         cookie: 'canary-cookie=1',

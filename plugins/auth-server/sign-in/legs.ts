@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import type { AuthStorage } from '../storage/storage.ts';
 import type { Upstream } from '../upstreams/upstream.ts';
+import { asksForAccount } from './account-prompt.ts';
 
 /** Why a browser was sent to a provider. */
 export type LegPurpose = z.infer<typeof PURPOSE>;
@@ -60,7 +61,7 @@ export function createLegs(storage: AuthStorage): Legs {
       const location = await upstream.authorizationUrl(leg, AbortSignal.timeout(UPSTREAM_MS));
       const { state, ...secrets } = leg;
       await storage.set(`pending:${state}`, { ...secrets, provider: upstream.name, binding, purpose }, LEG_MS);
-      return wantsOther ? withPrompt(location) : location;
+      return wantsOther ? asksForAccount(location) : location;
     },
     find: async (state) => (STATE.test(state) ? read(await storage.get(`pending:${state}`)) : undefined),
     take: async (state) => read(await storage.take(`pending:${state}`)),
@@ -71,11 +72,4 @@ const STATE = /^[\w-]{43}$/;
 
 function randomText(): string {
   return randomBytes(32).toString('base64url');
-}
-
-/** Providers that do not know `prompt` ignore it (RFC 6749 §3.1). */
-function withPrompt(location: string): string {
-  const url = new URL(location);
-  url.searchParams.set('prompt', 'login');
-  return url.href;
 }

@@ -1,4 +1,5 @@
 import { behaviours } from './behaviours.ts';
+import { authStorageBehaviours } from './behaviours-auth-storage.ts';
 import { clientBehaviours } from './behaviours-clients.ts';
 import { featureBehaviours } from './behaviours-features.ts';
 import { oauthServerBehaviours } from './behaviours-oauth-server.ts';
@@ -22,4 +23,5 @@ export const mutations: readonly Mutation[] = [
   ...signInBehaviours,
   ...upstreamBehaviours,
   ...clientBehaviours,
+  ...authStorageBehaviours,
 ];

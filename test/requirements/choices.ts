@@ -1,4 +1,5 @@
 import { aggregation } from './choices/aggregation.ts';
+import { authStorage } from './choices/auth-storage.ts';
 import { authorization } from './choices/authorization.ts';
 import { clients } from './choices/clients.ts';
 import { codeMode } from './choices/code-mode.ts';
@@ -23,6 +24,7 @@ import { wire } from './choices/wire.ts';
 export const choices = [
   ...wire,
   ...authorization,
+  ...authStorage,
   ...revisions,
   ...passing,
   ...aggregation,

@@ -4,6 +4,7 @@ import { storageConfig } from '../../../../plugins/auth-server/storage/config.ts
 import { createAuthStorage } from '../../../../plugins/auth-server/storage/create-auth-storage.ts';
 import { createKeyRing } from '../../../../plugins/auth-server/storage/key-ring.ts';
 import { pluginCore } from '../../../support/plugin-core.ts';
+import { proves } from '../../../support/proves.ts';
 import { type RedisServer, redisMissing, startRedis } from '../../../support/redis.ts';
 
 const MINUTE = 60_000;
@@ -24,7 +25,7 @@ describe('the key ring', () => {
     );
   const [old, young] = [ENVIRONMENT.OLD, ENVIRONMENT.NEW];
 
-  it('encrypts with the first secret and decrypts with all', () => {
+  proves('choice.auth-storage.rotation', 'encrypts with the first secret and decrypts with all', () => {
     const before = ring(old).seal('a', { token: CANARY });
     const rotated = ring(young, old);
     expect(rotated.open('a', before)).toEqual({ token: CANARY });
@@ -90,30 +91,34 @@ describe.skipIf(redisMissing)('records in Redis', () => {
     return { storage, core, [Symbol.asyncDispose]: () => storage.close() };
   }
 
-  it('show no value to someone who reads the commands or the data, when a key is given', async () => {
-    const monitor = await admin.monitor();
-    const seen: string[] = [];
-    monitor.on('monitor', (_time: string, args: string[]) => void seen.push(args.join(' ')));
-    await using booted = await boot(['NEW']);
-    const { storage, core } = booted;
-    await storage.set('upstream:alice:github', { accessToken: CANARY, refreshToken: `${CANARY}-2` }, MINUTE);
-    await storage.add('client:a', { client_secret: CANARY }, MINUTE);
-    const before = await storage.get('client:a');
-    expect(before !== undefined && (await storage.replace('client:a', before, { client_secret: CANARY }, MINUTE))).toBe(
-      true,
-    );
-    await storage.set('pending:a', { verifier: CANARY }, MINUTE);
-    expect((await storage.take('pending:a'))?.value).toEqual({ verifier: CANARY });
-    const values = await Promise.all((await admin.keys('*')).map((key) => admin.get(key)));
-    expect(values).toHaveLength(3);
-    expect(values.join()).not.toMatch(/canary|token/);
-    expect(seen.join('\n')).toContain('upstream:alice:github');
-    expect(seen.join('\n')).not.toMatch(/canary/);
-    expect(core.lines).toEqual([]);
-    monitor.disconnect();
-  });
+  proves(
+    'choice.auth-storage.encrypted',
+    'show no value to someone who reads the commands or the data, when a key is given',
+    async () => {
+      const monitor = await admin.monitor();
+      const seen: string[] = [];
+      monitor.on('monitor', (_time: string, args: string[]) => void seen.push(args.join(' ')));
+      await using booted = await boot(['NEW']);
+      const { storage, core } = booted;
+      await storage.set('upstream:alice:github', { accessToken: CANARY, refreshToken: `${CANARY}-2` }, MINUTE);
+      await storage.add('client:a', { client_secret: CANARY }, MINUTE);
+      const before = await storage.get('client:a');
+      expect(
+        before !== undefined && (await storage.replace('client:a', before, { client_secret: CANARY }, MINUTE)),
+      ).toBe(true);
+      await storage.set('pending:a', { verifier: CANARY }, MINUTE);
+      expect((await storage.take('pending:a'))?.value).toEqual({ verifier: CANARY });
+      const values = await Promise.all((await admin.keys('*')).map((key) => admin.get(key)));
+      expect(values).toHaveLength(3);
+      expect(values.join()).not.toMatch(/canary|token/);
+      expect(seen.join('\n')).toContain('upstream:alice:github');
+      expect(seen.join('\n')).not.toMatch(/canary/);
+      expect(core.lines).toEqual([]);
+      monitor.disconnect();
+    },
+  );
 
-  it('are moved to another key in vain', async () => {
+  proves('choice.auth-storage.bound-to-key', 'are moved to another key in vain', async () => {
     await using booted = await boot(['NEW']);
     const { storage, core } = booted;
     await storage.set('upstream:alice:github', { token: CANARY }, MINUTE);
@@ -147,21 +152,25 @@ describe.skipIf(redisMissing)('records in Redis', () => {
     expect((await after.storage.get('upstream:bob:github'))?.value).toEqual({ token: 2 });
   });
 
-  it('without encryption are refused when a key is given, unless readUnencrypted is set', async () => {
-    await using plain = await boot([]);
-    expect(plain.core.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
-      expect.stringMatching(/^warn .*without encryption; set storage\.encryptionKeySecretRefs$/),
-    ]);
-    await plain.storage.set('upstream:carol:github', { token: 1 }, MINUTE);
-    await using strict = await boot(['NEW']);
-    expect(await strict.storage.get('upstream:carol:github')).toBeUndefined();
-    expect(JSON.stringify(strict.core.lines)).toContain('storage.readUnencrypted');
-    await using moving = await boot(['NEW'], { readUnencrypted: true });
-    const record = await moving.storage.get('upstream:carol:github');
-    expect(record?.value).toEqual({ token: 1 });
-    await moving.storage.set('upstream:carol:github', { token: 1 }, MINUTE);
-    expect((await strict.storage.get('upstream:carol:github'))?.value).toEqual({ token: 1 });
-  });
+  proves(
+    'choice.auth-storage.unencrypted-refused',
+    'without encryption are refused when a key is given, unless readUnencrypted is set',
+    async () => {
+      await using plain = await boot([]);
+      expect(plain.core.lines.map(({ level, message }) => `${level} ${message}`)).toEqual([
+        expect.stringMatching(/^warn .*without encryption; set storage\.encryptionKeySecretRefs$/),
+      ]);
+      await plain.storage.set('upstream:carol:github', { token: 1 }, MINUTE);
+      await using strict = await boot(['NEW']);
+      expect(await strict.storage.get('upstream:carol:github')).toBeUndefined();
+      expect(JSON.stringify(strict.core.lines)).toContain('storage.readUnencrypted');
+      await using moving = await boot(['NEW'], { readUnencrypted: true });
+      const record = await moving.storage.get('upstream:carol:github');
+      expect(record?.value).toEqual({ token: 1 });
+      await moving.storage.set('upstream:carol:github', { token: 1 }, MINUTE);
+      expect((await strict.storage.get('upstream:carol:github'))?.value).toEqual({ token: 1 });
+    },
+  );
 
   it('need secrets of 32 bytes', async () => {
     await expect(boot(['NEW', 'SHORT'])).rejects.toMatchObject({

@@ -3,6 +3,7 @@ import { createMemoryStorage } from '../../../../plugins/auth-server/storage/mem
 import { limitOf } from '../../../../plugins/auth-server/storage/record-kinds.ts';
 import type { AuthStorage } from '../../../../plugins/auth-server/storage/storage.ts';
 import { authStorageContract } from '../../../contract/auth-storage.contract.ts';
+import { proves } from '../../../support/proves.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -23,21 +24,25 @@ describe('the storage in memory', () => {
     return max;
   };
 
-  it('removes the oldest record of a kind that strangers create when there are too many, and none of another kind', async () => {
-    open();
-    await storage.set('refresh:family', { a: 1 }, HOUR_MS);
-    await storage.set('person:1', { a: 1 }, undefined);
-    for (const kind of ['interaction', 'sign-in', 'pending']) {
-      await fill(kind);
-      await storage.set(`${kind}:0`, { n: 'again' }, HOUR_MS); // the oldest is now 1
-      await storage.set(`${kind}:more`, {}, HOUR_MS);
-      expect((await storage.get(`${kind}:0`))?.value).toEqual({ n: 'again' });
-      expect(await storage.get(`${kind}:1`)).toBeUndefined();
-      expect(await storage.get(`${kind}:2`)).toBeDefined();
-    }
-    expect(await storage.get('refresh:family')).toBeDefined();
-    expect(await storage.get('person:1')).toBeDefined();
-  });
+  proves(
+    'choice.auth-storage.kinds',
+    'removes the oldest record of a kind that strangers create when there are too many, and none of another kind',
+    async () => {
+      open();
+      await storage.set('refresh:family', { a: 1 }, HOUR_MS);
+      await storage.set('person:1', { a: 1 }, undefined);
+      for (const kind of ['interaction', 'sign-in', 'pending']) {
+        await fill(kind);
+        await storage.set(`${kind}:0`, { n: 'again' }, HOUR_MS); // the oldest is now 1
+        await storage.set(`${kind}:more`, {}, HOUR_MS);
+        expect((await storage.get(`${kind}:0`))?.value).toEqual({ n: 'again' });
+        expect(await storage.get(`${kind}:1`)).toBeUndefined();
+        expect(await storage.get(`${kind}:2`)).toBeDefined();
+      }
+      expect(await storage.get('refresh:family')).toBeDefined();
+      expect(await storage.get('person:1')).toBeDefined();
+    },
+  );
 
   it('keeps sessions of browsers for an hour: until then it refuses a further one', async () => {
     open();

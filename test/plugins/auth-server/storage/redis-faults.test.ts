@@ -33,33 +33,38 @@ describe.skipIf(redisMissing)('the storage, when Redis fails', () => {
     return { storage, core };
   }
 
-  it('repeats an operation whose answer was lost, and has its effect once', async () => {
-    await using server = await startRedis({ password: PASSWORD });
-    await using proxy = await cuttingProxy(server.port);
-    const { storage } = await boot(proxy.address);
-    const cut = <T>(operation: () => Promise<T>): Promise<T> => {
-      proxy.cutNextAnswer();
-      return operation();
-    };
-    expect(await cut(() => storage.add('a:1', { n: 1 }, MINUTE))).toBe(true);
-    expect(await cut(() => storage.add('a:1', { n: 2 }, MINUTE))).toBe(false);
-    const before = await cut(() => storage.get('a:1'));
-    expect(before?.value).toEqual({ n: 1 });
-    if (before === undefined) throw new Error('no record');
-    expect(await cut(() => storage.replace('a:1', before, { n: 3 }, MINUTE))).toBe(true);
-    expect(await cut(() => storage.replace('a:1', before, { n: 4 }, MINUTE))).toBe(false);
-    expect((await cut(() => storage.take('a:1')))?.value).toEqual({ n: 3 });
-    expect(await cut(() => storage.take('a:1'))).toBeUndefined();
-    await cut(() => storage.set('a:2', { n: 5 }, MINUTE));
-    await cut(() => storage.touch('a:2', MINUTE));
-    await cut(() => storage.addMember('s:1', 'a', MINUTE));
-    expect(await cut(() => storage.members('s:1'))).toEqual(['a']);
-    await cut(() => storage.removeMember('s:1', 'a'));
-    expect(await storage.members('s:1')).toEqual([]);
-    await cut(() => storage.delete('a:2'));
-    expect(await storage.get('a:2')).toBeUndefined();
-    expect(proxy.cuts).toBe(13);
-  }, 30_000);
+  proves(
+    'choice.auth-storage.lost-answer',
+    'repeats an operation whose answer was lost, and has its effect once',
+    async () => {
+      await using server = await startRedis({ password: PASSWORD });
+      await using proxy = await cuttingProxy(server.port);
+      const { storage } = await boot(proxy.address);
+      const cut = <T>(operation: () => Promise<T>): Promise<T> => {
+        proxy.cutNextAnswer();
+        return operation();
+      };
+      expect(await cut(() => storage.add('a:1', { n: 1 }, MINUTE))).toBe(true);
+      expect(await cut(() => storage.add('a:1', { n: 2 }, MINUTE))).toBe(false);
+      const before = await cut(() => storage.get('a:1'));
+      expect(before?.value).toEqual({ n: 1 });
+      if (before === undefined) throw new Error('no record');
+      expect(await cut(() => storage.replace('a:1', before, { n: 3 }, MINUTE))).toBe(true);
+      expect(await cut(() => storage.replace('a:1', before, { n: 4 }, MINUTE))).toBe(false);
+      expect((await cut(() => storage.take('a:1')))?.value).toEqual({ n: 3 });
+      expect(await cut(() => storage.take('a:1'))).toBeUndefined();
+      await cut(() => storage.set('a:2', { n: 5 }, MINUTE));
+      await cut(() => storage.touch('a:2', MINUTE));
+      await cut(() => storage.addMember('s:1', 'a', MINUTE));
+      expect(await cut(() => storage.members('s:1'))).toEqual(['a']);
+      await cut(() => storage.removeMember('s:1', 'a'));
+      expect(await storage.members('s:1')).toEqual([]);
+      await cut(() => storage.delete('a:2'));
+      expect(await storage.get('a:2')).toBeUndefined();
+      expect(proxy.cuts).toBe(13);
+    },
+    30_000,
+  );
 
   it('continues after a restart of the server within writeTimeout, without a failed operation', async () => {
     await using server = await startRedis({ password: PASSWORD, keep: true });
@@ -119,17 +124,22 @@ describe.skipIf(redisMissing)('the storage, when Redis fails', () => {
     30_000,
   );
 
-  it('fails at once in a long outage, and recovers by itself', async () => {
-    await using server = await startRedis({ password: PASSWORD });
-    const { storage } = await boot(server.address, { writeTimeout: '300ms', readTimeout: '300ms' });
-    await server.kill();
-    const beganMs = performance.now();
-    while (performance.now() - beganMs < 10_500) await storage.get('a:1').catch(() => {});
-    const laterMs = await elapsed(() => expect(storage.get('a:1')).rejects.toMatchObject(UNAVAILABLE));
-    expect(laterMs).toBeLessThan(200);
-    await server.restart();
-    await until(async () => (await storage.add('a:1', { n: 1 }, MINUTE).catch(() => false)) === true, 15_000);
-  }, 40_000);
+  proves(
+    'choice.auth-storage.long-outage',
+    'fails at once in a long outage, and recovers by itself',
+    async () => {
+      await using server = await startRedis({ password: PASSWORD });
+      const { storage } = await boot(server.address, { writeTimeout: '300ms', readTimeout: '300ms' });
+      await server.kill();
+      const beganMs = performance.now();
+      while (performance.now() - beganMs < 10_500) await storage.get('a:1').catch(() => {});
+      const laterMs = await elapsed(() => expect(storage.get('a:1')).rejects.toMatchObject(UNAVAILABLE));
+      expect(laterMs).toBeLessThan(200);
+      await server.restart();
+      await until(async () => (await storage.add('a:1', { n: 1 }, MINUTE).catch(() => false)) === true, 15_000);
+    },
+    40_000,
+  );
 
   it('limits the operations that wait for a hung server', async () => {
     await using server = await startRedis({ password: PASSWORD });

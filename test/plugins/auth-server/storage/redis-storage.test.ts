@@ -2,6 +2,7 @@ import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { storageConfig } from '../../../../plugins/auth-server/storage/config.ts';
 import { createAuthStorage } from '../../../../plugins/auth-server/storage/create-auth-storage.ts';
+import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import { redisTarget } from '../../../../plugins/auth-server/storage/redis-target.ts';
 import type { AuthStorage } from '../../../../plugins/auth-server/storage/storage.ts';
 import { authStorageContract } from '../../../contract/auth-storage.contract.ts';
@@ -68,6 +69,34 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
     afterAll(() => common.close());
     authStorageContract(() => common);
   });
+
+  proves(
+    'choice.auth-storage.one-winner',
+    'has one winner among parallel writers, in memory and on several replicas',
+    async () => {
+      const replicas = [await boot({ addr: server.address }), await boot({ addr: server.address })];
+      const memory = createMemoryStorage(Date.now);
+      for (const storages of [[memory], replicas.map(({ storage }) => storage)]) {
+        const writers = [0, 1, 2, 3, 4, 5].map((n) => storages[n % storages.length] as AuthStorage);
+        const [first] = writers as [AuthStorage];
+        for (let round = 0; round < 20; round++) {
+          const key = `race:${round}`;
+          const added = await Promise.all(writers.map((storage, n) => storage.add(key, { n }, MINUTE)));
+          expect(added.filter(Boolean)).toHaveLength(1);
+          const before = await first.get(key);
+          if (before === undefined) throw new Error('no record');
+          expect(before.value).toEqual({ n: added.indexOf(true) });
+          const replaced = await Promise.all(writers.map((storage, n) => storage.replace(key, before, { n }, MINUTE)));
+          expect(replaced.filter(Boolean)).toHaveLength(1);
+          const taken = await Promise.all(writers.map((storage) => storage.take(key)));
+          expect(taken.filter((record) => record !== undefined).map(({ value }) => value)).toEqual([
+            { n: replaced.indexOf(true) },
+          ]);
+        }
+      }
+      await memory.close();
+    },
+  );
 
   it('uses keys with the name of the gateway as a hash tag', async () => {
     const { storage } = await boot({ addr: server.address });

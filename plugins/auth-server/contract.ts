@@ -60,7 +60,7 @@ export const contract: SectionReader = {
   warnings: fileWarnings,
   overview(section: AuthServerSection | undefined) {
     const key = 'authServer';
-    const label = 'authorization server';
+    const label = 'auth server';
     if (section === undefined) return { key, label, value: 'none' };
     const { issuer, upstreamProviders, storage } = section;
     const providers = upstreamProviders.map(({ name, loginPolicy }) =>

@@ -103,7 +103,7 @@ describe('authServerConfig in a vmcp file', () => {
     const lines = await overviewOf(await read(), catalogue);
     expect(lines.find(({ key }) => key === 'authServer')).toEqual({
       key: 'authServer',
-      label: 'authorization server',
+      label: 'auth server',
       value: ISSUER,
       text: `${ISSUER}, providers: corp, calendar (on demand), storage: memory`,
     });

@@ -22,7 +22,7 @@ export const authStorageBehaviours: readonly Mutation[] = [
   ],
   ['choice.auth-storage.kinds', MEMORY, 'const name = kindOf(key);', "const name = 'pending';"],
   ['choice.auth-storage.long-outage', OPERATIONS, 'const FAILOVER_MS = 10_000;', 'const FAILOVER_MS = 10_000_000;'],
-  ['choice.auth-storage.hangs', OPERATIONS, 'within(answerMs,', 'within(60_000,'],
+  ['vmcp.auth-server.redis.read-timeout', OPERATIONS, 'within(answerMs,', 'within(60_000,'],
   ['choice.auth-storage.failover', OPERATIONS, '|| !isPassing(cause)', '|| isPassing(cause)'],
   [
     'choice.auth-storage.bound-to-key',

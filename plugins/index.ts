@@ -166,6 +166,7 @@ export { environmentSecrets } from './secrets/environment/environment-secrets.ts
 export { decimalText } from './shared/decimal-text.ts';
 export { durationMs, goDuration } from './shared/go-duration.ts';
 export { imageByDigest, isImageReference } from './shared/image-reference.ts';
+export { type IssuerAddress, issuerAddressProblem } from './shared/issuer-address.ts';
 export { readOptionalSecretFrom, readSecretFrom } from './shared/read-secret.ts';
 export { redactedText } from './shared/redact.ts';
 export { SECRET_NAME, secretNameProblem, VARIABLE_REFERENCE } from './shared/secret-name.ts';

@@ -1,5 +1,5 @@
 import { explainIssues, findPlugin, type PlanInput } from '@toolmgr/core';
-import { catalogue } from '@toolmgr/plugins';
+import { catalogue, type IssuerAddress, issuerAddressProblem } from '@toolmgr/plugins';
 import { UsageError } from '../../shared/usage-error.ts';
 
 /** Plugins whose configuration comes from options, and how error messages name them. */
@@ -26,8 +26,17 @@ export async function checkPlan(plan: PlanInput): Promise<void> {
     const read = config.safeParse(given ?? {});
     if (!read.success) problems.push(...explainIssues(where, config, read.error));
   }
-  problems.push(...(await strategyProblems(plan)));
+  problems.push(...issuerProblems(plan), ...(await strategyProblems(plan)));
   if (problems.length > 0) throw new UsageError(problems.join('\n'));
+}
+
+/** The keys of an issuer are fetched, unless the plan has an authorization server of its own. */
+function issuerProblems({ plugins }: PlanInput): readonly string[] {
+  const use = plugins.find((each) => each.use === 'incoming-auth/oidc');
+  if (use === undefined || plugins.some((each) => each.use === 'auth-server')) return [];
+  const given = use.with as Partial<IssuerAddress> | undefined;
+  const problem = given?.issuer === undefined ? undefined : issuerAddressProblem({ ...given, issuer: given.issuer });
+  return problem === undefined ? [] : [`${CHECKED[use.use]}.issuer: ${problem}`];
 }
 
 /** Options of the strategies for requests to the server. */

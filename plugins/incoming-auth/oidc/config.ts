@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { withAdvice } from '../../shared/issuer-address.ts';
 import { remoteUrlProblem } from '../../shared/safe-http/remote-http.ts';
 
 const text = z.string().min(1, 'expected a text that is not empty');
@@ -72,10 +73,4 @@ export function remoteRules(
 export function isResourceUrl(value: string): boolean {
   const url = URL.parse(value);
   return url !== null && /^https?:$/.test(url.protocol) && !/[?#]/.test(value);
-}
-
-/** The error of a refused URL, with the setting that allows it. */
-export function withAdvice(problem: string): string {
-  if (problem.includes('plain http')) return `${problem} (insecureAllowHttp allows it, for development)`;
-  return problem.startsWith('leads to') ? `${problem} (jwksAllowPrivateIp allows it)` : problem;
 }

@@ -1,8 +1,8 @@
 import { type Core, GatewayFault, type TokenIssuer } from '@toolmgr/core';
+import { issuerAddressProblem } from '../../shared/issuer-address.ts';
 import { type FetchKeys, usableKeys } from '../../shared/issuer-keys/fetch-keys.ts';
 import { plainIssuer } from '../../shared/oauth/oauth-requests.ts';
-import { remoteUrlProblem } from '../../shared/safe-http/remote-http.ts';
-import { type OidcConfig, remoteRules, withAdvice } from './config.ts';
+import type { OidcConfig } from './config.ts';
 
 /**
  * The authorization server of this gateway that issues the accepted tokens, if the issuer is one. Without one the issuer
@@ -16,9 +16,9 @@ export function findOwnIssuer(
   const { issuer, audience } = config;
   const name = tokenIssuers.names().find((each) => plainIssuer(each) === plainIssuer(issuer));
   if (name === undefined) {
-    const problem = remoteUrlProblem(issuer, remoteRules(config));
+    const problem = issuerAddressProblem(config);
     if (problem === undefined) return undefined;
-    throw new GatewayFault('PLAN_INVALID', `incomingAuth.oidc.issuer: ${withAdvice(problem)}`);
+    throw new GatewayFault('PLAN_INVALID', `incomingAuth.oidc.issuer: ${problem}`);
   }
   const own = tokenIssuers.get(name);
   if (own.audiences.includes(audience)) return own;

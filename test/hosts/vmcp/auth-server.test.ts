@@ -111,6 +111,15 @@ describe('authServerConfig in a vmcp file', () => {
     expect(absent.find(({ key }) => key === 'authServer')?.value).toBe('none');
   });
 
+  it('lets the issuer be plain http on this machine, which another issuer may not be', async () => {
+    const issuer = 'http://localhost:4483';
+    const incomingAuth = oidc({ issuer });
+    expect(await problems({ incomingAuth, authServerConfig: authServer({ issuer }) })).toEqual(['']);
+    expect(await problems({ incomingAuth, authServerConfig: undefined })).toEqual([
+      'incomingAuth.oidc.issuer: expected https; plain http is not allowed (insecureAllowHttp allows it, for development)',
+    ]);
+  });
+
   it('names an unknown key with the nearest one', async () => {
     expect(await problems({ authServerConfig: authServer({ storge: { type: 'memory' } }) })).toEqual([
       expect.stringMatching(/^authServerConfig\.storge: .*did you mean "storage"\?/),

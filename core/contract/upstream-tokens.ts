@@ -1,3 +1,4 @@
+import type { GatewayFault, UserActionRequired } from '../errors.ts';
 import type { Caller } from './caller.ts';
 import type { JsonObject } from './json.ts';
 import type { Secret } from './secret.ts';
@@ -30,6 +31,8 @@ export interface UpstreamTokens {
   ): Promise<UpstreamToken>;
   /** A backend answered 401 to this token: returns whether the next `obtain` may return another one. */
   refused(caller: Caller, provider: string): boolean;
+  /** The fault that leads the caller to sign in at the provider again, for a token that cannot be refreshed. Never rejects. */
+  signInAgain(caller: Caller, provider: string): Promise<UserActionRequired | GatewayFault>;
 }
 
 /** One person's tokens of one provider. */
@@ -37,6 +40,8 @@ export interface UpstreamToken {
   readonly accessToken: Secret;
   /** Present when the provider issued one. It may have expired, unless `obtain` was told to need it. */
   readonly idToken?: Secret;
+  /** When the provider issued it, epoch milliseconds. */
+  readonly issuedMs: number;
   /** Epoch milliseconds; `undefined` when the provider does not say. */
   readonly expiresMs: number | undefined;
   /** Claims about the person: those of the access token when it is a JWT, else of the identity that the provider gave. */

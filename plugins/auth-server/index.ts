@@ -30,6 +30,7 @@ export default definePlugin({
       known: (caller, provider) => server().upstreamTokens.known(caller, provider),
       obtain: (caller, provider, signal, need) => server().upstreamTokens.obtain(caller, provider, signal, need),
       refused: (caller, provider) => server().upstreamTokens.refused(caller, provider),
+      signInAgain: (caller, provider) => server().upstreamTokens.signInAgain(caller, provider),
     });
     hooks.mount.tap(ADDRESS, (routes) => {
       table = routes;

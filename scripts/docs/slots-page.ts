@@ -81,7 +81,7 @@ export const SLOT_PROSE = {
   },
   upstreamTokens: {
     methods:
-      '`known(caller, provider)`; `obtain(caller, provider, signal): Promise<UpstreamToken>`; `refused(caller, provider)`',
+      '`known(caller, provider)`; `obtain(caller, provider, signal): Promise<UpstreamToken>`; `refused(caller, provider)`; `signInAgain(caller, provider)`',
     contract: 'UpstreamTokens',
     purpose: 'tokens that people got from upstream identity providers when they signed in',
     chosenBy: 'strategies and policies; its only name is `auth-server`',

@@ -47,7 +47,7 @@ slots.upstreamTokens.register('auth-server', {
   ...upstreamTokens,
 });
 slots.authStrategies.register('header_injection', createHeaderInjection(slots));
-slots.authStrategies.register('upstream_inject', createUpstreamInject({ slots, log }));
+slots.authStrategies.register('upstream_inject', createUpstreamInject({ slots, log, now: Date.now }));
 const authorizers = await prepareAuthorizers(
   {
     passthroughHeaders: [],

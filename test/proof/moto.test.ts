@@ -46,7 +46,7 @@ describe.skipIf('missing' in found)(
       async () => {
         const jwt = secretOf(`${base64url({ alg: 'none' })}.${base64url({ sub: 'ada' })}.c2ln`);
         const { slots, ada, bob } = await authServerSlots({
-          known: () => ({ accessToken: jwt, expiresMs: undefined, claims: {} }),
+          known: () => ({ accessToken: jwt, issuedMs: 0, expiresMs: undefined, claims: {} }),
         });
         const strategy = createAwsSts({ slots, now: Date.now });
         const authorizer = await strategy.prepare(OPTIONS, 'outgoingAuth.default');

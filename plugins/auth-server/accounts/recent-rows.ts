@@ -58,7 +58,7 @@ export function rowKey(person: string, provider: string): string {
   return `${person}\0${provider}`;
 }
 
-function tokenFrom({ tokens, identity }: TokenRow): UpstreamToken {
+function tokenFrom({ tokens, identity, issuedMs }: TokenRow): UpstreamToken {
   const { accessToken, idToken, expiresMs } = tokens;
-  return { accessToken, idToken, expiresMs, claims: identity.claims };
+  return { accessToken, idToken, issuedMs, expiresMs, claims: identity.claims };
 }

@@ -47,7 +47,7 @@ interface Failure {
 }
 
 /** What the slot `upstreamTokens` does for callers. */
-export type CallerTokens = Pick<UpstreamTokens, 'known' | 'obtain' | 'refused'>;
+export type CallerTokens = Pick<UpstreamTokens, 'known' | 'obtain' | 'refused' | 'signInAgain'>;
 
 /** Creates what the slot `upstreamTokens` does. Tokens belong to the caller of the current request, never to whom a session was opened for. */
 export function createUpstreamTokens(parts: UpstreamTokensParts): CallerTokens {
@@ -96,7 +96,7 @@ export function createUpstreamTokens(parts: UpstreamTokensParts): CallerTokens {
     const isValid = row !== undefined && isUsable(row, need, now()) && !isRefused(key, row);
     if (!isValid) {
       recent.forgetRow(person, provider);
-      const message = row === undefined ? `connect your account at ${provider}` : `sign in at ${provider} again`;
+      const message = row === undefined ? `connect your account at ${provider}` : againAt(provider);
       throw new UserActionRequired(message, await parts.connectUrl(person, provider));
     }
     const isLate = isRefreshable(row) && needsRefresh(row, 'accessToken', now());
@@ -133,7 +133,16 @@ export function createUpstreamTokens(parts: UpstreamTokensParts): CallerTokens {
       recent.forgetRow(person, provider);
       return true;
     },
+    async signInAgain(caller, provider) {
+      const who = whoIs(caller, issuer);
+      if (who === undefined) return new GatewayFault('AUTH_STRATEGY_REFUSED', whyNone(caller, issuer));
+      return new UserActionRequired(againAt(provider), await parts.connectUrl(who.person, provider));
+    },
   };
+}
+
+function againAt(provider: string): string {
+  return `sign in at ${provider} again`;
 }
 
 interface Who {

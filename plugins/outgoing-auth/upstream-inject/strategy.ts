@@ -11,11 +11,14 @@ import {
 import { bearerValue } from '../../shared/bearer-value.ts';
 import { upstreamTokensFor, warnWithoutInjection } from '../../shared/upstream-provider.ts';
 import { upstreamInjectOptions } from './config.ts';
+import { createRefusedTokens, type RefusedTokens } from './refused-tokens.ts';
 
 /** Creates the strategy `upstream_inject`. */
 export function createUpstreamInject(parts: {
   readonly slots: Pick<Slots, 'upstreamTokens'>;
   readonly log: Log;
+  /** Epoch milliseconds. */
+  now(): number;
 }): AuthStrategy {
   return {
     async prepare(given, where) {
@@ -27,7 +30,9 @@ export function createUpstreamInject(parts: {
       const { providerName: provider } = read.data;
       const header = read.data.headerName.toLowerCase();
       const tokens = upstreamTokensFor(parts.slots, provider, { where, option: 'providerName' });
-      if (tokens !== undefined && !tokens.isInjectionDisabled) return createAuthorizer(tokens, provider, header);
+      if (tokens !== undefined && !tokens.isInjectionDisabled) {
+        return createAuthorizer(tokens, createRefusedTokens(parts.now), provider, header);
+      }
       warnWithoutInjection(parts.log, 'upstream_inject', where);
       return { headerNames: [header], apply: () => undefined };
     },
@@ -37,7 +42,12 @@ export function createUpstreamInject(parts: {
 /**
  * Synchronous while the token is known. The gateway's own requests, e.g. for lists, have no caller and carry no credential.
  */
-function createAuthorizer(tokens: UpstreamTokens, provider: string, header: string): Authorizer {
+function createAuthorizer(
+  tokens: UpstreamTokens,
+  refused: RefusedTokens,
+  provider: string,
+  header: string,
+): Authorizer {
   const values = new WeakMap<UpstreamToken, string>();
   const add = (headers: Record<string, string>, backend: string, token: UpstreamToken): void => {
     const value = values.get(token) ?? bearerValue(token.accessToken);
@@ -51,10 +61,16 @@ function createAuthorizer(tokens: UpstreamTokens, provider: string, header: stri
     apply({ headers, backend }, { caller, purpose, signal }) {
       if (purpose === 'discovery') return;
       const known = tokens.known(caller, provider);
-      if (known !== undefined) return add(headers, backend.name, known);
-      return tokens.obtain(caller, provider, signal).then((token) => add(headers, backend.name, token));
+      if (known !== undefined && !refused.has(backend.name, caller, known)) return add(headers, backend.name, known);
+      return tokens.obtain(caller, provider, signal).then(async (token) => {
+        if (refused.has(backend.name, caller, token)) throw await tokens.signInAgain(caller, provider);
+        add(headers, backend.name, token);
+      });
     },
-    refused: (_backend, caller) => tokens.refused(caller, provider),
+    refused(backend, caller) {
+      const sent = tokens.known(caller, provider);
+      return tokens.refused(caller, provider) || (sent !== undefined && refused.note(backend.name, caller, sent));
+    },
   };
 }
 

@@ -85,7 +85,7 @@ describe('obo', () => {
       let upstream = secretOf('');
       const named = await prepared(
         { subjectTokenProviderName: 'github' },
-        { known: () => ({ accessToken: upstream, expiresMs: undefined, claims: {} }) },
+        { known: () => ({ accessToken: upstream, issuedMs: 0, expiresMs: undefined, claims: {} }) },
       );
       upstream = (await named.callerWith('bob')).token ?? upstream;
       expect(await named.send(named.ada)).toMatchObject({ oid: 'bob' });

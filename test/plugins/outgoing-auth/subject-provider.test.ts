@@ -70,7 +70,13 @@ describe('token_exchange with an authorization server', () => {
 
   it('sends the ID token when that is the type of the subject', async () => {
     const idToken = jwt({ sub: 'ada' });
-    const token = { accessToken: secretOf('a'), idToken: secretOf(idToken), expiresMs: undefined, claims: {} };
+    const token = {
+      accessToken: secretOf('a'),
+      idToken: secretOf(idToken),
+      issuedMs: 0,
+      expiresMs: undefined,
+      claims: {},
+    };
     const { authorizer, ada, endpoint, sent } = await exchanging(
       { subjectTokenType: 'id_token' },
       { known: () => token },
@@ -79,7 +85,7 @@ describe('token_exchange with an authorization server', () => {
     await headersOf(authorizer, ada);
     expect(sent()).toEqual([idToken]);
     expect(endpoint.requests[0]?.form.subject_token_type).toBe('urn:ietf:params:oauth:token-type:id_token');
-    const without = { accessToken: secretOf('a'), expiresMs: undefined, claims: {} };
+    const without = { accessToken: secretOf('a'), issuedMs: 0, expiresMs: undefined, claims: {} };
     const other = await exchanging(
       { subjectTokenType: 'id_token' },
       { known: () => without, obtain: async () => without },
@@ -150,6 +156,7 @@ describe('aws_sts with an authorization server', () => {
   const tokenOf = (access: string, id?: string) => ({
     accessToken: secretOf(access),
     ...(id === undefined ? {} : { idToken: secretOf(id) }),
+    issuedMs: 0,
     expiresMs: undefined,
     claims: { groups: ['admins'] },
   });

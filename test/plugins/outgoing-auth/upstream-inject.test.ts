@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fakeClock } from '../../../core/testing/index.ts';
 import { createUpstreamInject } from '../../../plugins/outgoing-auth/upstream-inject/strategy.ts';
 import { secretOf } from '../../../plugins/shared/secret.ts';
 import { callerOf } from '../../support/accounts.ts';
@@ -11,7 +12,7 @@ const HOUR_MS = 3_600_000;
 async function prepared(providerName = 'idp', over: Parameters<typeof authServerSlots>[0] = {}) {
   const test = await authServerSlots(over);
   const { lines, log } = pluginCore();
-  const authorizer = await createUpstreamInject({ slots: test.slots, log }).prepare(
+  const authorizer = await createUpstreamInject({ slots: test.slots, log, now: test.clock.now }).prepare(
     { providerName },
     'outgoingAuth.default',
   );
@@ -31,7 +32,7 @@ describe('upstream_inject', () => {
 
   it('sends the token in another header when the options name one', async () => {
     const { slots, log, ada } = { ...(await authServerSlots()), log: pluginCore().log };
-    const strategy = createUpstreamInject({ slots, log });
+    const strategy = createUpstreamInject({ slots, log, now: Date.now });
     const authorizer = await strategy.prepare({ providerName: 'idp', headerName: 'X-Upstream-Token' }, 'x');
     expect(await headersOf(authorizer, ada)).toEqual({ 'x-upstream-token': 'Bearer access.idp.ada.1' });
     expect(authorizer.headerNames).toEqual(['x-upstream-token']);
@@ -56,10 +57,12 @@ describe('upstream_inject', () => {
       );
       await expect(prepared('')).rejects.toThrow('expected the name of an upstream provider');
       const { slots, log } = pluginCore();
-      await expect(createUpstreamInject({ slots, log }).prepare({ providerName: 'idp' }, 'x')).rejects.toThrow(
-        'x.providerName: names an upstream provider, and there is no authorization server',
+      await expect(
+        createUpstreamInject({ slots, log, now: Date.now }).prepare({ providerName: 'idp' }, 'x'),
+      ).rejects.toThrow('x.providerName: names an upstream provider, and there is no authorization server');
+      await expect(createUpstreamInject({ slots, log, now: Date.now }).prepare({}, 'x')).rejects.toThrow(
+        'x.providerName',
       );
-      await expect(createUpstreamInject({ slots, log }).prepare({}, 'x')).rejects.toThrow('x.providerName');
     },
   );
 
@@ -73,7 +76,7 @@ describe('upstream_inject', () => {
     const { authorizer, slots, ada } = await prepared();
     await expect(headersOf(authorizer, GATEWAY)).rejects.toThrow('anonymous');
     await expect(headersOf(authorizer, callerOf(ada.subject, undefined))).rejects.toThrow('no claim tsid');
-    const github = await createUpstreamInject({ slots, log: pluginCore().log }).prepare(
+    const github = await createUpstreamInject({ slots, log: pluginCore().log, now: Date.now }).prepare(
       { providerName: 'github' },
       'x',
     );
@@ -99,9 +102,32 @@ describe('upstream_inject', () => {
     expect(authorizer.refused?.(backend, ada)).toBe(false);
   });
 
+  it('leads to a new sign-in when a backend refuses a token that cannot be refreshed, for this backend only', async () => {
+    let accessToken = secretOf('t1');
+    const issuedMs = fakeClock().now();
+    const { authorizer, ada, bob, clock } = await prepared('idp', {
+      known: () => ({ accessToken, issuedMs, expiresMs: undefined, claims: {} }),
+      obtain: async () => ({ accessToken, issuedMs, expiresMs: undefined, claims: {} }),
+      refused: () => false,
+    });
+    const { backend } = requestTo('far');
+    expect(authorizer.refused?.(backend, ada)).toBe(false); // the token is new: another one would not help
+    clock.advance(10 * 60_000);
+    expect(authorizer.refused?.(backend, ada)).toBe(true);
+    await expect(headersOf(authorizer, ada)).rejects.toMatchObject({
+      code: 'USER_ACTION_REQUIRED',
+      message: 'sign in at idp again',
+      url: expect.stringContaining('/oauth/connect?ticket='),
+    });
+    expect(await headersOf(authorizer, ada, { backend: 'other' })).toEqual({ authorization: 'Bearer t1' });
+    expect(await headersOf(authorizer, bob)).toEqual({ authorization: 'Bearer t1' });
+    accessToken = secretOf('t2');
+    expect(await headersOf(authorizer, ada)).toEqual({ authorization: 'Bearer t2' });
+  });
+
   it('sends no token that would break the header', async () => {
     for (const text of ['a\r\nx-admin: 1', 'a b', '', 'a'.repeat(20_000)]) {
-      const token = { accessToken: secretOf(text), expiresMs: undefined, claims: {} };
+      const token = { accessToken: secretOf(text), issuedMs: 0, expiresMs: undefined, claims: {} };
       const { authorizer, ada } = await prepared('idp', { known: () => token });
       await expect(headersOf(authorizer, ada)).rejects.toThrow('is not a valid header value');
     }

@@ -51,6 +51,7 @@ async function prepared({ options = {}, answer = {}, claims = {}, over = {} }: S
   const tokenOf = (subject: string) => ({
     accessToken: secretOf('opaque'),
     idToken: secretOf(ID_TOKENS[subject as keyof typeof ID_TOKENS]),
+    issuedMs: 0,
     expiresMs: undefined,
     claims: {},
   });

@@ -22,6 +22,7 @@ async function gatewayWith(provider: string, read: (caller: Caller, provider: st
   const kept = new Map<string, JsonObject>();
   const tokenOf = (claims: JsonObject) => ({
     accessToken: { reveal: () => 'upstream-secret' },
+    issuedMs: 0,
     expiresMs: undefined,
     claims,
   });
@@ -41,6 +42,7 @@ async function gatewayWith(provider: string, read: (caller: Caller, provider: st
       return tokenOf(claims);
     },
     refused: () => false,
+    signInAgain: async () => new UserActionRequired('sign in again', 'https://gateway.example'),
   };
   const stub = definePlugin({
     address: 'test/upstream-tokens',

@@ -1,5 +1,7 @@
 import type { BrowserAnswer } from '../provider/interactions.ts';
+import { html } from './html.ts';
 import { problemPage } from './problem-page.ts';
+import { hostOf } from './shown-text.ts';
 
 /** The page of an authorization request that cannot be answered to its application. `code`: an OAuth error code. */
 export function failedRequestPage(status: number, code?: string): BrowserAnswer {
@@ -10,6 +12,20 @@ export function failedRequestPage(status: number, code?: string): BrowserAnswer 
   return problemPage({
     status,
     ...(code === 'session_not_found' ? ENDED : { ...INVALID, what: `${INVALID.what}${named}` }),
+  });
+}
+
+/** The page of a request that failed before a person did anything. `answer`: the application's URL on another site, with the error. */
+export function refusedRequestPage(answer: string): BrowserAnswer {
+  const { search, hash } = new URL(answer);
+  const code = new URLSearchParams(search).get('error') ?? new URLSearchParams(hash.slice(1)).get('error');
+  const named = code === null ? '' : ` Error code: ${code}.`;
+  return problemPage({
+    status: 400,
+    ...INVALID,
+    what: `${INVALID.what}${named}`,
+    more: html`<p>The application is at <strong><bdi>${hostOf(answer)}</bdi></strong>. Only if you know it:
+<a href="${answer}">return to it</a>.</p>`,
   });
 }
 

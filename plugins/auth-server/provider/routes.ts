@@ -1,14 +1,15 @@
 import type { IncomingMessage } from 'node:http';
-import type { Inbound, JsonObject, Responder, RouteAnswer, RouteTable } from '@toolmgr/core';
+import type { Inbound, JsonObject, Responder, ResponseHeaders, RouteAnswer, RouteTable } from '@toolmgr/core';
+import { isLocalRedirect } from '../clients/redirect-uri.ts';
 import { GrantRefusal } from '../delegation/grant-refusal.ts';
-import { failedRequestPage } from '../pages/failed-request-page.ts';
+import { failedRequestPage, refusedRequestPage } from '../pages/failed-request-page.ts';
 import { isStorageFault } from '../storage/storage-fault.ts';
 import type { LimitRequests } from './address-limits.ts';
 import type { AnswerFollowUps } from './after-answer.ts';
 import type { BrowserAnswer } from './interactions.ts';
 import { type MetadataParts, metadataPaths, oauthMetadata, openidMetadata } from './metadata.ts';
 import { answerByLibrary } from './node-bridge.ts';
-import { LIBRARY_ROUTES } from './oidc-configuration.ts';
+import { LIBRARY_ROUTES, SIGN_IN_PATH } from './oidc-configuration.ts';
 import type { OidcServer } from './oidc-server.ts';
 
 /** What the routes need. */
@@ -159,8 +160,20 @@ function browserRoute(parts: RouteParts, libraryPath: (path: string) => string):
       const isDown = status === 503 || isStorageFault(request && server.faultOf(request));
       return sendPage(responder, failedRequestPage(isDown ? 503 : 500));
     }
+    const site = inbound.path.endsWith(LIBRARY_ROUTES.authorization) ? otherSite(headers, parts) : undefined;
+    if (site !== undefined) return sendPage(responder, refusedRequestPage(site));
     responder.send(status, { ...headers, ...NOT_STORED }, body);
   };
+}
+
+/**
+ * The URL on another site that a browser is redirected to although no person did anything. Everyone can register a client, so a
+ * link with a request that fails would lead from this server to a site of a stranger.
+ * Source: RFC 9700 §4.11.2.
+ */
+function otherSite({ location }: ResponseHeaders, { browserBase }: RouteParts): string | undefined {
+  if (typeof location !== 'string' || location.startsWith(`${browserBase}${SIGN_IN_PATH}/`)) return undefined;
+  return isLocalRedirect(location) ? undefined : location;
 }
 
 /** The library answers `form_post` with a page that has a script, and `fragment` is for browser applications without PKCE. */

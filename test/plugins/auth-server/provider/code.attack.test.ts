@@ -98,6 +98,31 @@ describe('an authorization request', () => {
     expect(await outcome(rig, { redirect_uri: 'http://127.0.0.1:1234/callback' }, client)).toBe('/oauth/sign-in/'); // RFC 8252 §7.3
   });
 
+  it('that fails leads to no other site by itself, also not without a prompt', async () => {
+    await using rig = await authServerRig();
+    const site = 'https://evil.example/cb';
+    const client = await rig.register({ redirect_uris: [site, REDIRECT, 'cursor://callback'] });
+    for (const [wrong, code] of [
+      [{ scope: 'admin' }, 'invalid_scope'],
+      [{ prompt: 'none' }, 'login_required'],
+      [{ resource: 'https://other.example' }, 'invalid_target'],
+      [{ code_challenge: undefined }, 'invalid_request'],
+      [{ response_type: 'token' }, 'unsupported_response_type'],
+    ] as const) {
+      const { url, browser } = rig.begin(client, { ...wrong, redirect_uri: site });
+      const answer = await browser.get(url);
+      expect([answer.status, answer.headers.get('location')], code).toEqual([400, null]);
+      const page = await answer.text();
+      expect(page).not.toContain('http-equiv');
+      expect(page).toContain(`Error code: ${code}.`);
+      expect(page).toMatch(/href="https:\/\/evil\.example\/cb[?#]error=/);
+    }
+    for (const local of [REDIRECT, 'cursor://callback']) {
+      const { url, browser } = rig.begin(client, { prompt: 'none', redirect_uri: local });
+      expect((await browser.get(url)).headers.get('location')).toContain(`${local}?error=login_required`);
+    }
+  });
+
   it('with a parameter given twice is refused', async () => {
     await using rig = await authServerRig();
     const { url, browser } = rig.begin(await rig.register());

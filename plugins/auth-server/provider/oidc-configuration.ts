@@ -119,13 +119,18 @@ function personClaims(ctx: KoaContextWithOIDC, token: object): Record<string, un
   };
 }
 
-/** Cookies of one issuer: several gateways on one host, e.g. on ports of this machine, do not share them. */
+/**
+ * Cookies of one issuer: several gateways on one host, e.g. on ports of this machine, do not share them. `__Host-` keeps other hosts
+ * of the domain from signing a browser in as someone else.
+ */
 function cookieOptions({ issuer, browserBase, secrets }: OidcConfigurationParts): Configuration['cookies'] {
   const name = `toolmgr_${createHash('sha256').update(issuer).digest('hex').slice(0, 8)}`;
-  const shared = { signed: true, httpOnly: true, sameSite: 'lax', secure: browserBase.startsWith('https:') } as const;
+  const secure = browserBase.startsWith('https:');
+  const shared = { signed: true, httpOnly: true, sameSite: 'lax', secure } as const;
+  const session = `${secure ? '__Host-' : ''}${name}_session`; // the others have a path, which the prefix forbids
   return {
     keys: secrets.hmacSecrets.map((secret) => purposeKey(secret, 'cookies').export().toString('base64url')),
-    names: { session: `${name}_session`, interaction: `${name}_interaction`, resume: `${name}_resume` },
+    names: { session, interaction: `${name}_interaction`, resume: `${name}_resume` },
     long: { ...shared, path: '/' },
     short: shared,
   };

@@ -198,3 +198,20 @@ describe('an authorization request', () => {
     expect(await resumed.text()).toContain('This sign-in has ended');
   });
 });
+
+describe('the session of a browser', () => {
+  it('has a cookie that other hosts of the domain cannot set', async () => {
+    await using rig = await authServerRig({ config: { authorizationEndpointBaseUrl: 'https://login.example/base' } });
+    const { interactions } = rig.server;
+    const inbound = (cookie: string) => ({ method: 'GET', path: '/connections', headers: { cookie } }) as never;
+    const { 'set-cookie': set = [] } = await interactions.signIn(inbound(''), 'person-of-the-test');
+    for (const line of [set].flat()) {
+      expect(line).toMatch(/^__Host-toolmgr_[0-9a-f]{8}_session(\.sig)?=/);
+      expect(line.toLowerCase().split('; ').slice(1)).toEqual(expect.arrayContaining(['path=/', 'secure', 'httponly']));
+      expect(line).not.toMatch(/domain=/i);
+    }
+    const cookie = [set].flat().map((line) => line.split(';')[0]);
+    expect(await interactions.personOf(inbound(cookie.join('; ')))).toBe('person-of-the-test');
+    expect(await interactions.personOf(inbound(cookie.join('; ').replaceAll('__Host-', '')))).toBeUndefined();
+  });
+});

@@ -28,6 +28,10 @@ export const authServerConfig = z
       .boolean()
       .default(false)
       .describe('backends get no credential of the caller: no Authorization, Cookie and Proxy-Authorization'),
+    connectTool: z
+      .boolean()
+      .default(true)
+      .describe('offer the tool connect_account when a provider has loginPolicy onDemand (our extension)'),
     ...clientsShape,
     ...delegationFields,
     storage: storageConfig.prefault({}).describe('where records are kept'),

@@ -12,6 +12,7 @@ interface AuthServerSection {
   readonly signingKeySecretRefs?: readonly unknown[];
   readonly hmacSecretRefs?: readonly unknown[];
   readonly disableUpstreamTokenInjection?: boolean;
+  readonly connectTool?: boolean;
   readonly storage?: { readonly type?: string; readonly encryptionKeySecretRefs?: readonly unknown[] };
 }
 
@@ -31,14 +32,20 @@ interface WrittenUserInfo {
   readonly additionalHeaders?: Readonly<Record<string, string>>;
 }
 
+/** The tool of `connect-tool.ts`, which is not loaded with the file. */
+const CONNECT_TOOL = 'connect_account';
+
 /** `authServerConfig`. The first allowed audience is the URL of the MCP endpoint, from `incomingAuth.oidc`. */
 export const contract: SectionReader = {
   schema: (config) => config.safeExtend({ allowedAudiences: optionalIn(config, 'allowedAudiences') }),
-  facts({ upstreamProviders, primaryUpstreamProvider: given }: AuthServerSection) {
+  facts({ upstreamProviders, primaryUpstreamProvider: given, connectTool = true }: AuthServerSection) {
     const upstreams = upstreamProviders.map(({ name }) => name);
     const primaryUpstream = given || upstreams[0];
     return {
       upstreams,
+      ...(connectTool && upstreamProviders.some(({ loginPolicy }) => loginPolicy === 'onDemand')
+        ? { ownTools: [CONNECT_TOOL] }
+        : {}),
       ...(primaryUpstream === undefined ? {} : { primaryUpstream }),
       ...(given ? { givenPrimary: given } : {}),
     };

@@ -1,6 +1,7 @@
-import { definePlugin, GatewayFault, type RouteTable } from '@toolmgr/core';
+import { definePlugin, GatewayFault, type RouteTable, STAGE, type UpstreamTokens } from '@toolmgr/core';
 import { type AuthServer, openAuthServer } from './auth-server.ts';
 import { authServerConfig, primaryOf } from './config.ts';
+import { connectTool } from './connect-tool.ts';
 
 const ADDRESS = 'auth-server';
 
@@ -23,7 +24,7 @@ export default definePlugin({
       keys: () => server().issuer.keys(),
       isWithdrawn: (claims) => server().issuer.isWithdrawn(claims),
     });
-    slots.upstreamTokens.register(ADDRESS, {
+    const tokens: UpstreamTokens = {
       providers: config.upstreamProviders.map(({ name }) => name),
       primary: primaryOf(config),
       isInjectionDisabled: config.disableUpstreamTokenInjection,
@@ -31,7 +32,17 @@ export default definePlugin({
       obtain: (caller, provider, signal, need) => server().upstreamTokens.obtain(caller, provider, signal, need),
       refused: (caller, provider) => server().upstreamTokens.refused(caller, provider),
       signInAgain: (caller, provider) => server().upstreamTokens.signInAgain(caller, provider),
-    });
+    };
+    slots.upstreamTokens.register(ADDRESS, tokens);
+    const onDemand = config.upstreamProviders.filter(({ loginPolicy }) => loginPolicy === 'onDemand');
+    if (config.connectTool && onDemand.length > 0) {
+      const names = onDemand.map(({ name }) => name);
+      const entry = connectTool(ADDRESS, names, tokens);
+      hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.late }, (draft) => ({
+        ...draft,
+        tools: [...draft.tools, entry],
+      }));
+    }
     hooks.mount.tap(ADDRESS, (routes) => {
       table = routes;
     });

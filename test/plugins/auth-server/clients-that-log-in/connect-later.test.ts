@@ -93,6 +93,26 @@ describe('an account that is connected after the sign-in', () => {
   );
 
   it(
+    'by the tool connect_account, also when no tool of the backend is listed before',
+    async () => {
+      const { browser, headers } = await person('five');
+      const client = new ClientV1({ name: 'five', version: '1' }, { capabilities: URL_MODE });
+      const transport = new TransportV1(new URL(gateway.url), { requestInit: { headers } });
+      await client.connect(transport as Parameters<typeof client.connect>[0]);
+      const connect = (given: object = {}) => client.callTool({ name: 'connect_account', arguments: { ...given } });
+      expect(text(await connect({ provider: 'calender' }))).toContain('did you mean "calendar"?');
+      expect(text(await connect({ account: 'x' }))).toContain("takes 'provider' only");
+      const asked = (await connect().catch((cause: unknown) => cause)) as UrlElicitationRequiredError;
+      expect(asked.elicitations[0]?.message).toBe('connect your account at calendar');
+      await browser.open(asked.elicitations[0]?.url ?? '', `${gateway.issuer}/oauth/connect?connected`);
+      expect(text(await connect({ provider: 'calendar' }))).toMatch(/^connected: calendar\./);
+      expect(text(await client.callTool(CALL))).toBe('ada-at-calendar');
+      await client.close();
+    },
+    MS,
+  );
+
+  it(
     'that was disconnected at the provider needs a link again; other backends keep working',
     async () => {
       const { browser, headers } = await person('four');

@@ -44,7 +44,12 @@ export function createSessions(storage: AuthStorage): Sessions {
       if (members.length > PRUNED_ABOVE) await liveOf(person, members);
       const record = { person, clientId, startedMs, ...(clientName === undefined ? {} : { clientName }) };
       await storage.set(KEYS.session(id), record, ttlMs);
-      await storage.addMember(KEYS.sessionsOf(person), id, ttlMs);
+      try {
+        await storage.addMember(KEYS.sessionsOf(person), id, ttlMs);
+      } catch (cause) {
+        await storage.delete(KEYS.session(id)).catch(() => undefined); // one person must not fill the storage of all
+        throw cause;
+      }
     },
     find,
     async of(person) {

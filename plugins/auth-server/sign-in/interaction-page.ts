@@ -119,7 +119,7 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
       finish(at, { error: 'temporarily_unavailable', description: 'an identity provider does not answer' }),
     async other(at) {
       const { uid } = at.interaction;
-      return proceed({ ...at, progress: await progress.begin(uid, bindingHash(at.binding.value), true) });
+      return proceed({ ...at, progress: await progress.begin(uid, bindingHash(at.binding.value), at.progress, true) });
     },
   };
 
@@ -130,7 +130,7 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
       const binding = cookies.ensure(inbound, interaction.uid);
       const hash = bindingHash(binding.value);
       const known = await progress.get(interaction.uid);
-      const state = known?.binding === hash ? known : await progress.begin(interaction.uid, hash);
+      const state = known?.binding === hash ? known : await progress.begin(interaction.uid, hash, known);
       return proceed({ inbound, interaction, binding, progress: state, isForm: false });
     },
     async post(inbound, body) {

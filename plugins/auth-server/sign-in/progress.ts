@@ -23,8 +23,8 @@ const PROGRESS = z.object({
 /** Progress records of all sign-ins. */
 export interface ProgressRecords {
   get(uid: string): Promise<Progress | undefined>;
-  /** Begins anew, e.g. when the browser has lost its cookie. */
-  begin(uid: string, binding: string, isOther?: boolean): Promise<Progress>;
+  /** Begins anew, e.g. when the browser has lost its cookie. `before`: its redirects still count. */
+  begin(uid: string, binding: string, before: Progress | undefined, isOther?: boolean): Promise<Progress>;
   /**
    * Changes a record, also when requests of two tabs do so at once. `change` returns `undefined` to leave it as it is.
    * Returns the record after it; `undefined` when there is none.
@@ -44,8 +44,8 @@ export function createProgressRecords(storage: AuthStorage): ProgressRecords {
       const record = await storage.get(keyOf(uid));
       return record === undefined ? undefined : PROGRESS.parse(record.value);
     },
-    async begin(uid, binding, isOther = false) {
-      const progress = { binding, connected: [], legs: 0, isOther };
+    async begin(uid, binding, before, isOther = false) {
+      const progress = { binding, connected: [], legs: before?.legs ?? 0, isOther };
       await storage.set(keyOf(uid), progress, SIGN_IN_MS);
       return progress;
     },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { GatewayFault } from '../../../../core/errors.ts';
 import { accountsOnMemory, NEVER, signedIn } from '../../../support/accounts.ts';
 
 const DAY_MS = 86_400_000;
@@ -97,6 +98,15 @@ describe('connections', () => {
 });
 
 describe('sessions', () => {
+  it('of a person with too many of them are refused, and leave no record', async () => {
+    const { storage, replica, clock } = accountsOnMemory();
+    const full = async () => Promise.reject(new GatewayFault('STORE_FULL', 'the set is full'));
+    const { accounts } = replica({ ...storage, addMember: full });
+    const session = { id: 'one-too-many', person: 'p', clientId: 'client', startedMs: clock.now() };
+    await expect(accounts.openSession(session, DAY_MS)).rejects.toMatchObject({ code: 'STORE_FULL' });
+    expect(await accounts.session('one-too-many')).toBeUndefined();
+  });
+
   it('end by themselves, later when they are extended, and at once when they are ended', async () => {
     const { accounts, clock } = accountsOnMemory();
     const session = { id: 't', person: 'p', clientId: 'c', startedMs: clock.now() };

@@ -162,6 +162,18 @@ describe('an authorization request', () => {
     },
   );
 
+  it('is not sent to providers more often by a browser that drops its cookie or changes the account', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    const page = browser.begin();
+    const statuses: number[] = [];
+    for (let count = 0; count < 25; count++) {
+      statuses.push((await browser.get(page)).status);
+      for (const name of [...browser.jar.keys()]) if (name.startsWith('__Host-')) browser.jar.delete(name);
+    }
+    expect(statuses).toEqual([...Array(20).fill(303), ...Array(5).fill(429)]);
+  });
+
   it('sets a cookie that scripts and other hosts cannot set or read, and not more than 20 of them', async () => {
     const rig = signInRig();
     const browser = rig.browser();

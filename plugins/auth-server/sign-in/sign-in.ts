@@ -31,6 +31,11 @@ export function createSignIn(parts: SignInParts): SignIn {
     // the browser would come back without the cookies of the pages
     log.warn(`sign-in: a provider redirects to another host than ${host}; set its redirectUri`, { redirectUri: url });
   }
+  const base = basePath(browserBase);
+  const pathsOf = (url: string): readonly string[] => {
+    const { pathname } = new URL(url);
+    return pathname.startsWith(`${base}/`) ? [pathname, pathname.slice(base.length)] : [pathname];
+  };
   const interaction = createInteractionPage(context);
   const callback = createCallback(context);
   const connect = createConnectPages(context);
@@ -41,7 +46,7 @@ export function createSignIn(parts: SignInParts): SignIn {
       const options = { origins: [origin] };
       const page = (method: 'GET' | 'POST', path: string, answer: PageAnswer, add = routes.add): void =>
         add.call(routes, method, path, answered(context, answer), options);
-      const bases = [...new Set([basePath(browserBase), ''])].map(pathsBelow);
+      const bases = [...new Set([base, ''])].map(pathsBelow);
       for (const at of bases) {
         page('GET', at.signIn, interaction.get, routes.addBelow);
         page('POST', at.signIn, interaction.post, routes.addBelow);
@@ -50,7 +55,7 @@ export function createSignIn(parts: SignInParts): SignIn {
         page('GET', at.connections, connections.get);
         page('POST', at.connections, connections.post);
       }
-      const callbacks = [...bases.map((at) => at.callback), ...callbackUrls.map((url) => new URL(url).pathname)];
+      const callbacks = [...bases.map((at) => at.callback), ...callbackUrls.flatMap(pathsOf)];
       for (const path of new Set(callbacks)) page('GET', path, callback);
     },
   };

@@ -290,6 +290,17 @@ it('warns when a provider redirects to a host that does not get the cookies of t
   ]);
 });
 
+it('serves the redirect URIs of providers also without the path of the issuer, which a proxy may remove', () => {
+  const { routes } = signInRig({
+    issuer: 'https://gateway.example/team',
+    callbackUrls: ['https://gateway.example/team/mcp/oauth/callback', 'https://gateway.example/teams/callback'],
+  });
+  for (const path of ['/team/mcp/oauth/callback', '/mcp/oauth/callback', '/teams/callback']) {
+    expect(routes.at('GET', path)).toBeDefined();
+  }
+  expect(routes.at('GET', 's/callback')).toBeUndefined();
+});
+
 describe('the page of connections', () => {
   it('lets a person sign in at the first provider', async () => {
     const rig = signInRig();

@@ -4,6 +4,7 @@ import { explainIssues } from '../extension/explain-issues.ts';
 import { HTTP_CLIENTS } from '../http1/choose-client.ts';
 import { limitsSchema } from '../limits.ts';
 import { passthroughProblem } from '../pipeline/passthrough-headers.ts';
+import { isAddressOrNetwork } from '../server/http/client-address.ts';
 import { pathPrefix } from '../server/http-sse/forwarded-headers.ts';
 
 const passthroughHeader = z.string().superRefine((header, context) => {
@@ -76,6 +77,12 @@ export const planSchema = z.strictObject({
         .describe('allowed Host header names; default: loopback names when bound to loopback, any otherwise'),
       allowedOrigins: z.array(z.string()).default([]).describe('allowed Origin values, exact, besides loopback ones'),
       loopbackOrigins: z.boolean().optional().describe('Origin values of this machine are allowed too; default: true'),
+      trustedProxies: z
+        .array(z.string().refine(isAddressOrNetwork, 'expected an IP address, or a network such as 10.0.0.0/8'))
+        .optional()
+        .describe(
+          'reverse proxies whose X-Forwarded-For names the client, for limits, logs and audit; they must append to it; default: none',
+        ),
       postOnly: z
         .boolean()
         .optional()

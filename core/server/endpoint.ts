@@ -13,11 +13,10 @@ import { isJsonType } from '../mcp/headers.ts';
 import { NULL_ID, readMessage } from '../mcp/message.ts';
 import type { GatewayService, ListsChanged } from '../pipeline/gateway-service.ts';
 import { createInFlight, type InFlight } from '../timing/in-flight.ts';
-
 import { isPromise } from '../timing/is-promise.ts';
 import { replaceableSessions, type SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
-
 import { type BodyFault, type BodyReader, givenBody, readNodeBody, readWebBody } from './http/body.ts';
+import { createClientAddress } from './http/client-address.ts';
 import { openWebExchange } from './http/fetch-adapter.ts';
 import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adapter.ts';
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
@@ -49,6 +48,8 @@ export interface EndpointOptions {
   /** Loopback origins are allowed too (default). */
   readonly loopbackOrigins?: boolean | undefined;
   readonly loopback: boolean;
+  /** Reverse proxies whose `X-Forwarded-For` names the client: IP addresses, or networks in CIDR notation. */
+  readonly trustedProxies?: readonly string[] | undefined;
   /** Only POST is answered: no event streams of their own, and sessions are not ended by clients. */
   readonly postOnly?: boolean | undefined;
   /** See `ProtocolServerParts`. */
@@ -104,6 +105,7 @@ export interface Endpoint {
 export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, log, path, directPath, postOnly = false } = options;
   const service = new ReloadableService(options.service, log);
+  const clientAddress = options.trustedProxies && createClientAddress(options.trustedProxies);
   const guard = createGuard({ allowedOrigins: [], allowedHosts: undefined, ...options });
   let routes = options.routes ?? NO_ROUTES;
   let { onSessionEnded = ignore } = options;
@@ -236,7 +238,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       const responder = new NodeResponder(response);
       response.on('error', ignore); // the client disconnected: listeners of `onDisconnect` are called
       const read = body === undefined ? () => readNodeBody(request, limits) : () => givenBody(body, limits);
-      void serve(new NodeInbound(request, responder, mountPath), read, responder);
+      void serve(new NodeInbound(request, responder, mountPath, clientAddress), read, responder);
     },
     async fetch(request) {
       const { inbound, responder, response } = openWebExchange(request);

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
 import { Cancel } from '../../timing/cancel.ts';
+import type { ClientAddress } from './client-address.ts';
 
 /** What a framework did with a request before the gateway. */
 export interface HandleOptions {
@@ -27,14 +28,21 @@ export class NodeInbound implements Inbound {
   #cancel: Cancel | undefined;
 
   /** `mountPath`: see {@link HandleOptions}. */
-  constructor(request: IncomingMessage, responder: Responder, mountPath = baseUrlOf(request)) {
+  constructor(
+    request: IncomingMessage,
+    responder: Responder,
+    mountPath = baseUrlOf(request),
+    clientAddress?: ClientAddress,
+  ) {
     this.#responder = responder;
     this.method = request.method ?? 'GET';
     this.#target = request.url ?? '/';
     const path = pathOf(this.#target);
     this.path = mountPath === '' ? path : mounted(mountPath, path);
     this.headers = headersOf(request);
-    this.remoteAddress = request.socket.remoteAddress; // read now, because Node does not keep the address of a closed socket
+    const { remoteAddress } = request.socket; // read now, because Node does not keep the address of a closed socket
+    this.remoteAddress =
+      clientAddress === undefined ? remoteAddress : clientAddress(remoteAddress, this.headers['x-forwarded-for']);
   }
 
   get query(): string | undefined {

@@ -40,7 +40,13 @@ export function createCallback(context: SignInContext): PageAnswer {
     }
   };
 
-  const signIn = async (purpose: Purpose<'sign-in'>, leg: PendingLeg, from: Upstream, result: LegResult) => {
+  const signIn = async (
+    purpose: Purpose<'sign-in'>,
+    leg: PendingLeg,
+    from: Upstream,
+    result: LegResult,
+    inbound: Inbound,
+  ) => {
     const { uid } = purpose;
     const page = `${paths.signIn}/${encodeURIComponent(uid)}`;
     const before = await progress.get(uid);
@@ -52,6 +58,9 @@ export function createCallback(context: SignInContext): PageAnswer {
       return redirectAnswer(page);
     }
     const person = purpose.person ?? (await accounts.personOf(from.name, result.identity)).id;
+    // a person of the browser's session, not of this sign-in, may have signed out meanwhile
+    const isOfSession = purpose.person !== undefined && before.person === undefined;
+    if (isOfSession && (await interactions.personOf(inbound)) !== person) return problemPage(PROBLEMS.twoPeople);
     if (before.person !== undefined && before.person !== person) return problemPage(PROBLEMS.twoPeople);
     await store(person, from, result);
     const after = await progress.update(uid, (now) => {
@@ -106,7 +115,7 @@ export function createCallback(context: SignInContext): PageAnswer {
     if (leg === undefined || from === undefined) return problemPage(PROBLEMS.answerInvalid);
     const result = await exchanged(leg, from, state, inbound);
     const { purpose } = leg;
-    if (purpose.kind === 'sign-in') return signIn(purpose, leg, from, result);
+    if (purpose.kind === 'sign-in') return signIn(purpose, leg, from, result, inbound);
     return purpose.kind === 'connect'
       ? connect(purpose, from, result, inbound)
       : identify(purpose, from, result, inbound);

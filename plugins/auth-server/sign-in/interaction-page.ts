@@ -38,10 +38,15 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
   const { accounts, consents, cookies, identityProvider, interactions, keys, legs, paths, progress, upstreams } =
     context;
 
-  /** The interaction that the path names; the browser has to be the one that began it. */
+  /**
+   * The interaction that the path names; the browser has to be the one that began it, and the person whose consent it waits for has
+   * to be signed in with it still.
+   */
   const interactionOf = async (inbound: Inbound): Promise<Interaction | undefined> => {
     const found = await interactions.find(inbound);
-    return found !== undefined && inbound.path.endsWith(`/${found.uid}`) ? found : undefined;
+    if (found === undefined || !inbound.path.endsWith(`/${found.uid}`)) return undefined;
+    const isOfPerson = found.needs === 'login' || (await interactions.personOf(inbound)) === found.person;
+    return isOfPerson ? found : undefined;
   };
   const pathOf = ({ interaction }: At): string => `${paths.signIn}/${encodeURIComponent(interaction.uid)}`;
   const formToken = ({ interaction, binding }: At): string => keys.formToken('sign-in', interaction.uid, binding.value);

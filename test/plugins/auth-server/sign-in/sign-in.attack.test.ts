@@ -267,6 +267,27 @@ describe('consent', () => {
     expect(outcomeOf(rig, page)).toBeUndefined();
   });
 
+  it('is not asked for, and connects no account, after another person signed in with the browser', async () => {
+    const rig = signInRig({ upstreams: ['corp', 'github'] });
+    const browser = rig.browser();
+    const first = browser.begin();
+    await answerAt(rig, browser, 'corp', await browser.get(first), 'ada');
+    await answerAt(rig, browser, 'github', await browser.get(first), 'ada-at-github');
+    await browser.get(first);
+    const outcome = outcomeOf(rig, first);
+    const ada = outcome !== undefined && 'login' in outcome ? outcome.login.person : '';
+    const page = browser.begin({ needs: 'consent', person: ada });
+    await rig.accounts.disconnect(ada, 'github', new AbortController().signal);
+    const sent = await browser.get(page);
+    const bob = await rig.accounts.personOf('corp', { subject: 'bob', isSynthetic: false, claims: {} });
+    rig.interactions.sessions.set('session-of-bob', bob.id);
+    browser.jar.set('session', 'session-of-bob');
+    expect((await answerAt(rig, browser, 'github', sent, 'bob-at-github')).status).toBe(409);
+    expect((await rig.accounts.connections(ada)).map(({ provider }) => provider)).toEqual(['corp']);
+    expect((await browser.get(page)).status).toBe(400);
+    expect(outcomeOf(rig, page)).toBeUndefined();
+  });
+
   it('cannot be given while the person has not signed in', async () => {
     const rig = signInRig();
     const { browser, shown } = await askedForConsent(rig);

@@ -38,12 +38,19 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
   if (thrown instanceof GatewayFault && thrown.code === 'AUTH_STRATEGY_REFUSED') {
     return backendFault(call, thrown.code, thrown.message);
   }
+  if (thrown instanceof GatewayFault && thrown.code === 'REMOTE_UNAVAILABLE') {
+    // the message may have an address of the operator's network
+    return { ...backendFault(call, thrown.code, REMOTE_AWAY), isOurs: true };
+  }
   if (thrown instanceof RawJsonError) {
     return backendFault(call, 'BACKEND_PROTOCOL', `backend ${call.target.backend} answered malformed JSON`);
   }
   const status = thrown instanceof GatewayFault ? FAULTS[thrown.code].status : 500;
   return { outcome: 'fault', isOurs: true, error: wireError(CODE.internalError, 'internal error', undefined, status) };
 }
+
+const REMOTE_AWAY =
+  'a service that this call needs, e.g. an identity provider, does not answer now; repeat the call later';
 
 /** A call of an unknown name. */
 export class UnknownEntry extends Error {

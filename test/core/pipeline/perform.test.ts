@@ -165,6 +165,25 @@ describe('a call', () => {
     expect(reported).toHaveLength(1);
   });
 
+  it('that needs an identity provider which is away is a tool failure that says so, without its address', async () => {
+    const { freeze, reported } = contextOf(() =>
+      Promise.reject(
+        new GatewayFault('REMOTE_UNAVAILABLE', 'upstream corp: http://10.0.0.7/token: connect ECONNREFUSED'),
+      ),
+    );
+    const context = freeze();
+    const reply = await perform(context, callOf());
+    expect('result' in reply && reply.result.isError).toBe(true);
+    const text = 'result' in reply ? reply.result.bytes.toString() : '';
+    expect(text).toMatch(/does not answer now; repeat the call later \(REMOTE_UNAVAILABLE\)/);
+    expect(text).not.toContain('10.0.0.7');
+    expect(reported).toHaveLength(1);
+    const prompt = callOf('echo', 1, '2026-07-28', { method: 'prompts/get' });
+    expect(await perform(context, prompt)).toMatchObject({
+      error: { code: -32603, message: expect.stringContaining('repeat') },
+    });
+  });
+
   it('to a backend that failed is a tool failure that says so, and an error for other methods', async () => {
     const { freeze } = contextOf(() =>
       Promise.reject(new GatewayFault('BACKEND_TIMEOUT', 'backend w did not answer in 30000 ms')),

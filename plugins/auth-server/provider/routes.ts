@@ -50,7 +50,7 @@ export function mountOidcRoutes(routes: RouteTable, parts: RouteParts): void {
     const revoke = limit('tokens', capped(revocationRoute(parts)));
     routes.add('POST', `${base}${LIBRARY_ROUTES.token}`, token, ANY_ORIGIN);
     routes.add('POST', `${base}${LIBRARY_ROUTES.revocation}`, revoke, ANY_ORIGIN);
-    routes.add('POST', `${base}/oauth/register`, parts.register, ANY_ORIGIN);
+    routes.add('POST', `${base}/oauth/register`, registrationRoute(parts), ANY_ORIGIN);
     routes.add(
       'GET',
       `${base}/.well-known/jwks.json`,
@@ -113,6 +113,18 @@ function tokenRoute(parts: RouteParts): RouteAnswer {
 function revocationRoute(parts: RouteParts): RouteAnswer {
   const answer = formRoute(parts, LIBRARY_ROUTES.revocation);
   return async (inbound, body, responder) => answer(inbound, await parts.server.revocable.exchange(body), responder);
+}
+
+/** The registration endpoint: clients read an OAuth error, also while the storage does not answer. */
+function registrationRoute({ register }: RouteParts): RouteAnswer {
+  return async (inbound, body, responder) => {
+    try {
+      await register(inbound, body, responder);
+    } catch (cause) {
+      if (!isStorageFault(cause)) throw cause;
+      sendUnavailable(responder);
+    }
+  };
 }
 
 function capped(answer: RouteAnswer): RouteAnswer {

@@ -21,6 +21,16 @@ function breakable() {
   return { storage: broken, state };
 }
 
+async function registration(issuer: string) {
+  const answer = await fetch(`${issuer}/oauth/register`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ redirect_uris: ['http://127.0.0.1/callback'] }),
+  });
+  const text = await answer.text();
+  return { status: answer.status, headers: answer.headers, text, body: JSON.parse(text) as { error?: unknown } };
+}
+
 describe('while the storage does not answer', () => {
   proves('choice.oauth.storage-away', 'clients are told to try again, and nothing of the fault is shown', async () => {
     const { storage, state } = breakable();
@@ -34,6 +44,7 @@ describe('while the storage does not answer', () => {
       await rig.token(form),
       await attempt.exchange(code),
       await rig.post('/oauth/revoke', { token: refresh, client_id: clientId }),
+      await registration(rig.issuer),
     ]) {
       expect([answer.status, answer.body.error]).toEqual([503, 'temporarily_unavailable']);
       expect(answer.headers.get('retry-after')).toBe('5');

@@ -97,7 +97,7 @@ export function createRegisteredClients(parts: RegistrationParts): Oauth2Clients
     throw providerFault(upstream, 'another replica is registering a client and did not finish in time');
   }
 
-  /** One POST. It is not repeated: each one that arrives makes another client. */
+  /** It is not repeated after an outage: each POST that arrives makes another client. */
   async function register(
     key: string,
     { registrationUrl = '', authMethods, checksPkce }: Oauth2Endpoints,
@@ -201,18 +201,21 @@ function hashOf(scopes: readonly string[]): string {
 
 function refusedRegistration(upstream: string, { status, error = '', problem }: OauthRefusal): GatewayFault {
   if (problem !== undefined) return providerFault(upstream, `its registration answer is invalid: ${problem}`);
-  if (status === 401 || status === 403) {
-    return providerFault(
-      upstream,
-      `registers no client for the gateway (status ${status}); check initialAccessTokenRef`,
-    );
-  }
   const code = REGISTRATION_CODES.has(error) ? `: ${error}` : '';
+  if (status === 401 || status === 403) {
+    const setting = SCOPE_CODES.has(error) ? 'scopes' : 'initialAccessTokenRef';
+    return providerFault(upstream, `registers no client for the gateway (status ${status}${code}); check ${setting}`);
+  }
   return providerFault(upstream, `registers no client for the gateway (status ${status}${code})`);
 }
 
-/** RFC 7591 §3.2.2. */
+/** Keycloak answers the first when a policy does not allow a scope. */
+const SCOPE_CODES: ReadonlySet<string> = new Set(['insufficient_scope', 'invalid_scope']);
+
+/** RFC 7591 §3.2.2, RFC 6750 §3.1. */
 const REGISTRATION_CODES: ReadonlySet<string> = new Set([
+  ...SCOPE_CODES,
+  'invalid_token',
   'invalid_redirect_uri',
   'invalid_client_metadata',
   'invalid_software_statement',

@@ -32,13 +32,32 @@ export interface WantedClient {
   readonly initialAccessToken?: Secret;
 }
 
+type RegistrationServer = Pick<OauthServer, 'authMethods' | 'registrationUrl'>;
+
 /**
- * Registers a client for the authorization code grant with refresh tokens.
+ * Registers a client for the authorization code grant with refresh tokens. A server that refuses the scopes is asked once more
+ * without `openid`: Keycloak allows it for every client, but not in a registration.
+ *
  * @throws GatewayFault of `RemoteHttp.send` and `jsonBody`
  */
 export async function registerClient(
   http: Pick<RemoteHttp, 'send'>,
-  { authMethods, registrationUrl }: Pick<OauthServer, 'authMethods' | 'registrationUrl'>,
+  server: RegistrationServer,
+  wanted: WantedClient,
+  signal: AbortSignal,
+): Promise<RegisteredClient | OauthRefusal> {
+  const answer = await registerOnce(http, server, wanted, signal);
+  const isAboutScopes = answer instanceof OauthRefusal && SCOPE_CODES.has(answer.error ?? '');
+  if (!isAboutScopes || !wanted.scopes.includes('openid')) return answer;
+  const scopes = wanted.scopes.filter((scope) => scope !== 'openid');
+  return registerOnce(http, server, { ...wanted, scopes }, signal);
+}
+
+const SCOPE_CODES: ReadonlySet<string> = new Set(['insufficient_scope', 'invalid_scope']);
+
+async function registerOnce(
+  http: Pick<RemoteHttp, 'send'>,
+  { authMethods, registrationUrl }: RegistrationServer,
   wanted: WantedClient,
   signal: AbortSignal,
 ): Promise<RegisteredClient | OauthRefusal> {

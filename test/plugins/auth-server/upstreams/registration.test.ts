@@ -192,6 +192,34 @@ describe('a registered client', () => {
     expect(registrations()).toHaveLength(1);
   });
 
+  it('is registered without openid at a provider that allows this scope to all, but in no registration (Keycloak)', async () => {
+    const { gateway, registrations } = await registering({
+      client: ({ body, response }, count) => {
+        const { scope = '' } = JSON.parse(body) as { readonly scope?: string };
+        if (!scope.split(' ').includes('openid')) return { client_id: `client-${count}`, client_secret: 's' };
+        return void response.writeHead(403).end('{"error":"insufficient_scope","error_description":"canary"}');
+      },
+    });
+    const upstream = await gateway({}, { scopes: ['openid', 'email'] });
+    const asked = new URL(await upstream.authorizationUrl(newLeg(), soon()));
+    expect(asked.searchParams.get('scope')).toBe('openid email');
+    expect(registrations().map(({ scope }) => scope)).toEqual(['openid email', 'email']);
+  });
+
+  it.each([
+    ['insufficient_scope', 'status 403: insufficient_scope); check scopes', ['email']],
+    ['invalid_token', 'status 403: invalid_token); check initialAccessTokenRef', ['openid']],
+    ['canary', 'status 403); check initialAccessTokenRef', ['openid']],
+  ])('that is refused with 403 %s names the setting to check, after one request', async (error, message, scopes) => {
+    const { gateway, registrations } = await registering({
+      client: ({ response }) => void response.writeHead(403).end(JSON.stringify({ error })),
+    });
+    await expect(clientOf(await gateway({}, { scopes }))).rejects.toThrow(
+      `upstream notes: registers no client for the gateway (${message}`,
+    );
+    expect(registrations()).toHaveLength(1);
+  });
+
   proves('choice.upstream.registered-once', 'is registered once by replicas that start together', async () => {
     const { gateway, registrations } = await registering({
       client: async () => {

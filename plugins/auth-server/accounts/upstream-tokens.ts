@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   type Caller,
+  explainCause,
   GatewayFault,
   LONGEST_TIMER_MS,
   type Log,
@@ -83,7 +84,11 @@ export function createUpstreamTokens(parts: UpstreamTokensParts): CallerTokens {
     } catch (cause) {
       if (failed.get(key)?.cause !== cause) {
         failed.set(key, { cause, untilMs: now() + RETRY_MS });
-        log.warn('an upstream token could not be refreshed', { provider, code: codeOf(cause) });
+        log.warn('an upstream token could not be refreshed', {
+          provider,
+          code: codeOf(cause),
+          cause: explainCause(cause),
+        });
       }
       if (isUsable(row, need, now()) && !isRefused(key, row)) return row;
       throw cause;

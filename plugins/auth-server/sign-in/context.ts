@@ -94,6 +94,6 @@ export function failureOf(cause: unknown, { log }: SignInContext, { name }: Upst
   }
   const isTimeout = cause instanceof DOMException && cause.name === 'TimeoutError';
   if (!isTimeout && !(cause instanceof GatewayFault && cause.code.startsWith('REMOTE_'))) throw cause;
-  log.warn(`sign-in: upstream ${name} is away`, { cause: explainCause(cause) });
+  log.warn(`sign-in: upstream ${name} cannot be used now`, { cause: explainCause(cause) });
   return 'away';
 }

@@ -81,13 +81,13 @@ export const PROBLEMS = {
   },
 } as const satisfies Readonly<Record<string, Problem>>;
 
-/** A provider does not answer: the person may try again, or cancel by the form `more`. */
+/** A provider does not answer, or not as expected: the person may try again, or cancel by the form `more`. */
 export function providerAway(provider: string, retry: string, more?: Html, cookies: readonly string[] = []): Problem {
   return {
     status: 503,
-    title: `${provider} does not answer`,
+    title: `Signing in at ${provider} does not work now`,
     what: `The identity provider ${provider} gave no usable answer. What you connected before is kept.`,
-    next: 'Try again in a moment. If it stays so, tell the operator of this server.',
+    next: 'Try again in a moment. If it stays so, tell the operator of this server, whose log has the reason.',
     retry,
     cookies,
     ...(more === undefined ? {} : { more }),

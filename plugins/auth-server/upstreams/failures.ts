@@ -44,8 +44,24 @@ function translate(upstream: string, invalid: InvalidAnswer, cause: unknown): Er
 /** Only errors of the library itself have constant texts. */
 function sentenceOf(cause: unknown): string {
   const inner = cause instanceof ClientError && cause.cause instanceof Error ? cause.cause : cause;
+  const issuers = cause instanceof ClientError ? differentIssuers(cause.cause) : undefined;
+  if (issuers !== undefined) return issuers;
   return inner instanceof Error && CONSTANT_TEXTS.has(inner.name) ? inner.message : 'it cannot be read';
 }
+
+/** Both issuers of a discovery document that names another one, which is a mistake of the configuration. */
+function differentIssuers(given: unknown): string | undefined {
+  const { attribute, expected, body } = (given ?? {}) as { attribute?: unknown; expected?: unknown; body?: unknown };
+  if (attribute !== 'issuer' || typeof expected !== 'string') return undefined;
+  const named = String((body as { issuer?: unknown } | undefined)?.issuer);
+  const url = URL.parse(named);
+  if (url === null || !PRINTABLE.test(named) || url.username !== '' || url.password !== '') {
+    return `expected the issuer ${expected}, and its discovery document names another one`;
+  }
+  return `expected the issuer ${expected}, but its discovery document names ${named}; configure the issuer that it names`;
+}
+
+const PRINTABLE = /^[\x21-\x7e]{1,300}$/;
 
 const CONSTANT_TEXTS: ReadonlySet<string> = new Set([
   'OperationProcessingError',
@@ -68,7 +84,7 @@ function tokenError(upstream: string, error: string, status: number): Error {
   if (isClientError(error)) {
     return providerFault(
       upstream,
-      "does not accept the gateway's client id and secret, or does not allow it this grant",
+      `does not accept the gateway's client id and secret, or does not allow it this grant (${error})`,
     );
   }
   const code = GRANT_ALIASES.has(error) ? 'invalid_grant' : error;

@@ -131,7 +131,7 @@ describe('a provider that is away', () => {
     rig.upstream('corp').failing = away;
     const told = await browser.get(page);
     expect(told.status).toBe(503);
-    expect(told.body).toContain('corp does not answer');
+    expect(told.body).toContain('Signing in at corp does not work now');
     expect(told.body).toContain(`href="${page}"`);
     expect(told.body).not.toContain('canary');
     rig.upstream('corp').failing = undefined;

@@ -249,7 +249,20 @@ describe('an OpenID Connect provider that does not answer', () => {
     const callback = await callbackOf(await made.authorizationUrl(leg, soon()));
     await expect(made.exchange(callback, leg, soon())).rejects.toMatchObject({
       code: 'REMOTE_UNAVAILABLE',
-      message: "upstream corp: does not accept the gateway's client id and secret, or does not allow it this grant",
+      message:
+        "upstream corp: does not accept the gateway's client id and secret, or does not allow it this grant (invalid_client)",
+    });
+  });
+
+  it('reports both issuers when the discovery document names another one', async () => {
+    const idp = await provider();
+    const other = idp.issuer.replace('127.0.0.1', 'localhost');
+    const made = await upstreamOf(corp(other), { environment: ENVIRONMENT });
+    await expect(made.authorizationUrl(newLeg(), soon())).rejects.toMatchObject({
+      code: 'REMOTE_UNAVAILABLE',
+      message: expect.stringContaining(
+        `expected the issuer ${other}/, but its discovery document names ${idp.issuer};`,
+      ),
     });
   });
 });

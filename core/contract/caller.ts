@@ -16,4 +16,6 @@ export interface Caller {
   readonly token?: Secret;
   /** `WWW-Authenticate` of a 403 response to this caller: tells it how to get another token (RFC 9728 §5.1). */
   readonly challenge?: string;
+  /** Whether the token was withdrawn since; absent when its issuer does not say. Ends open streams. May reject for a while. */
+  isWithdrawn?(): boolean | Promise<boolean>;
 }

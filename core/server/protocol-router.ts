@@ -17,9 +17,10 @@ import { unsupportedVersion } from './era-2026-07-28/validate-headers.ts';
 import type { SseOptions } from './http-sse/message-uri.ts';
 import { createSseServer } from './http-sse/sse-server.ts';
 import type { HttpExchange, ProtocolServer, ProtocolServerParts, ServedPath } from './protocol-server.ts';
+import { createWithdrawnStreams } from './withdrawn-streams.ts';
 
 /** What a protocol router is made with. */
-export interface ProtocolRouterParts extends Omit<ProtocolServerParts, 'heartbeat'> {
+export interface ProtocolRouterParts extends Omit<ProtocolServerParts, 'heartbeat' | 'withdrawn'> {
   /** The legacy sessions of all replicas. */
   readonly sharedSessions?: SharedSessions | undefined;
   onSessionEnded(ended: SessionEnded): void;
@@ -41,7 +42,8 @@ export function createProtocolRouter({
   const heartbeat = createHeartbeat(limits.keepAliveMs, (cause) =>
     log.error('keep-alive failed', { cause: explainCause(cause) }),
   );
-  const parts: ProtocolServerParts = { service, limits, log, heartbeat, now, strictProtocolVersion };
+  const withdrawn = createWithdrawnStreams(limits.keepAliveMs);
+  const parts: ProtocolServerParts = { service, limits, log, heartbeat, withdrawn, now, strictProtocolVersion };
   const describeServer = once(() => service.describeServer(GATEWAY_CLIENT));
   const serverInfo = once(() => encode(describeServer().serverInfo));
   const supported = once(() => servers.filter(isServed).flatMap(({ versions }) => versions.slice(0, 1)));
@@ -89,6 +91,7 @@ export function createProtocolRouter({
       await Promise.all(servers.map((server) => server.stop()));
       sse?.stop();
       heartbeat.stop();
+      withdrawn.stop();
     },
   };
 }

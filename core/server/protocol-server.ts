@@ -8,6 +8,7 @@ import type { Message } from '../mcp/message.ts';
 import type { GatewayService } from '../pipeline/gateway-service.ts';
 import type { Heartbeat } from '../timing/shared-timers.ts';
 import type { RecordedInbound } from './http/request-recorder.ts';
+import type { WithdrawnStreams } from './withdrawn-streams.ts';
 
 /** One HTTP request at the endpoint, after authentication. */
 export interface HttpExchange {
@@ -51,6 +52,7 @@ export interface ProtocolServerParts {
   readonly limits: Limits;
   readonly log: Log;
   readonly heartbeat: Heartbeat;
+  readonly withdrawn: WithdrawnStreams;
   /** `false`: a request of a session may have any version in its header. */
   readonly strictProtocolVersion?: boolean;
   now(): number;

@@ -15,8 +15,8 @@ import type { Session } from './sessions/session.ts';
  * is not stored any more. A resumption replaces the old connection, which the client has lost.
  */
 export function connectStream(
-  { limits }: ProtocolServerParts,
-  { inbound, responder }: HttpExchange,
+  { limits, withdrawn }: ProtocolServerParts,
+  { inbound, responder, caller }: HttpExchange,
   session: Session,
 ): void {
   const refuse = (status: number, text: string): void =>
@@ -32,6 +32,11 @@ export function connectStream(
   const writer = new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes);
   stream.attach(writer, seq === undefined ? undefined : Number(seq));
   responder.onDisconnect(() => stream.detach(writer));
+  const end = (): void => {
+    writer.end();
+    stream.detach(writer);
+  };
+  withdrawn.watch(caller, { isOpen: () => writer.isOpen, end });
 }
 
 const EVENT_ID = /^([0-9a-z]{1,12})-(\d{1,15})$/;

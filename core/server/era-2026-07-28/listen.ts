@@ -34,8 +34,8 @@ export async function openListen(
   request: McpRequest,
   serverInfo: RawJson,
 ): Promise<void> {
-  const { service, limits, hub } = parts;
-  const { responder } = exchange;
+  const { service, limits, hub, withdrawn } = parts;
+  const { responder, caller } = exchange;
   const refuse = (code: number, text: string, status = 200): void =>
     sendError(responder, status, ANSWER_HEADERS, message.id, wireError(code, text));
   const filter = readFilter(message.given.notifications);
@@ -54,6 +54,7 @@ export async function openListen(
   for (const kind of deliverable(filter.kinds, service.describeServer(request.client).capabilities))
     listen.kinds.add(kind);
   listen.start(new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes));
+  withdrawn.watch(caller, { isOpen: () => !listen.hasEnded, end: () => listen.finish() });
 }
 
 /** Subscribes to the resources that the caller may read; failures are logged and left out. */

@@ -15,7 +15,9 @@ import { messageUri, SESSION_PARAMETER, type SseOptions } from './message-uri.ts
 import { type ConnectionEnd, SseConnection } from './sse-connection.ts';
 
 /** What the server is made with. */
-export interface SseServerParts extends Pick<ProtocolServerParts, 'limits' | 'log' | 'heartbeat' | 'now'>, SseOptions {
+export interface SseServerParts
+  extends Pick<ProtocolServerParts, 'limits' | 'log' | 'heartbeat' | 'withdrawn' | 'now'>,
+    SseOptions {
   /** The server of the revisions with sessions, which answers all messages. */
   readonly legacy: ProtocolServer;
   /** Whether the gateway serves those revisions. */
@@ -40,7 +42,7 @@ export interface SseServer {
  * Source: MCP 2024-11-05 transports, HTTP with SSE.
  */
 export function createSseServer(parts: SseServerParts): SseServer {
-  const { legacy, limits, log, heartbeat, path, messagesPath } = parts;
+  const { legacy, limits, log, heartbeat, withdrawn, path, messagesPath } = parts;
   const connections = new Map<string, SseConnection>();
   const unused = new Shares<SseConnection>(limits.sessions, limits.sessionsPerCaller);
   const mostRunning = limits.inFlightPerCaller + limits.queuePerCaller;
@@ -64,6 +66,7 @@ export function createSseServer(parts: SseServerParts): SseServer {
     unused.add(share, connection);
     connection.write(`event: endpoint\ndata: ${messageUri(parts, inbound.headers, connection.id)}\n\n`);
     responder.onDisconnect(() => connection.end('left'));
+    withdrawn.watch(caller, { isOpen: () => connections.has(connection.id), end: () => connection.end('closed') });
   }
 
   function ended(connection: SseConnection, why: ConnectionEnd): void {

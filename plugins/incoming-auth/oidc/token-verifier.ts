@@ -72,8 +72,10 @@ export function createTokenVerifier(parts: TokenVerifierParts): TokenVerifier {
     const asked = generation;
     const { verdict, isLookup } = await parts.judge(token, network);
     if (typeof verdict === 'string') return verdict;
-    const caller = callerFromClaims(verdict, parts.issuer, token, challenge);
-    if (typeof caller === 'string') return caller;
+    const found = callerFromClaims(verdict, parts.issuer, token, challenge);
+    if (typeof found === 'string') return found;
+    const { isWithdrawn } = parts;
+    const caller = isWithdrawn === undefined ? found : { ...found, isWithdrawn: () => isWithdrawn(found.claims) };
     const checkedMs = parts.now();
     if (await parts.isWithdrawn?.(caller.claims)) return 'withdrawn';
     const untilMs = Math.min(expiryOf(verdict), isLookup ? parts.now() + LOOKUP_MS : Number.POSITIVE_INFINITY);

@@ -12,7 +12,7 @@ import type { BackendCredentials } from './authorizers.ts';
 import { Availability } from './availability.ts';
 import type { BackendListing, BackendManagerEvents, CallerLists } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
-import type { ConnectionFailure } from './failure.ts';
+import { type ConnectionFailure, categoryOf } from './failure.ts';
 import { BackendLists } from './lists/backend-lists.ts';
 import { Connector } from './sessions/connect.ts';
 import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
@@ -106,7 +106,9 @@ export class BackendController {
       callsStopped: () => this.#lists.startGrace(),
       notificationsLost: () => this.#lists.stopListening(),
       changed: () => events.changed({ name, change: 'status', state: this.state }),
-      note,
+      note: (what, cause) => {
+        if (!this.#isRefusalWithoutCaller(categoryOf(cause))) note(what, cause);
+      },
     });
     const shared = { pool: this.#pool, availability: this.#availability, limits, log, signal, now };
     this.#lists = new BackendLists({
@@ -140,7 +142,12 @@ export class BackendController {
   }
 
   get state(): BackendState {
-    return { backend: this.backend, ...this.#availability.facts };
+    const { facts } = this.#availability;
+    return {
+      backend: this.backend,
+      ...facts,
+      ...(this.#isRefusalWithoutCaller(facts.cause?.category) ? { needsCaller: true as const } : {}),
+    };
   }
 
   get era(): Era | undefined {
@@ -285,6 +292,11 @@ export class BackendController {
   }
 
   /** Errors caused by a stop are not logged as failures. */
+  /** The gateway itself has no credentials for a backend that gets those of callers. */
+  #isRefusalWithoutCaller(category: string | undefined): boolean {
+    return category === 'unauthenticated' && this.#options.credentials.authorizer.perCaller === true;
+  }
+
   #note(what: string, cause: unknown): void {
     const level = this.#stopping.signal.aborted ? 'debug' : 'warn';
     this.#options.log[level](what, { backend: this.backend.name, cause: explainCause(cause) });

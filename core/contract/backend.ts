@@ -51,6 +51,8 @@ export interface BackendState {
   readonly sinceMs: number;
   /** Epoch milliseconds since when a program that has never answered is being started or installed. */
   readonly startingSinceMs?: number;
+  /** It refuses the gateway without a caller, and its credentials are those of callers: its lists are read for each of them. */
+  readonly needsCaller?: true;
   /** `serverInfo`, `capabilities` and `instructions` of its last `initialize` or `server/discover` result. */
   readonly hello: BackendHello | undefined;
   /** Result of health monitoring; absent without a monitor. Status pages prefer it to `status`. */

@@ -19,7 +19,11 @@ export async function checkAgainstBackends(read: SectionedConfig, file: string):
     const away = gateway
       .backends()
       .filter(({ status }) => status !== 'ready')
-      .map(({ backend, status, cause }) => `backend ${backend.name} is ${status}: ${cause?.message ?? 'no answer'}`);
+      .map(({ backend, status, cause, needsCaller }) =>
+        needsCaller
+          ? `backend ${backend.name} answers callers only, with their credentials: its names were not checked`
+          : `backend ${backend.name} is ${status}: ${cause?.message ?? 'no answer'}`,
+      );
     return [...away, ...gateway.catalog().warnings];
   } finally {
     await gateway.stop();

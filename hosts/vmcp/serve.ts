@@ -194,7 +194,7 @@ async function logBackends(gateway: Gateway, log: Log): Promise<void> {
   await gateway.settled();
   widenYoungGeneration();
   const tools = toolsOf(gateway);
-  for (const { backend, status, era, cause, startingSinceMs } of gateway.backends()) {
+  for (const { backend, status, era, cause, startingSinceMs, needsCaller } of gateway.backends()) {
     const fields = {
       backend: backend.name,
       status,
@@ -202,6 +202,7 @@ async function logBackends(gateway: Gateway, log: Log): Promise<void> {
     };
     if (status === 'ready') log.info('backend ready', { ...fields, ...(era === undefined ? {} : { revision: era }) });
     else if (startingSinceMs !== undefined && cause === undefined) log.info('backend still starting', fields);
+    else if (needsCaller) log.info('backend is asked for its lists with the credentials of each caller', fields);
     else log.warn('backend unavailable', { ...fields, ...(cause === undefined ? {} : { cause: cause.message }) });
   }
 }

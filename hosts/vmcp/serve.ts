@@ -21,6 +21,7 @@ import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { watchText } from '../shared/watch-text.ts';
 import { createAdjustableLog } from './adjustable-log.ts';
+import { clientUrl } from './client-url.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
 import { groupConfig } from './group-config.ts';
@@ -93,6 +94,8 @@ export async function serve(options: ServeOptions): Promise<void> {
     limits,
   });
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
+  const forClients = clientUrl(factsOf(source.config, source.sections), `${served.url}${endpoint.path}`);
+  if (forClients !== undefined) stderr.line(`toolmgr: clients use ${forClients}, for which tokens are issued`);
   if (isGuarded()) stderr.line(`toolmgr: ${statusPages.describe()}`);
   void logBackends(gatewaySwitch.current, log);
   reportStarts({ gateway: () => gatewaySwitch.current, say: (line) => log.info(line), signal: stop.signal });
@@ -202,7 +205,8 @@ async function logBackends(gateway: Gateway, log: Log): Promise<void> {
     };
     if (status === 'ready') log.info('backend ready', { ...fields, ...(era === undefined ? {} : { revision: era }) });
     else if (startingSinceMs !== undefined && cause === undefined) log.info('backend still starting', fields);
-    else if (needsCaller) log.info('backend is asked for its lists with the credentials of each caller', fields);
+    else if (needsCaller)
+      log.info('backend is asked for its lists with the credentials of each caller', { backend: backend.name });
     else log.warn('backend unavailable', { ...fields, ...(cause === undefined ? {} : { cause: cause.message }) });
   }
 }

@@ -86,10 +86,18 @@ export function pathsBelow(prefix: string): SignInPaths {
   };
 }
 
+/** The decision of the provider about the person, or a code that was used before. */
+const PERSONAL: ReadonlySet<string> = new Set([
+  ...['access_denied', 'invalid_grant'],
+  ...['interaction_required', 'login_required', 'account_selection_required', 'consent_required'],
+]);
+
 /** How an exchange with a provider failed, after a line in the log. Other errors are thrown again. */
 export function failureOf(cause: unknown, { log }: SignInContext, { name }: Upstream): 'refused' | 'away' {
   if (cause instanceof UpstreamRefusal) {
-    log.info(`sign-in: upstream ${name} refused`, { code: cause.code });
+    const { code, message } = cause;
+    if (PERSONAL.has(code)) log.info(`sign-in: upstream ${name} refused`, { code });
+    else log.warn(`sign-in: upstream ${name} refused, which may be due to the configuration`, { code, cause: message });
     return 'refused';
   }
   const isTimeout = cause instanceof DOMException && cause.name === 'TimeoutError';

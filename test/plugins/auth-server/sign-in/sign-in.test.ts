@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayFault } from '../../../../core/errors.ts';
+import { UpstreamRefusal } from '../../../../plugins/auth-server/upstreams/upstream.ts';
 import { proves } from '../../../support/proves.ts';
 import { signInRig } from '../../../support/sign-in-rig.ts';
 import { answerAt, askedForConsent, outcomeOf, signedInBrowser, signInAtCorp } from '../../../support/sign-in-steps.ts';
@@ -119,6 +120,18 @@ describe('the chain of providers', () => {
       expect(location).toMatch(/^https:\/\/jira/); // the person is known, and jira is still missing
     },
   );
+});
+
+it.each([
+  ['invalid_response', 'warn', { cause: 'upstream corp: its ID token has an unexpected algorithm (invalid_response)' }],
+  ['access_denied', 'info', {}],
+])('a refusal with %s is logged as %s, with the cause when the operator may have to act', async (code, level, more) => {
+  const rig = signInRig();
+  const browser = rig.browser();
+  const page = browser.begin();
+  rig.upstream('corp').failing = new UpstreamRefusal('corp', code, 'its ID token has an unexpected algorithm');
+  await browser.get(page);
+  expect(rig.core.lines).toEqual([expect.objectContaining({ level, fields: { code, ...more } })]);
 });
 
 describe('a provider that is away', () => {

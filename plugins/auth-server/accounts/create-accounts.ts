@@ -24,7 +24,7 @@ export interface AccountsParts {
 export function createAccounts({ storage, rows, recent, upstreams, now }: AccountsParts): Accounts {
   const sessions = createSessions(storage);
   return {
-    ...createPeople(storage),
+    ...createPeople(storage, upstreams),
     async connect(person, provider, grant) {
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const before = await rows.read(person, provider);

@@ -1,18 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { GatewayFault, type JsonObject } from '@toolmgr/core';
 import type { AuthStorage } from '../storage/storage.ts';
+import type { Upstream } from '../upstreams/upstream.ts';
 import type { Accounts, Person } from './accounts.ts';
 import { KEYS } from './storage-keys.ts';
 
 /** People by id and by identity. An identity belongs to one person for ever, also when two replicas see it at once. */
-export function createPeople(storage: AuthStorage): Pick<Accounts, 'personOf' | 'person'> {
+export function createPeople(
+  storage: AuthStorage,
+  upstreams: readonly Upstream[],
+): Pick<Accounts, 'personOf' | 'person'> {
+  const authorityOf = (provider: string): string => upstreams.find(({ name }) => name === provider)?.authority ?? '';
   const personWith = async (id: string): Promise<Person | undefined> => {
     const found = await storage.get(KEYS.person(id));
     return found === undefined ? undefined : personFrom(id, found.value);
   };
   return {
     async personOf(provider, identity) {
-      const id = await personIdOf(storage, KEYS.identity(provider, identity.subject));
+      const id = await personIdOf(storage, KEYS.identity(provider, authorityOf(provider), identity.subject));
       const before = await personWith(id);
       const after: Person = { id, name: identity.name ?? before?.name, email: identity.email ?? before?.email };
       if (before === undefined || before.name !== after.name || before.email !== after.email) {

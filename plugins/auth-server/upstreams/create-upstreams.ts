@@ -46,13 +46,20 @@ export async function createUpstreams(
   }
   try {
     for (const [index, provider] of providers.entries()) {
-      made.push(await createUpstream(provider, `authServerConfig.upstreamProviders.${index}`, parts));
+      const upstream = await createUpstream(provider, `authServerConfig.upstreamProviders.${index}`, parts);
+      made.push({ ...upstream, authority: authorityOf(provider) });
     }
     return made;
   } catch (cause) {
     await Promise.allSettled(made.map((upstream) => upstream.close()));
     throw cause;
   }
+}
+
+/** The issuer, or the host of a provider that has none. Source: OpenID Connect Core §5.7. */
+function authorityOf({ oidcConfig, oauth2Config }: UpstreamConfig): string {
+  if (oidcConfig !== undefined) return oidcConfig.issuerUrl;
+  return new URL(oauth2Config?.tokenEndpoint ?? oauth2Config?.dcrConfig?.discoveryUrl ?? '').host;
 }
 
 /** Subjects come from access tokens. */

@@ -4,6 +4,8 @@ import type { JsonObject, Secret } from '@toolmgr/core';
 export interface Upstream {
   /** DNS label, unique in the configuration. */
   readonly name: string;
+  /** Who its subjects are unique for: the issuer, or the host without one. */
+  readonly authority?: string;
   /** `required`: everyone signs in here; `onDemand`: connected later, when a call needs it. */
   readonly loginPolicy: 'required' | 'onDemand';
   /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayFault } from '../../../../core/errors.ts';
-import { accountsOnMemory, NEVER, signedIn } from '../../../support/accounts.ts';
+import { createAccountsAndTokens } from '../../../../plugins/auth-server/accounts/accounts-and-tokens.ts';
+import { accountsOnMemory, ISSUER, NEVER, signedIn } from '../../../support/accounts.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -22,6 +23,19 @@ describe('people', () => {
       await accounts.personOf('github', identityOf('ada')),
     ].map(({ id }) => id);
     expect(new Set(ids).size).toBe(3);
+  });
+
+  it('are others when another issuer has the name of the provider', async () => {
+    const { storage, upstreams, clock, core } = accountsOnMemory();
+    const idOf = async (authority: string) => {
+      const known = upstreams.map((each) => ({ ...each, authority }));
+      const parts = { issuer: ISSUER, storage, upstreams: known, log: core.log, connectUrl: () => '', now: clock.now };
+      const { accounts } = createAccountsAndTokens(parts);
+      return (await accounts.personOf('idp', { subject: 'ada', isSynthetic: false, claims: {} })).id;
+    };
+    const before = await idOf('https://old.example');
+    expect(await idOf('https://new.example')).not.toBe(before);
+    expect(await idOf('https://old.example')).toBe(before);
   });
 
   it('keep the name of an earlier sign-in when the provider gives none, and take a new one', async () => {

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   type Caller,
-  explainCause,
   GatewayFault,
   LONGEST_TIMER_MS,
   type Log,
@@ -87,7 +86,8 @@ export function createUpstreamTokens(parts: UpstreamTokensParts): CallerTokens {
         log.warn('an upstream token could not be refreshed', {
           provider,
           code: codeOf(cause),
-          cause: explainCause(cause),
+          // not its causes: they may have tokens
+          ...(cause instanceof GatewayFault ? { cause: cause.message } : {}),
         });
       }
       if (isUsable(row, need, now()) && !isRefused(key, row)) return row;

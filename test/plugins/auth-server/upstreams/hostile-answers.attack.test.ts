@@ -526,7 +526,9 @@ describe('a canary', () => {
         { claims: { nonce: 'canary-nonce' } },
         { claims: { iss: 'https://canary.example' } },
         { token: { id_token: 'canary.canary.canary' } },
-        { metadata: () => ({ issuer: 'https://canary.example' }) },
+        { metadata: () => ({ issuer: 'https://user:canary@other.example' }) },
+        { metadata: () => ({ issuer: 'canary text' }) },
+        { metadata: () => ({ issuer: `https://other.example/${'canary'.repeat(60)}` }) },
       ];
       for (const [index, hostile] of cases.entries()) {
         const log: string[] = [];

@@ -4,6 +4,7 @@ import { z } from 'zod';
 /** The members of the section that are read here, as they are written. */
 interface AuthServerSection {
   readonly issuer: string;
+  readonly authorizationEndpointBaseUrl?: string;
   readonly upstreamProviders: readonly WrittenUpstream[];
   readonly primaryUpstreamProvider?: string;
   readonly allowedAudiences?: readonly string[];
@@ -22,10 +23,11 @@ interface WrittenUpstream {
   readonly loginPolicy?: string;
   readonly oidcConfig?: {
     readonly issuerUrl: string;
+    readonly redirectUri?: string;
     readonly scopes?: readonly string[];
     readonly userInfoOverride?: WrittenUserInfo;
   };
-  readonly oauth2Config?: { readonly userInfo?: WrittenUserInfo };
+  readonly oauth2Config?: { readonly redirectUri?: string; readonly userInfo?: WrittenUserInfo };
 }
 
 interface WrittenUserInfo {
@@ -133,6 +135,7 @@ function fileWarnings(section: AuthServerSection, facts: FileFacts): readonly Se
     ...missingKeys(section),
     ...storageWarnings(section, facts),
     ...plainHttp(section),
+    ...otherHosts(section, facts),
     ...unusedStrategies(section, facts),
     ...section.upstreamProviders.flatMap((upstream, index) =>
       upstreamWarnings(upstream).map(({ path, message }) => ({ path: ['upstreamProviders', index, ...path], message })),
@@ -173,6 +176,26 @@ function plainHttp({ issuer, insecureAllowHTTP }: AuthServerSection): SectionPro
   const isLocal = host === 'localhost' || host === '[::1]' || host.startsWith('127.');
   if (!issuer.startsWith('http:') || isLocal || insecureAllowHTTP !== true) return [];
   return [{ path: ['issuer'], message: 'is plain http: codes, tokens and cookies can be read on the network' }];
+}
+
+/** Redirects of providers to another host than that of the pages. */
+function otherHosts(section: AuthServerSection, facts: FileFacts): SectionProblem[] {
+  const { issuer, authorizationEndpointBaseUrl: base = issuer, upstreamProviders } = section;
+  const resource = resourceOf(facts);
+  const isOther = (url: string | undefined): boolean =>
+    url !== undefined && URL.parse(url)?.host !== URL.parse(base)?.host;
+  const why = `than ${base}: the browser comes back without the cookies of the sign-in, which then fails`;
+  const own = upstreamProviders.flatMap(({ oidcConfig, oauth2Config }, index): SectionProblem[] => {
+    const [at, config] = oidcConfig === undefined ? ['oauth2Config', oauth2Config] : ['oidcConfig', oidcConfig];
+    if (!isOther(config?.redirectUri)) return [];
+    return [{ path: ['upstreamProviders', index, at, 'redirectUri'], message: `has another host ${why}` }];
+  });
+  const usesDefault = upstreamProviders.some(
+    ({ oidcConfig, oauth2Config }) => (oidcConfig ?? oauth2Config)?.redirectUri === undefined,
+  );
+  if (!usesDefault || !isOther(resource)) return own;
+  const message = `providers redirect to ${resource}/oauth/callback, which has another host ${why}; use one host for both`;
+  return [{ path: ['issuer'], message }, ...own];
 }
 
 /** Strategies that send a credential of the caller, which this server is told not to send. */

@@ -210,7 +210,10 @@ describe('authServerConfig in a vmcp file', () => {
     ]);
     const issuer = 'http://gateway.tools.svc:4483';
     expect(
-      await warnings({ issuer, insecureAllowHTTP: true }, { incomingAuth: oidc({ issuer, insecureAllowHttp: true }) }),
+      await warnings(
+        { issuer, insecureAllowHTTP: true },
+        { incomingAuth: oidc({ issuer, insecureAllowHttp: true, audience: `${issuer}/mcp` }) },
+      ),
     ).toEqual(['authServerConfig.issuer: is plain http: codes, tokens and cookies can be read on the network']);
   });
 
@@ -232,6 +235,30 @@ describe('authServerConfig in a vmcp file', () => {
     expect(await warnings({ upstreamProviders: [{ name: 'code', type: 'oauth2', oauth2Config }] })).toEqual([
       'authServerConfig.upstreamProviders.0.oauth2Config.userInfo.additionalHeaders.X-Api-Key: looks like a credential, and everyone who reads the file can read it',
     ]);
+  });
+
+  it('warns of redirects to another host than the one of the sign-in', async () => {
+    const issuer = 'http://localhost:4483';
+    const audience = 'http://127.0.0.1:4483/mcp';
+    const why = `than ${issuer}: the browser comes back without the cookies of the sign-in, which then fails`;
+    expect(await warnings({ issuer }, { incomingAuth: oidc({ issuer, audience }) })).toEqual([
+      `authServerConfig.issuer: providers redirect to ${audience}/oauth/callback, which has another host ${why}; use one host for both`,
+    ]);
+    const redirected = (redirectUri: string) => ({
+      upstreamProviders: [
+        {
+          name: 'corp',
+          type: 'oidc',
+          oidcConfig: { issuerUrl: 'https://idp.example.com', clientId: 'gateway', redirectUri },
+        },
+      ],
+    });
+    expect(await warnings(redirected('https://other.example.com/callback'))).toEqual([
+      expect.stringContaining('authServerConfig.upstreamProviders.0.oidcConfig.redirectUri: has another host than'),
+    ]);
+    expect(await warnings(redirected(`${ISSUER}/callback`))).toEqual([]);
+    const base = { authorizationEndpointBaseUrl: 'https://login.example.com' };
+    expect(await warnings({ ...base, ...redirected('https://login.example.com/callback') })).toEqual([]);
   });
 
   it('warns that Google refuses the default scopes', async () => {

@@ -26,6 +26,7 @@ export function createExchangeAuthorizer(parts: ExchangeParts): Authorizer {
   const { headerName, subjects, cache, own } = parts;
   const keyOf = createCredentialKeys();
   const last = new WeakMap<Caller, Secret>(); // a refusal may come when the subject is no longer known
+  const without = new Set<string>(); // backends whose lists are read without a credential; the log says it once
   const setHeader = (headers: Record<string, string>, { value }: Cached<string>): void => {
     if (value !== undefined) headers[headerName] = value;
   };
@@ -47,7 +48,7 @@ export function createExchangeAuthorizer(parts: ExchangeParts): Authorizer {
     const key = keyOf(backend, caller, undefined);
     const kept = cache.find(key);
     if (kept !== undefined) return setHeader(headers, kept);
-    const wanted = { make: () => ownCredential(own, backend, parts.log), untilMs: undefined };
+    const wanted = { make: () => ownCredential(own, backend, without, parts.log), untilMs: undefined };
     return cache.obtain(key, wanted, signal).then((made) => setHeader(headers, made));
   };
   return {
@@ -72,10 +73,14 @@ export function createExchangeAuthorizer(parts: ExchangeParts): Authorizer {
 async function ownCredential(
   own: NonNullable<ExchangeParts['own']>,
   backend: string,
+  without: Set<string>,
   log: Log,
 ): Promise<Issued<string> | undefined> {
   const issued = await own(backend);
-  if (issued === undefined) {
+  if (issued !== undefined) {
+    without.delete(backend);
+  } else if (!without.has(backend)) {
+    without.add(backend);
     log.warn('lists are read without a credential: the token endpoint issues none for the gateway itself', { backend });
   }
   return issued;

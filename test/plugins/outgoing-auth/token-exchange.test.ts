@@ -238,7 +238,7 @@ describe('without a token of a caller', () => {
     },
   );
 
-  it('lists are sent without credentials when the endpoint issues no token for the gateway itself, with a log line', async () => {
+  it('lists are sent without credentials when the endpoint issues no token for the gateway itself, with one log line', async () => {
     await using endpoint = await tokenEndpoint();
     endpoint.before = ({ form }, response) => {
       if (form.grant_type !== 'client_credentials') return false;
@@ -249,6 +249,9 @@ describe('without a token of a caller', () => {
     expect(await send(authContextOf(GATEWAY, 'discovery'))).toBeUndefined();
     expect(await send(authContextOf(GATEWAY, 'discovery'))).toBeUndefined();
     expect(await send(authContextOf(ADA))).toBe('Bearer issued.ada.1');
+    clock.advance(61_000);
+    expect(await send(authContextOf(GATEWAY, 'discovery'))).toBeUndefined();
+    expect(endpoint.requests).toHaveLength(3);
     expect(core.lines).toEqual([
       { level: 'warn', message: expect.stringContaining('without a credential'), fields: { backend: 'github' } },
     ]);

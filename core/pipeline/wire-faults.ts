@@ -46,8 +46,12 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
     return backendFault(call, 'BACKEND_PROTOCOL', `backend ${call.target.backend} answered malformed JSON`);
   }
   const status = thrown instanceof GatewayFault ? FAULTS[thrown.code].status : 500;
-  return { outcome: 'fault', isOurs: true, error: wireError(CODE.internalError, 'internal error', undefined, status) };
+  const isStoreAway = thrown instanceof GatewayFault && thrown.code === 'STORE_UNAVAILABLE';
+  const text = isStoreAway ? STORE_AWAY : 'internal error';
+  return { outcome: 'fault', isOurs: true, error: wireError(CODE.internalError, text, undefined, status) };
 }
+
+const STORE_AWAY = 'a store of the gateway does not answer now; repeat the call later (STORE_UNAVAILABLE)';
 
 const REMOTE_AWAY =
   'a service that this call needs, e.g. an identity provider, does not answer now; repeat the call later';

@@ -69,7 +69,7 @@ function answered({ log }: SignInContext, answer: PageAnswer): Parameters<RouteT
       responder.send(status, headers, text);
     } catch (cause) {
       const isAway = cause instanceof GatewayFault && cause.status === 503;
-      log.error(`sign-in: a page failed`, { page: inbound.method, cause: explainCause(cause) });
+      log.error('sign-in: a page failed', { method: inbound.method, path: inbound.path, cause: explainCause(cause) });
       const { status, headers, body: text } = problemPage(isAway ? PROBLEMS.unavailable : PROBLEMS.broken);
       responder.send(status, headers, text);
     }

@@ -184,6 +184,21 @@ describe('a call', () => {
     });
   });
 
+  it('that needs a store which is away is an error that says so, with status 503 and without its address', async () => {
+    const { freeze, reported } = contextOf(() =>
+      Promise.reject(new GatewayFault('STORE_UNAVAILABLE', 'redis-1.internal:6379: connect ECONNREFUSED')),
+    );
+    const reply = await perform(freeze(), callOf());
+    expect(reply).toMatchObject({
+      error: {
+        code: -32603,
+        status: 503,
+        message: 'a store of the gateway does not answer now; repeat the call later (STORE_UNAVAILABLE)',
+      },
+    });
+    expect(reported).toHaveLength(1);
+  });
+
   it('to a backend that failed is a tool failure that says so, and an error for other methods', async () => {
     const { freeze } = contextOf(() =>
       Promise.reject(new GatewayFault('BACKEND_TIMEOUT', 'backend w did not answer in 30000 ms')),

@@ -56,7 +56,9 @@ export const providerConfig = {
   allowedAudiences: z
     .array(z.string().refine(isHttpUrl, { error: 'expected an http or https URL without query and fragment' }))
     .min(1, 'expected at least one audience')
-    .describe('resources (RFC 8707) that tokens may be issued for; the first is the URL of the MCP endpoint'),
+    .describe(
+      'resources (RFC 8707) that tokens may be issued for, first the URL of the MCP endpoint; a vmcp file adds that one, so the key may be left out',
+    ),
   scopesSupported: z
     .array(z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'expected a scope without spaces, quotes and backslashes'))
     .default([])

@@ -174,6 +174,9 @@ function authContextOf(request: HttpRequest): AuthContext {
 /** A signal that never aborts. */
 export const NEVER: AbortSignal = new AbortController().signal;
 
+/** Mostly `insufficient_scope` (RFC 6750 §3.1). */
+const NOT_ALLOWED = 'refused the request with HTTP 403: the credentials may lack a permission or scope';
+
 /** The failure for an HTTP error status. */
 export function statusFailure(backend: string, status: number): ConnectionFailure {
   if (status === 401 || status === 403) {
@@ -181,7 +184,7 @@ export function statusFailure(backend: string, status: number): ConnectionFailur
     return new ConnectionFailure(
       'BACKEND_UNAUTHENTICATED',
       backend,
-      `refused the credentials with HTTP ${status}`,
+      status === 401 ? 'refused the credentials with HTTP 401' : NOT_ALLOWED,
       facts,
     );
   }

@@ -527,6 +527,16 @@ describe('an answer that is not one', () => {
     },
   );
 
+  it.each([
+    [401, 'refused the credentials with HTTP 401'],
+    [403, 'refused the request with HTTP 403: the credentials may lack a permission or scope'],
+  ])('with status %i says what is wrong with the credentials', async (status, sentence) => {
+    const before = (got: Got) => isCall(got) && got.response.writeHead(status).end() !== undefined;
+    const server = await httpServer(legacyAnswers({ before }));
+    const { manager } = await managerWith([httpBackend(server.url)]);
+    await expect(send(manager, CALL)).rejects.toMatchObject({ message: `backend "far" ${sentence}` });
+  });
+
   it('counts once when it comes twice', async () => {
     const server = await httpServer(
       legacyAnswers({

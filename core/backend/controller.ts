@@ -291,12 +291,12 @@ export class BackendController {
     else if (cause.category === 'session') this.#availability.suspect();
   }
 
-  /** Errors caused by a stop are not logged as failures. */
   /** The gateway itself has no credentials for a backend that gets those of callers. */
   #isRefusalWithoutCaller(category: string | undefined): boolean {
     return category === 'unauthenticated' && this.#options.credentials.authorizer.perCaller === true;
   }
 
+  /** Errors caused by a stop are not logged as failures. */
   #note(what: string, cause: unknown): void {
     const level = this.#stopping.signal.aborted ? 'debug' : 'warn';
     this.#options.log[level](what, { backend: this.backend.name, cause: explainCause(cause) });

@@ -86,10 +86,11 @@ describe('a secret', () => {
 });
 
 describe('keys of this implementation in a file', () => {
-  /** Keys of `spec.config` in the contract. */
+  /** Keys of `spec.config` in the contract, and `authServerConfig` of `spec`, which has no other place in a file. */
   const CONTRACT = [
     'aggregation',
     'audit',
+    'authServerConfig',
     'backends',
     'codeMode',
     'compositeToolRefs',

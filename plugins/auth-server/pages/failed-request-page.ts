@@ -8,32 +8,30 @@ export function failedRequestPage(status: number, code?: string): BrowserAnswer 
   if (status === 429) return problemPage({ status, ...TOO_MANY });
   if (status === 503) return problemPage({ status, ...UNAVAILABLE });
   if (status >= 500) return problemPage({ status, ...FAILED });
-  const named = code === undefined ? '' : ` Error code: ${code}.`;
-  return problemPage({
-    status,
-    ...(code === 'session_not_found' ? ENDED : { ...INVALID, what: `${INVALID.what}${named}` }),
-  });
+  return problemPage({ status, ...(code === 'session_not_found' ? ENDED : invalid(code)) });
 }
 
 /** The page of a request that failed before a person did anything. `answer`: the application's URL on another site, with the error. */
 export function refusedRequestPage(answer: string): BrowserAnswer {
   const { search, hash } = new URL(answer);
   const code = new URLSearchParams(search).get('error') ?? new URLSearchParams(hash.slice(1)).get('error');
-  const named = code === null ? '' : ` Error code: ${code}.`;
   return problemPage({
     status: 400,
-    ...INVALID,
-    what: `${INVALID.what}${named}`,
+    ...invalid(code ?? undefined),
     more: html`<p>The application is at <strong><bdi>${hostOf(answer)}</bdi></strong>. Only if you know it:
 <a href="${answer}">return to it</a>.</p>`,
   });
 }
 
-const INVALID = {
-  title: 'This sign-in cannot continue',
-  what: 'The application sent a request that this server does not accept.',
-  next: 'Go back to the application and connect again. If this page returns, tell its developer the error code.',
-};
+function invalid(code: string | undefined) {
+  const named = code === undefined ? '' : ` Error code: ${code}.`;
+  return {
+    title: 'This sign-in cannot continue',
+    what: `The application sent a request that this server does not accept.${named}`,
+    next: 'Go back to the application and connect again. If this page returns, tell its developer the error code.',
+  };
+}
+
 const ENDED = {
   title: 'This sign-in has ended',
   what: 'It took too long, was finished already, or was begun in another browser.',

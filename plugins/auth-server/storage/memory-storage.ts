@@ -59,7 +59,7 @@ export function createMemoryStorage(now: () => number): AuthStorage {
     if (kind !== undefined) drop(kind, key);
   };
 
-  /** Makes room for a record: removes what has ended, then the oldest records if their kind allows it. */
+  /** Makes space for a record: removes what has ended, then the oldest records if their kind allows it. */
   const makeRoom = (name: string, kind: Kind, chars: number): void => {
     const { max, maxChars, evictAfterMs } = limitOf(name);
     const isFull = (): boolean => kind.records.size >= max || kind.chars + chars > maxChars;

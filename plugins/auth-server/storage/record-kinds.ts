@@ -6,14 +6,14 @@ export interface KindLimit {
   readonly max: number;
   /** Characters of all its records as JSON text. */
   readonly maxChars: number;
-  /** The oldest record of this age makes room for a new one; absent: a new record is refused. */
+  /** The oldest record of this age is removed for a new one; absent: a new record is refused. */
   readonly evictAfterMs?: number;
 }
 
 const BY_STRANGERS = { max: 10_000, maxChars: 64 * MIB };
 
 /**
- * Kinds of records that strangers can create before they sign in. Their number is limited separately, and the oldest make room,
+ * Kinds of records that strangers can create before they sign in. Their number is limited separately, and the oldest are removed,
  * so that a flood of requests displaces no tokens and no people. Registered clients limit themselves.
  */
 const LIMITS: Readonly<Record<string, KindLimit>> = {

@@ -30,8 +30,11 @@ for (const { name, argv } of steps) {
 
 ensureDebianPackages();
 
-// Only in CI, because a build takes minutes; elsewhere tests without their rig are skipped. Only test/proof uses rigs.
-if (process.env.CI && (filters.length === 0 || filters.some((filter) => filter.includes('proof')))) {
+// Only in CI, because a build takes minutes; elsewhere tests without their rig are skipped.
+if (
+  process.env.CI &&
+  (filters.length === 0 || filters.some((filter) => /proof|operator|kubernetes|deploy/.test(filter)))
+) {
   const rigs = spawnSync(join(bin, 'node'), [join(root, 'scripts', 'rigs.ts')], { cwd: root, env, stdio: 'inherit' });
   if (rigs.status !== 0) failed += 1;
   console.log(`${rigs.status === 0 ? 'ok' : 'FAILED'}: rigs`);

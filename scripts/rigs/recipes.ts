@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { buildGo } from './build-go.ts';
+import { buildGo, copyFromModule } from './build-go.ts';
 import { buildKeycloak } from './build-keycloak.ts';
 import { buildPython, buildVenv } from './build-python.ts';
 import { buildRust } from './build-rust.ts';
@@ -18,6 +18,22 @@ export interface Recipe {
    */
   build(from: string, into: string): Promise<void>;
 }
+
+const COMPONENT = 'k8s.io/component-base/version';
+/** The version that the API server reports: clients parse it. The module version is in `test/rigs/kube/go.mod`. */
+const KUBE_VERSION = {
+  [`${COMPONENT}.gitVersion`]: 'v1.36.3',
+  [`${COMPONENT}.gitMajor`]: '1',
+  [`${COMPONENT}.gitMinor`]: '36',
+};
+
+const KWOK_STAGES = [
+  'kustomize/stage/node/fast/node-initialize.yaml',
+  'kustomize/stage/node/heartbeat-with-lease/node-heartbeat-with-lease.yaml',
+  'kustomize/stage/pod/fast/pod-ready.yaml',
+  'kustomize/stage/pod/fast/pod-complete.yaml',
+  'kustomize/stage/pod/fast/pod-delete.yaml',
+];
 
 const SERVER = 'examples/servers/everything-server';
 
@@ -54,6 +70,29 @@ export const RECIPES = {
     needs: ['cargo'],
     build: buildRust,
   },
+  kube: {
+    what: 'Kubernetes: etcd, API server, controllers, scheduler, kubelet, kube-proxy and kubectl in one program',
+    needs: [],
+    build: (from, into) => buildGo('.', from, join(into, 'kube'), KUBE_VERSION),
+  },
+  kwok: {
+    what: 'kwok, which simulates nodes and pods',
+    needs: [],
+    build: async (from, into) => {
+      await buildGo('sigs.k8s.io/kwok/cmd/kwok', from, join(into, 'kwok'));
+      await copyFromModule('sigs.k8s.io/kwok', from, KWOK_STAGES, join(into, 'stages.yaml'));
+    },
+  },
+  helm: {
+    what: 'Helm',
+    needs: [],
+    build: (from, into) => buildGo('helm.sh/helm/v4/cmd/helm', from, join(into, 'helm')),
+  },
+  coredns: {
+    what: 'CoreDNS, the name server of a cluster',
+    needs: [],
+    build: (from, into) => buildGo('github.com/coredns/coredns', from, join(into, 'coredns')),
+  },
   moto: {
     what: 'moto, a server with the API of AWS STS that verifies signatures',
     needs: ['python3'],
@@ -72,6 +111,12 @@ export type RigName = keyof typeof RECIPES;
 export const RIG_NAMES = Object.keys(RECIPES) as readonly RigName[];
 
 /** Name of a rig that is an MCP server. */
-export type ServerRig = Exclude<RigName, 'keycloak' | 'moto'>;
+export type ServerRig = Exclude<RigName, (typeof OTHERS)[number]>;
 
-export const SERVER_RIGS: readonly ServerRig[] = RIG_NAMES.filter((name) => name !== 'keycloak' && name !== 'moto');
+const OTHERS = ['keycloak', 'moto', 'kube', 'kwok', 'helm', 'coredns'] as const;
+
+export const SERVER_RIGS: readonly ServerRig[] = RIG_NAMES.filter(isServer);
+
+function isServer(name: RigName): name is ServerRig {
+  return !(OTHERS as readonly RigName[]).includes(name);
+}

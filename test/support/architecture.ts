@@ -82,6 +82,7 @@ const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins/workloads/container': 'plugins/workloads/container/engines.ts',
   '@toolmgr/plugins/outgoing-auth/oauth-client/login': 'plugins/outgoing-auth/oauth-client/login/index.ts',
   '@toolmgr/plugins/secrets/encrypted': 'plugins/secrets/encrypted/exports.ts',
+  '@toolmgr/plugins/kubernetes': 'plugins/shared/kubernetes/exports.ts',
   '@toolmgr/plugins/workloads/images': 'plugins/workloads/container/build/images.ts',
   '@toolmgr/plugins/workloads/state': 'plugins/workloads/state/index.ts',
 };
@@ -246,7 +247,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@smithy/signature-v4': ['plugins/outgoing-auth/aws-sts'],
   '@huggingface/transformers': ['plugins/optimizer/embed-local'],
   'onnxruntime-node': ['plugins/optimizer/embed-local'],
-  '@kubernetes/client-node': ['hosts/vmcp/operator'],
+  '@kubernetes/client-node': ['hosts/vmcp/operator/connection'],
 };
 
 function packageFaults({ path, imports }: Source): readonly string[] {

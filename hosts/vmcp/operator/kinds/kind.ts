@@ -1,0 +1,54 @@
+import type { Resource, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { z } from 'zod';
+
+/** API group of all kinds. */
+export const API_GROUP = 'toolmgr.dev';
+export const API_VERSION = 'v1beta1';
+
+/**
+ * A kind of the API group. Its schemas yield the TypeScript types, the CRD, the reference page and the check of manifests.
+ *
+ * Shape: schemas are not recursive and have no transforms that change the shape of the input.
+ */
+export interface KindDefinition<Spec extends z.ZodType = z.ZodType, Status extends z.ZodType = z.ZodType> {
+  readonly kind: string;
+  readonly plural: string;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  /** One sentence for the CRD and the reference page. */
+  readonly summary: string;
+  readonly spec: Spec;
+  readonly status: Status;
+  readonly columns: readonly PrinterColumn[];
+}
+
+/** A column of `kubectl get`. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'date' | 'boolean';
+  readonly jsonPath: string;
+  /** Shown only with `-o wide` when greater than 0. */
+  readonly priority?: number;
+  readonly description?: string;
+}
+
+/**
+ * A rule between fields of one object, in CEL as the API server evaluates it, with `self` as the value of the schema that
+ * holds it (`meta({ rules })`). `toolmgr vmcp validate` evaluates the same text. Source: Kubernetes `x-kubernetes-validations`.
+ */
+export interface Rule {
+  readonly rule: string;
+  /** What is wrong and what was expected. */
+  readonly message: string;
+  /** Path of the field at fault below `self`, such as `.authzConfig`. */
+  readonly fieldPath?: string;
+  readonly reason?: 'FieldValueRequired' | 'FieldValueForbidden' | 'FieldValueInvalid' | 'FieldValueDuplicate';
+}
+
+/** Objects of a kind. */
+export type ObjectOf<K extends KindDefinition> = Resource<z.input<K['spec']>, z.input<K['status']>>;
+
+/** Where the API serves a kind. */
+export function typeOfKind<K extends KindDefinition>({ kind, plural }: K): ResourceType<ObjectOf<K>> {
+  return { apiVersion: `${API_GROUP}/${API_VERSION}`, kind, plural };
+}

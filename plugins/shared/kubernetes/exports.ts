@@ -1,0 +1,23 @@
+/** The Kubernetes API for hosts and plugins: requests, lists and watches on plain JSON objects. */
+export {
+  type Api,
+  ApiError,
+  type Applied,
+  type ApplyOptions,
+  type ListOptions,
+  type ObjectList,
+  type WatchEvent,
+  type WatchOptions,
+} from './api.ts';
+export { BACKENDS_KEY, type BackendsDocument, backendsDocument, type DocumentBackend } from './backends-document.ts';
+export {
+  type Condition,
+  type KubeObject,
+  keyOf,
+  keyText,
+  type ObjectKey,
+  type ObjectMeta,
+  type OwnerReference,
+  type Resource,
+  type ResourceType,
+} from './object.ts';

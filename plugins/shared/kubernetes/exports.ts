@@ -10,6 +10,9 @@ export {
   type WatchOptions,
 } from './api.ts';
 export { BACKENDS_KEY, type BackendsDocument, backendsDocument, type DocumentBackend } from './backends-document.ts';
+export type { Connection, Credentials, TlsSettings } from './connection.ts';
+export { type ApiSettings, type ClosableApi, createApi, isMissingType } from './create-api.ts';
+export { inClusterConnection, isInCluster, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
 export {
   type Condition,
   type KubeObject,

@@ -13,6 +13,10 @@ const PROGRAMS = {
         ip: 'iproute2',
         podman: 'podman',
         runc: 'runc',
+        // real pods
+        containerd: 'containerd',
+        unshare: 'util-linux',
+        pgrep: 'procps',
         '/usr/lib/cni/bridge': 'containernetworking-plugins',
         busybox: 'busybox-static',
         'docker-registry': 'docker-registry',

@@ -185,6 +185,7 @@ async function removeEverything(socket: string): Promise<void> {
 
 /** Name of the image that {@link importServerImage} makes. */
 export const SERVER_IMAGE = 'localhost/test/everything:1';
+export const SERVER_ENTRYPOINT: readonly string[] = ['/usr/bin/node', '/app/server.mjs'];
 
 /**
  * Imports a root file system as an image, since tests reach no public registry: Node.js of this machine, busybox, and the
@@ -194,10 +195,9 @@ export async function importServerImage(engine: ContainerEngine): Promise<void> 
   const folder = await mkdtemp(join(tmpdir(), 'toolmgr-image-'));
   try {
     const tar = join(folder, 'image.tar');
-    await buildRoot(join(folder, 'root'));
-    await bundleServer(join(folder, 'root/app/server.mjs'));
+    await buildServerRoot(join(folder, 'root'));
     execFileSync('tar', ['-C', join(folder, 'root'), '-cf', tar, '.']);
-    await importRoot(engine, tar, SERVER_IMAGE, ['ENTRYPOINT ["/usr/bin/node", "/app/server.mjs"]']);
+    await importRoot(engine, tar, SERVER_IMAGE, [`ENTRYPOINT ${JSON.stringify(SERVER_ENTRYPOINT)}`]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -224,6 +224,12 @@ export async function importRoot(
     'POST',
     `/v1.41/images/${encodeURIComponent(`${name}:latest`)}/tag?repo=${name}&tag=${tag}`,
   );
+}
+
+/** Writes the root file system of {@link SERVER_IMAGE}, which starts with {@link SERVER_ENTRYPOINT}. */
+export async function buildServerRoot(root: string): Promise<void> {
+  await buildRoot(root);
+  await bundleServer(join(root, 'app/server.mjs'));
 }
 
 async function buildRoot(root: string): Promise<void> {

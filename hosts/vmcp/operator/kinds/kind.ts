@@ -22,6 +22,13 @@ export interface KindDefinition<Spec extends z.ZodType = z.ZodType, Status exten
   readonly columns: readonly PrinterColumn[];
 }
 
+/** A kind with the types of its schemas. */
+export function defineKind<Spec extends z.ZodType, Status extends z.ZodType>(
+  definition: KindDefinition<Spec, Status>,
+): KindDefinition<Spec, Status> {
+  return definition;
+}
+
 /** A column of `kubectl get`. */
 export interface PrinterColumn {
   readonly name: string;
@@ -47,6 +54,19 @@ export interface Rule {
 
 /** Objects of a kind. */
 export type ObjectOf<K extends KindDefinition> = Resource<z.input<K['spec']>, z.input<K['status']>>;
+
+/** `kubectl get CATEGORY` lists all kinds. */
+export const CATEGORY = 'toolmgr';
+
+/** Columns of several kinds. */
+export const COLUMNS = {
+  phase: { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
+  ready: { name: 'Ready', type: 'string', jsonPath: '.status.conditions[?(@.type=="Ready")].status' },
+  valid: { name: 'Valid', type: 'string', jsonPath: '.status.conditions[?(@.type=="Valid")].status' },
+  type: { name: 'Type', type: 'string', jsonPath: '.spec.type' },
+  url: { name: 'URL', type: 'string', jsonPath: '.status.url' },
+  age: { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+} as const satisfies Readonly<Record<string, PrinterColumn>>;
 
 /** Where the API serves a kind. */
 export function typeOfKind<K extends KindDefinition>({ kind, plural }: K): ResourceType<ObjectOf<K>> {

@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { configStatus, kube, ofSection } from './fields.ts';
+import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
+
+/** How one tool is changed. Source: vmcp spec §2 `aggregation.tools[].overrides`. */
+export interface ToolOverride {
+  readonly name?: string;
+  readonly description?: string;
+  readonly annotations?: {
+    readonly title?: string;
+    readonly readOnlyHint?: boolean;
+    readonly destructiveHint?: boolean;
+    readonly idempotentHint?: boolean;
+    readonly openWorldHint?: boolean;
+  };
+}
+
+/** MCPToolConfig: which tools of a backend are listed, and how. */
+export const mcpToolConfig = defineKind({
+  kind: 'MCPToolConfig',
+  plural: 'mcptoolconfigs',
+  singular: 'mcptoolconfig',
+  shortNames: ['tc', 'toolconfig'],
+  summary: 'MCPToolConfig filters and renames the tools of a backend.',
+  spec: z.strictObject({
+    toolsFilter: kube(z.array(z.string().min(1).max(256)).max(1000), { listType: 'set' })
+      .optional()
+      .describe('names of the tools that are listed; default: all'),
+    toolsOverride: ofSection<Readonly<Record<string, ToolOverride>>>('aggregation/tools/*/overrides')
+      .optional()
+      .describe('changes by name of the tool'),
+  }),
+  status: z.strictObject(configStatus),
+  columns: [COLUMNS.valid, COLUMNS.age],
+});
+
+export type McpToolConfig = ObjectOf<typeof mcpToolConfig>;

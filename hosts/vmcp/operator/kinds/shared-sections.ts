@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { int32, kube, refTo, secretKeyRef } from './fields.ts';
+
+/** `spec.sessionStorage`. Source: vmcp spec §2. */
+export const sessionStorage = kube(
+  z.strictObject({
+    provider: z.enum(['memory', 'redis']).describe('where sessions are kept; several replicas need redis'),
+    address: z.string().min(1).max(512).optional().describe('host:port of Redis'),
+    db: int32().default(0).describe('number of the Redis database'),
+    keyPrefix: z.string().max(256).optional().describe('prefix of every key'),
+    passwordRef: secretKeyRef.optional().describe('password of Redis, in a Secret of the same namespace'),
+  }),
+  {
+    rules: [
+      {
+        rule: "self.provider != 'redis' || has(self.address)",
+        message: 'address is required when provider is redis',
+        fieldPath: '.address',
+        reason: 'FieldValueRequired',
+      },
+    ],
+  },
+);
+
+/** `spec.telemetryConfigRef`. Source: vmcp spec §2. */
+export const telemetryConfigRef = refTo('MCPTelemetryConfig').extend({
+  serviceName: z
+    .string()
+    .min(1)
+    .max(253)
+    .optional()
+    .describe('service name, unique per server; default: toolmgr- and the name of the server'),
+});
+
+const externalAuthConfigRef = refTo('MCPExternalAuthConfig').optional();
+
+const authType = z.enum(['discovered', 'externalAuthConfigRef']);
+
+const refWithType = {
+  rule: "self.type == 'externalAuthConfigRef' ? has(self.externalAuthConfigRef) : !has(self.externalAuthConfigRef)",
+  message: 'externalAuthConfigRef must be set when type is externalAuthConfigRef, and only then',
+  fieldPath: '.externalAuthConfigRef',
+} as const;
+
+/** `spec.outgoingAuth`. Source: vmcp spec §2. */
+export const outgoingAuth = z.strictObject({
+  source: z
+    .enum(['discovered', 'inline'])
+    .default('discovered')
+    .describe('discovered: the external auth config of each backend; inline: only what is written here'),
+  default: kube(z.strictObject({ type: authType, externalAuthConfigRef }), { rules: [refWithType] })
+    .optional()
+    .describe('for backends without a configuration of their own'),
+  backends: z
+    .record(z.string(), kube(z.strictObject({ type: authType, externalAuthConfigRef }), { rules: [refWithType] }))
+    .optional()
+    .describe('by name of the backend; overrides the others with every source'),
+});

@@ -1,0 +1,131 @@
+import { z } from 'zod';
+import {
+  commonStatus,
+  dateTime,
+  imagePullSecrets,
+  int32,
+  kube,
+  ofSection,
+  podTemplateSpec,
+  refTo,
+  sessionAffinity,
+} from './fields.ts';
+import { incomingAuth } from './incoming-auth.ts';
+import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
+import { outgoingAuth, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
+
+/** What is read here of `spec.authServerConfig`, whose schema is that of the plugin. */
+export interface AuthServerSection {
+  readonly issuer: string;
+  readonly upstreamProviders: readonly UpstreamProvider[];
+  readonly insecureAllowHTTP?: boolean;
+  readonly primaryUpstreamProvider?: string;
+  readonly disableUpstreamTokenInjection?: boolean;
+  readonly [key: string]: unknown;
+}
+
+/** What is read here of `spec.authServerConfig.upstreamProviders[]`. */
+export interface UpstreamProvider {
+  readonly name: string;
+  readonly type: 'oidc' | 'oauth2';
+  readonly [key: string]: unknown;
+}
+
+/** `spec.config`: a vmcp file whose keys are all optional. The schemas of its sections are those of the plugins. */
+export interface WrittenConfig {
+  readonly name?: string;
+  readonly groupRef?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly compositeToolRefs?: readonly { readonly name: string }[];
+  readonly passthroughHeaders?: readonly string[];
+  readonly [section: string]: unknown;
+}
+
+const passthroughHeaders = kube(z.array(z.string().min(1).max(256)).max(100), { listType: 'set' });
+
+const spec = z.strictObject({
+  groupRef: refTo('MCPGroup').describe('group whose members are the backends'),
+  incomingAuth: incomingAuth.describe('how callers are authenticated; takes precedence over config.incomingAuth'),
+  authServerConfig: ofSection<AuthServerSection>('authServerConfig')
+    .optional()
+    .describe('embedded OAuth authorization server; without it an external identity provider is used'),
+  config: ofSection<WrittenConfig>('.').optional().describe('the vmcp file; the operator fills what is absent'),
+  embeddingServerRef: refTo('EmbeddingServer').optional().describe('EmbeddingServer that the optimizer uses'),
+  imagePullSecrets: imagePullSecrets.optional(),
+  outgoingAuth: outgoingAuth
+    .optional()
+    .describe('how backends are authenticated to; takes precedence over config.outgoingAuth'),
+  passthroughHeaders: passthroughHeaders
+    .optional()
+    .describe('names of headers of callers that all backends get; takes precedence over config.passthroughHeaders'),
+  podTemplateSpec: podTemplateSpec('vmcp').optional(),
+  replicas: int32().optional().describe('number of pods; without it another controller sets it, such as an autoscaler'),
+  serviceAccount: z
+    .string()
+    .min(1)
+    .max(253)
+    .optional()
+    .describe('existing service account; without it one is created, with the rights that the pods need'),
+  serviceType: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']).default('ClusterIP').describe('type of the Service'),
+  sessionAffinity,
+  sessionStorage: sessionStorage.optional().describe('where sessions are kept, for more than one pod'),
+  telemetryConfigRef: telemetryConfigRef.optional(),
+});
+
+/** States of `discoveredBackends[].status`. */
+export const BACKEND_STATES = ['ready', 'degraded', 'unavailable', 'unauthenticated', 'unknown'] as const;
+
+const discoveredBackend = z.strictObject({
+  name: z.string(),
+  url: z.string().optional(),
+  status: z.enum(BACKEND_STATES).optional(),
+  message: z.string().optional(),
+  authType: z.string().optional().describe('type of the authentication towards the backend'),
+  authConfigRef: z.string().optional().describe('name of the discovered MCPExternalAuthConfig'),
+  circuitBreakerState: z
+    .enum(['closed', 'open', 'half-open', ''])
+    .optional()
+    .describe('empty when the breaker is disabled'),
+  circuitLastChanged: dateTime.optional(),
+  consecutiveFailures: int32().optional().describe('0 when the backend is healthy'),
+  lastHealthCheck: dateTime.optional(),
+  mcpRevision: z.enum(['2026-07-28', '2025-11-25', '']).optional().describe('empty until the backend was probed'),
+});
+
+/** Values of `status.phase`. */
+export const PHASES = ['Pending', 'Ready', 'Degraded', 'Failed'] as const;
+
+const status = z.strictObject({
+  phase: z.enum(PHASES).default('Pending').describe('state of the server'),
+  message: z.string().optional().describe('detail of the phase'),
+  url: z.string().optional().describe('URL of the Service'),
+  mcpUrl: z.string().optional().describe('URL of the MCP endpoint, which is url with its path'),
+  backendCount: int32().optional().describe('routable backends: ready and unauthenticated ones'),
+  authzConfigHash: z.string().optional().describe('hash of the spec of the referenced MCPAuthzConfig'),
+  oidcConfigHash: z.string().optional().describe('hash of the spec of the referenced MCPOIDCConfig'),
+  telemetryConfigHash: z.string().optional().describe('hash of the spec of the referenced MCPTelemetryConfig'),
+  discoveredBackends: kube(z.array(discoveredBackend), { listType: 'map', listMapKeys: ['name'] })
+    .optional()
+    .describe('backends of the group'),
+  ...commonStatus,
+});
+
+/** VirtualMCPServer. Source: vmcp spec §2. */
+export const virtualMcpServer = defineKind({
+  kind: 'VirtualMCPServer',
+  plural: 'virtualmcpservers',
+  singular: 'virtualmcpserver',
+  shortNames: ['vmcp', 'virtualmcp'],
+  summary: 'VirtualMCPServer serves the backends of one MCPGroup as one MCP server.',
+  spec,
+  status,
+  columns: [
+    COLUMNS.phase,
+    COLUMNS.url,
+    { name: 'Backends', type: 'integer', jsonPath: '.status.backendCount' },
+    COLUMNS.age,
+    COLUMNS.ready,
+  ],
+});
+
+export type VirtualMcpServer = ObjectOf<typeof virtualMcpServer>;

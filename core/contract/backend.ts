@@ -23,6 +23,8 @@ export interface Backend {
   readonly timeoutMs?: number;
   /** `perClient` (default): one backend session per owner; `shared`: one for all clients, for servers without state. */
   readonly sessions?: 'perClient' | 'shared';
+  /** Changes with the way to authenticate to it, so that its sessions are opened again. A renewed secret changes nothing. */
+  readonly credentials?: string;
 }
 
 /** A program to start: exact argv, no shell. */

@@ -100,11 +100,6 @@ export const catalogue: Catalogue = {
     section: { contractKey: 'backends' },
     contract: () => import('./backend-sources/static/contract.ts'),
   },
-  'backend-sources/kubernetes': {
-    load: () => import('./backend-sources/kubernetes/index.ts'),
-    section: { contractKey: 'kubernetes' },
-    contract: () => import('./backend-sources/kubernetes/contract.ts'),
-  },
   'backend-sources/workloads': () => import('./backend-sources/workloads/index.ts'),
   aggregation: {
     load: () => import('./aggregation/index.ts'),
@@ -162,6 +157,7 @@ export const catalogue: Catalogue = {
     contract: () => import('./telemetry/contract.ts'),
   },
   'workloads/container': () => import('./workloads/container/index.ts'),
+  'workloads/kubernetes': () => import('./workloads/kubernetes/index.ts'),
   'workloads/process': () => import('./workloads/process/index.ts'),
   'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
 };

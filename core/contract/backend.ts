@@ -21,10 +21,12 @@ export interface Backend {
   readonly era?: EraSetting;
   /** Time limit for one response in milliseconds, unless the plan sets one for this backend. Progress restarts it. */
   readonly timeoutMs?: number;
-  /** `perClient` (default): one backend session per owner; `shared`: one for all clients, for servers without state. */
-  readonly sessions?: 'perClient' | 'shared';
-  /** Changes with the way to authenticate to it, so that its sessions are opened again. A renewed secret changes nothing. */
-  readonly credentials?: string;
+  /**
+   * `perClient` (default): one backend session per owner. `shared`: one for all clients with equal capabilities, for servers
+   * without state. `single`: one for all clients, opened without the capabilities of any of them, for a server that is one
+   * process.
+   */
+  readonly sessions?: 'perClient' | 'shared' | 'single';
 }
 
 /** A program to start: exact argv, no shell. */

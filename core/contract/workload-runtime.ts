@@ -66,6 +66,8 @@ export interface WorkloadSpec {
   readonly container?: ContainerSpec;
   /** URL for the remote runtime. */
   readonly url?: string;
+  /** For the runtime that attaches to a container of a pod of Kubernetes. */
+  readonly pod?: { readonly namespace: string; readonly name: string; readonly container: string };
   readonly transport: 'stdio' | 'sse' | 'streamable-http';
   readonly env: Readonly<Record<string, string>>;
   readonly cwd?: string;
@@ -74,7 +76,7 @@ export interface WorkloadSpec {
   /** Address on which such a program listens. Default: 127.0.0.1. */
   readonly targetHost?: string;
   /** `shared`: the server keeps no state for its clients, and one session with it serves all of them. */
-  readonly sessions?: 'perClient' | 'shared';
+  readonly sessions?: Backend['sessions'];
   /**
    * File in which the runtime remembers containers that outlive the gateway, so that the next one uses them. Without it none
    * does.

@@ -68,11 +68,11 @@ function partFrom(section: Section, config: VmcpConfig, facts: FileFacts, flags:
   return value === undefined ? {} : { plugins: [{ use: address, with: configFrom(section, value) }] };
 }
 
-/** Options of strategies are in the plan's `outgoingAuth`. Discovered backends may use any strategy. */
+/** Options of strategies are in the plan's `outgoingAuth`. */
 function chosenPart(section: Section, { of, isDefault }: Choice, config: VmcpConfig): PlanPart {
   const use = section.address;
   const isChosen = isIn(config, section);
-  if (of === STRATEGIES) return isChosen || isDefault || isDiscovered(config) ? { plugins: [{ use }] } : {};
+  if (of === STRATEGIES) return isChosen || isDefault ? { plugins: [{ use }] } : {};
   if (!isChosen) return {};
   const options = hasKey(section) ? valueAt(config, section.contractKey.split('.')) : undefined;
   return { plugins: [{ use, ...(options === undefined ? {} : { with: options }) }] };
@@ -110,17 +110,12 @@ function withOwnPlugins(planned: readonly PluginUse[], own: readonly PluginUse[]
 function outgoingAuthOf(config: VmcpConfig, sections: readonly Section[]): NonNullable<PlanInput['outgoingAuth']> {
   const { default: fallback, backends = {} } = config.outgoingAuth;
   const choices = choicesOf(sections, STRATEGIES);
-  const byDefault = strategyUse(fallback ?? defaultOf(sections, STRATEGIES), choices);
   return {
-    default: isDiscovered(config) ? { type: 'discovered', options: { default: byDefault } } : byDefault,
+    default: strategyUse(fallback ?? defaultOf(sections, STRATEGIES), choices),
     backends: Object.fromEntries(
       Object.entries(backends).map(([backend, use]) => [backend, strategyUse(use, choices)]),
     ),
   };
-}
-
-function isDiscovered({ outgoingAuth }: VmcpConfig): boolean {
-  return outgoingAuth.source === 'discovered';
 }
 
 function timeoutsOf(timeouts: NonNullable<NonNullable<VmcpConfig['operational']>['timeouts']>) {

@@ -234,6 +234,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   jose: ['plugins/incoming-auth/oidc', 'plugins/auth-server', 'plugins/shared/issuer-keys'],
   '@opentelemetry/*': ['plugins/telemetry'],
   dockerode: ['plugins/workloads/container'],
+  ws: ['plugins/workloads/kubernetes'],
   '@balena/dockerignore': ['plugins/workloads/container'],
   'tar-stream': ['plugins/workloads/container'],
   '@sigstore/*': ['plugins/image-verification'],

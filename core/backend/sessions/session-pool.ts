@@ -202,6 +202,7 @@ export class SessionPool {
     // Without a base session the backend refused the gateway itself.
     if (perCaller && own === undefined) return owner.key;
     const stateless = own !== undefined && !own.stateful;
+    if (backend.sessions === 'single') return '';
     if (backend.sessions !== 'shared' && !stateless) return owner.key;
     if (owner.capabilityClass === '') return '';
     return perCaller ? owner.key : `class:${owner.capabilityClass}`;
@@ -209,7 +210,8 @@ export class SessionPool {
 
   /** A legacy client of a backend of both eras: it can receive all requests only in a session of its own era. */
   #isBeside(owner: SessionOwner): boolean {
-    if (owner.era !== '2025-11-25' || this.#isModernOnly || this.#options.backend.sessions === 'shared') return false;
+    const { sessions = 'perClient' } = this.#options.backend;
+    if (owner.era !== '2025-11-25' || this.#isModernOnly || sessions !== 'perClient') return false;
     return this.base.connection?.era === '2026-07-28';
   }
 

@@ -7,6 +7,8 @@ const CHECKED: Readonly<Record<string, string>> = {
   audit: '--audit-config',
   aggregation: '--tools, --tools-override',
   telemetry: '--otel options',
+  'rate-limit': 'rate_limit_config',
+  'stores/redis': 'scaling_config.session_redis',
   'authorization/cedar': '--authz-config',
   'incoming-auth/oidc': '--oidc options',
   'auth-server': 'embedded_auth_server_config',

@@ -7,13 +7,14 @@ import { followFile } from './follow-file.ts';
 
 /**
  * Runs a stored workload in this process until `signal` aborts or its program ends, then removes it from disk.
- * `write` gets the program's output and the proxy's warnings.
+ * `isSupervised`: it waits for its server however long that takes. `write` gets the program's output and the proxy's warnings.
  */
 export async function runInForeground(
   state: string,
   config: RunConfig,
   write: (text: string) => void,
   signal: AbortSignal,
+  isSupervised = false,
 ): Promise<ProxyEnd> {
   const { name } = config;
   const over = new AbortController();
@@ -25,6 +26,7 @@ export async function runInForeground(
       log: createLog(config.debug ? 'debug' : 'warn', write),
       signal,
       endsWithProgram: true,
+      isSupervised,
     });
   } finally {
     over.abort();

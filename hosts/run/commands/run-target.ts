@@ -25,6 +25,7 @@ import { groupsOf } from './groups.ts';
 import { type NewFromTarget, newWorkload } from './new-workload.ts';
 import { preparePackageImage } from './package-image.ts';
 import { printFailure, type Started, startAndReport } from './start-detached.ts';
+import { temporaryState } from './temporary-state.ts';
 
 type FailedStart = Extract<Started, { kind: 'failed' }>;
 
@@ -44,7 +45,9 @@ export interface RunRequest {
 export async function runTarget({ target, args, flags }: RunRequest): Promise<void> {
   if (process.platform === 'win32')
     throw new UsageError('run needs process groups, which Windows does not have: use WSL');
-  const state = stateDir();
+  if (flags.supervised && !flags.foreground) throw new UsageError('--supervised needs --foreground');
+  using temporary = flags.supervised ? temporaryState() : undefined;
+  const state = temporary?.folder ?? stateDir();
   const cwd = process.cwd();
   const made: NewFromTarget =
     flags.fromConfig === undefined
@@ -60,7 +63,7 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
   const id = await addWorkload(state, config, secrets);
   for (const warning of [...warnings, ...exposureWarnings(config)])
     stderr.line(`${stderr.yellow('warning')} ${warning}`);
-  if (flags.foreground) return foreground(state, config);
+  if (flags.foreground) return await foreground(state, config, flags.supervised === true);
   const started = await startAndReport(state, config);
   if (started.kind === 'running') {
     printNextSteps(config, started.record.status.url ?? '', made.signed);
@@ -114,7 +117,7 @@ function printNextSteps(config: RunConfig, url: string, signed: string | undefin
   stdout.line(`  stop it         toolmgr stop ${name}`);
 }
 
-async function foreground(state: string, config: RunConfig): Promise<void> {
+async function foreground(state: string, config: RunConfig, isSupervised: boolean): Promise<void> {
   const stop = stopSignal();
   const over = new AbortController();
   try {
@@ -128,6 +131,7 @@ async function foreground(state: string, config: RunConfig): Promise<void> {
       config,
       (text) => void process.stderr.write(stderr.isTty ? harmless(text) : text),
       stop.signal,
+      isSupervised,
     );
     void printWhenRunning(state, config.name, over.signal);
     const end = await running;

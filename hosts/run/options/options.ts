@@ -36,6 +36,7 @@ export interface RunFlags extends PolicyFlags, RemoteAuthFlags {
   readonly caCert?: string;
   readonly imageVerification?: 'warn' | 'enabled' | 'disabled';
   readonly foreground?: boolean;
+  readonly supervised?: boolean;
   readonly sessions?: 'perClient' | 'shared';
   readonly env: Readonly<Record<string, string>>;
   readonly transport?: 'stdio' | 'sse' | 'streamable-http';
@@ -98,7 +99,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     },
     {
       flags: '--from-config <FILE>',
-      description: 'run what toolmgr export wrote; only --foreground and --debug may be added',
+      description: 'run what toolmgr export wrote; only --foreground, --supervised and --debug may be added',
     },
     { flags: '--debug', description: 'write debug lines to the log of the proxy' },
     {
@@ -117,6 +118,12 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       flags: '-f, --foreground',
       description:
         'run in the foreground until the program ends or Ctrl-C, then remove the workload; exits with its exit code',
+    },
+    {
+      flags: '--supervised',
+      description:
+        'with --foreground, for a supervisor such as Kubernetes: waits for a server that does not answer, gives calls in flight ' +
+        '20 s at the end, and keeps its state in a temporary folder, so that a killed run does not prevent the next one',
     },
   ],
   'Containers:': [

@@ -5,7 +5,7 @@ import { type RunConfig, readMounts, servesSse, WORKLOAD_FILES } from '@toolmgr/
 import { isLoopbackHost, LOOPBACK_NAMES } from '../../http/listen.ts';
 import { present } from '../config/present.ts';
 import { authServerPlugins } from './auth-server-plugin.ts';
-import { callerPlugin, outgoingAuth, policyPlugins } from './policy-plugins.ts';
+import { callerPlugin, outgoingAuth, policyPlugins, storePlugins } from './policy-plugins.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 
 /** Parameters of one start of a workload. */
@@ -18,6 +18,8 @@ export interface RunStart {
   readonly logFile: string;
   /** Restarts a program that ends. Default: true. */
   readonly restartsProgram?: boolean;
+  /** Time for calls in flight at the end, in milliseconds. */
+  readonly stopMs?: number;
   /** Values of the secrets of the workload, by name. */
   readonly secrets?: Readonly<Record<string, string>>;
   /** Variables with secrets of the user. */
@@ -42,8 +44,10 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
       runtimePlugin(config, start.restartsProgram ?? true),
       { use: 'backend-sources/workloads', with: { workloads: [workloadFrom(config, start)] } },
       ...policyPlugins(config, start.secrets ?? {}),
+      ...storePlugins(config),
     ],
     outgoingAuth: outgoing.outgoingAuth,
+    ...(config.scaling_config?.session_redis === undefined ? {} : { sessionStorage: { store: 'redis' } }),
     // the client has its own time limit, and that of this hop must not be shorter
     timeouts: { defaultMs: CALL_TIMEOUT_MS },
     endpoint: {
@@ -57,7 +61,7 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
       ...sseOf(config),
     },
     limits: {
-      stopMs: STOP_MS,
+      stopMs: start.stopMs ?? STOP_MS,
       sessionIdleMs: durationMs(config.session_ttl) || SESSION_TTL_MS,
       ...(isRemote ? {} : { firstStartMs: startDeadlineMs(config) }),
     },
@@ -82,6 +86,7 @@ function sseOf(config: RunConfig): Pick<NonNullable<PlanInput['endpoint']>, 'sse
 function runtimePlugin(config: RunConfig, restartsProgram: boolean): PluginUse {
   if (config.image !== undefined) return { use: 'workloads/container', with: restartSettings(restartsProgram) };
   if (config.remote_url !== undefined) return { use: 'workloads/remote-url' };
+  if (config.pod !== undefined) return { use: 'workloads/kubernetes' };
   return { use: 'workloads/process', with: processSettings(config, restartsProgram) };
 }
 
@@ -100,6 +105,7 @@ function workloadFrom(config: RunConfig, { runId, logFile, variables: ofSecrets 
       ...(config.target_port === undefined ? {} : { targetPort: config.target_port }),
     };
   }
+  if (config.pod !== undefined) return { runtime: 'kubernetes', ...shared, pod: config.pod, logFile };
   if (program === undefined) return { runtime: 'remote-url', ...shared, url };
   return {
     runtime: 'process',
@@ -111,8 +117,11 @@ function workloadFrom(config: RunConfig, { runId, logFile, variables: ofSecrets 
   };
 }
 
-/** One session with a server without state serves all clients. */
-function sessionsOf({ stateless, sessions }: RunConfig): Pick<RunConfig, 'sessions'> {
+/** One session with a server without state serves all clients. A container of a pod is one process. */
+function sessionsOf({ stateless, sessions, pod }: RunConfig): {
+  readonly sessions?: 'perClient' | 'shared' | 'single';
+} {
+  if (pod !== undefined) return { sessions: 'single' };
   return stateless ? { sessions: 'shared' } : present({ sessions });
 }
 

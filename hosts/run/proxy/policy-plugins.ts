@@ -91,6 +91,23 @@ function telemetry({ telemetry_config: given }: RunConfig, secrets: Readonly<Rec
   ];
 }
 
+/** Limits of calls, and the store of their counts and of the sessions of clients. */
+export function storePlugins({ scaling_config: scaling, rate_limit_config: limits }: RunConfig): PluginUse[] {
+  const redis = scaling?.session_redis;
+  const isLimited = limits !== undefined && [limits.shared, limits.perUser, limits.tools?.[0]].some(Boolean);
+  const store = redis === undefined ? 'memory' : 'redis';
+  return [
+    ...(redis === undefined
+      ? isLimited
+        ? [{ use: 'stores/memory' }]
+        : []
+      : [
+          { use: 'stores/redis', with: present({ address: redis.address, db: redis.db, keyPrefix: redis.key_prefix }) },
+        ]),
+    ...(isLimited ? [{ use: 'rate-limit', with: { store, ...limits } }] : []),
+  ];
+}
+
 /** Plugins and the strategy that add credentials and headers to requests to the server. */
 export function outgoingAuth(
   config: RunConfig,

@@ -35,6 +35,8 @@ export interface ProxyRun {
   readonly signal: AbortSignal;
   /** The proxy ends when its program ends; the program is not restarted. */
   readonly endsWithProgram?: boolean;
+  /** A supervisor restarts this process: it waits for its server, and gives calls in flight more time at the end. */
+  readonly isSupervised?: boolean;
   /** The start that this proxy was made for; without it the proxy makes the start itself. */
   readonly generation?: number;
 }
@@ -69,6 +71,10 @@ export async function runProxy(run: ProxyRun): Promise<ProxyEnd> {
   return end;
 }
 
+function endOfRun({ isSupervised }: ProxyRun): { readonly stopMs?: number } {
+  return isSupervised ? { stopMs: SUPERVISED_STOP_MS } : {};
+}
+
 function statusOf(end: Ended): Pick<StatusChange, 'status' | 'message'> {
   if (end.status === 'error') return { status: 'error', message: end.message };
   if (end.status === 'stopped') return end;
@@ -85,7 +91,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
   const restartsProgram = run.endsWithProgram !== true;
   const { secrets, variables } = await readStartSecrets(state, config);
   const runtime = watchRuntime();
-  const planned = planFromRun(config, { runId, state, logFile, restartsProgram, secrets, variables });
+  const planned = planFromRun(config, { runId, state, logFile, restartsProgram, secrets, variables, ...endOfRun(run) });
   const plan = {
     ...planned,
     plugins: [...planned.plugins, { use: runtime.plugin.address }],
@@ -117,7 +123,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     const at = { port: served.port, url: `${served.url}${servesSse(config) ? '/sse' : '/mcp'}` };
     const report = (status: CurrentStatus): Promise<void> => claim.report({ ...at, ...status });
     await report({ status: 'starting' });
-    const failed = await whyNotReady(gateway, config, log, signal);
+    const failed = await whyNotReady(gateway, config, log, run);
     if (failed !== undefined) {
       if (signal.aborted) return { status: 'stopped' };
       const exitCode = log.exitCode ?? programs.ended()?.exitCode;
@@ -133,7 +139,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
   } finally {
     // stopping takes some seconds while calls or streams are open
     await claim.report({ status: 'stopping', ...(served === undefined ? {} : { port: served.port }) });
-    await Promise.all([gateway.stop(), served?.close(CLOSE_MS)]);
+    await Promise.all([gateway.stop(), served?.close(run.isSupervised ? SUPERVISED_STOP_MS : CLOSE_MS)]);
     output.close();
   }
 }
@@ -143,7 +149,7 @@ async function whyNotReady(
   gateway: Gateway,
   config: RunConfig,
   log: ReasonLog,
-  signal: AbortSignal,
+  { signal, isSupervised = false }: ProxyRun,
 ): Promise<string | undefined> {
   const limitMs = startDeadlineMs(config);
   const deadlineMs = performance.now() + limitMs + SPARE_MS;
@@ -151,6 +157,10 @@ async function whyNotReady(
     const state = gateway.backends()[0];
     // its token is refreshed when the token endpoint is back
     if (state?.status === 'ready' || state?.health?.errorCategory === 'auth_retrying') return undefined;
+    if (isSupervised) {
+      await delay(WATCH_MS, undefined, { signal }).catch(() => {});
+      continue;
+    }
     const isFinal = state?.status === 'unavailable' || state?.status === 'unauthenticated';
     // a timeout is retried with a longer limit; other causes would fail again
     if (isFinal && state.cause?.category !== 'timeout') return state.cause?.message ?? `it is ${state.status}`;
@@ -203,6 +213,8 @@ function endOf(last: WorkloadState | undefined, endsWithProgram: boolean): Ended
 }
 
 const CLOSE_MS = 5_000;
+/** Less than the 30 s in which Kubernetes ends a pod, minus its `preStop`. */
+const SUPERVISED_STOP_MS = 20_000;
 const READY_POLL_MS = 50;
 const SPARE_MS = 1_000; // the start reports its own timeout first
 const WATCH_MS = 1_000;

@@ -1,5 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
+import { podName } from '../../workloads/state/pod-form.ts';
 import { workloadName } from '../../workloads/state/workload-name.ts';
 import { serveWorkloads } from './serve-workloads.ts';
 
@@ -71,7 +72,10 @@ const container = z.strictObject({
 });
 
 const workload = z.strictObject({
-  runtime: z.string().min(1).describe('name in the slot workloadRuntimes: `process`, `container` or `remote-url`'),
+  runtime: z
+    .string()
+    .min(1)
+    .describe('name in the slot workloadRuntimes: `process`, `container`, `remote-url` or `kubernetes`'),
   name: workloadName.describe('name of the workload and of its backend'),
   group: workloadName.default('default').describe('group of the workload'),
   transport: z.enum(['stdio', 'sse', 'streamable-http']).describe('transport of the program or remote server'),
@@ -84,6 +88,14 @@ const workload = z.strictObject({
     .describe('for the runtime `process`'),
   container: container.optional().describe('for the runtime `container`'),
   url: z.string().optional().describe('for the runtime `remote-url`'),
+  pod: z
+    .strictObject({
+      namespace: podName.describe('namespace of the pod'),
+      name: podName.describe('name of the pod'),
+      container: podName.describe('name of the container'),
+    })
+    .optional()
+    .describe('for the runtime `kubernetes`'),
   env: z.record(z.string(), z.string()).default({}).describe('variables in addition to the minimal environment'),
   cwd: z.string().optional().describe('working directory of the program'),
   targetPort: z
@@ -94,9 +106,11 @@ const workload = z.strictObject({
     .describe('port that the program listens on; default: a free port, passed to it'),
   targetHost: z.string().min(1).optional().describe('address on which the program listens; default: 127.0.0.1'),
   sessions: z
-    .enum(['perClient', 'shared'])
+    .enum(['perClient', 'shared', 'single'])
     .optional()
-    .describe('`shared`: one session for all clients, for servers without state'),
+    .describe(
+      '`shared`: one session for all clients with equal capabilities, for servers without state; `single`: one for all clients, without their capabilities',
+    ),
   keepFile: z
     .string()
     .optional()

@@ -11,9 +11,13 @@ interface Rule {
 
 const isRemote: Rule['when'] = (config) => config.remote_url !== undefined;
 
+const isInPod: Rule['when'] = (config) => config.pod !== undefined;
+
 const RULES: readonly Rule[] = [
   { fields: ['cmd_args'], when: isRemote, because: 'a remote server takes no arguments' },
   { fields: ['env_vars', 'env_file_dir', 'secrets'], when: isRemote, because: 'a remote server has no environment' },
+  { fields: ['cmd_args', 'env_vars', 'env_file_dir', 'secrets'], when: isInPod, because: 'is set in the pod' },
+  { fields: ['sessions'], when: isInPod, because: 'is for programs and images: a container of a pod has one session' },
   {
     fields: [
       'image_digest',
@@ -114,9 +118,11 @@ export function servesSse({ transport, proxy_mode }: Pick<RunConfig, 'transport'
 
 /** Why the fields cannot be meant together; `undefined` when they can. */
 export function findConflict(config: RunConfig): string | undefined {
-  const forms = [config.process, config.image, config.remote_url].filter((form) => form !== undefined);
-  if (forms.length !== 1) return 'expected one of process, image and remote_url, which say what is run';
+  const forms = [config.process, config.image, config.remote_url, config.pod].filter((form) => form !== undefined);
+  if (forms.length !== 1) return 'expected one of process, image, remote_url and pod, which say what is run';
   if (isRemote(config) && config.transport === 'stdio') return 'transport: a remote server has no transport stdio';
+  if (isInPod(config) && config.transport !== 'stdio')
+    return 'transport: a container of a pod is attached to with stdio';
   for (const { fields, when, because } of RULES) {
     const given = fields.find((field) => isGiven(config[field]));
     if (given !== undefined && when(config)) return `${given}: ${because}`;

@@ -5,6 +5,7 @@ import { SECRET_NAME, VARIABLE_REFERENCE } from '../../shared/secret-name.ts';
 import { webhookList } from '../../shared/webhook-settings.ts';
 import { permissionProfile } from '../permissions/profile.ts';
 import { awsStsConfig, embeddedAuthConfig, upstreamSwapConfig } from './embedded-auth-config.ts';
+import { podForm } from './pod-form.ts';
 import { remoteAuthConfig } from './remote-auth-config.ts';
 import { secretReference } from './secret-reference.ts';
 import { workloadName } from './workload-name.ts';
@@ -97,6 +98,14 @@ const tokenExchangeConfig = z.strictObject({
   token_url: text,
 });
 
+const bucket = z.strictObject({ maxTokens: z.int().min(1), refillPeriod: duration });
+
+const rateLimits = z.strictObject({
+  shared: bucket.optional(),
+  perUser: bucket.optional(),
+  tools: z.array(z.strictObject({ name: text, shared: bucket.optional(), perUser: bucket.optional() })).optional(),
+});
+
 const runtimeConfig = z.strictObject({
   additional_packages: texts.optional(),
   build_with: texts.optional(),
@@ -157,6 +166,8 @@ export const runConfig = z.strictObject({
       start_timeout: duration.optional(),
     })
     .optional(),
+  /** The container of a pod of Kubernetes to attach to, which the operator makes. Ours. */
+  pod: podForm.optional(),
   /** Arguments after `--`. */
   cmd_args: texts.default([]),
   env_vars: textMap.default({}),
@@ -203,6 +214,16 @@ export const runConfig = z.strictObject({
   /** Asked in this order, mutating ones first; `timeout` in nanoseconds. */
   mutating_webhooks: webhookList.optional(),
   validating_webhooks: webhookList.optional(),
+  /** Limits of calls. With `scaling_config.session_redis` all replicas count together. */
+  rate_limit_config: rateLimits.optional(),
+  scaling_config: z
+    .strictObject({
+      /** Where sessions of clients and counts of calls are kept, for several replicas. The password is a variable. */
+      session_redis: z
+        .strictObject({ address: text, db: z.int().min(0).optional(), key_prefix: text.optional() })
+        .optional(),
+    })
+    .optional(),
   header_forward: z
     .strictObject({
       add_plaintext_headers: textMap.optional(),

@@ -13,6 +13,7 @@ const BUILT = [
   '--group',
   '--env',
   '--foreground',
+  '--supervised',
   '--transport',
   '--host',
   '--proxy-port',
@@ -73,9 +74,11 @@ async function flagsOf(...args: readonly string[]): Promise<Record<string, unkno
 }
 
 describe('the options of run', () => {
-  it('are those of the contract, and three of this implementation', () => {
+  it('are those of the contract, and four of this implementation', () => {
     expect(specified.length).toBeGreaterThan(70);
-    expect(longNames().toSorted()).toEqual([...specified, '--runtime', '--sessions', '--start-timeout'].sort());
+    expect(longNames().toSorted()).toEqual(
+      [...specified, '--runtime', '--supervised', '--sessions', '--start-timeout'].sort(),
+    );
   });
 
   proves('ask.run.later-options-refused', 'are all available: none is refused by name', async () => {

@@ -172,6 +172,16 @@ const PACKAGE: RunConfig = {
   build_ca_cert: '/etc/ca.pem',
 };
 
+const POD: RunConfig = {
+  ...runConfig.parse({ schema_version: 'v0.1.0', name: 'placed', transport: 'stdio' }),
+  pod: { namespace: 'team', name: 'placed-0', container: 'mcp' },
+  rate_limit_config: {
+    shared: { maxTokens: 10, refillPeriod: '1m' },
+    tools: [{ name: 'echo', shared: { maxTokens: 1, refillPeriod: '1s' } }],
+  },
+  scaling_config: { session_redis: { address: 'redis:6379', db: 1, key_prefix: 'team:' } },
+};
+
 const problemsOf = (value: unknown): string => {
   const read = readRunConfig(value);
   return 'problems' in read ? read.problems.join('\n') : '';
@@ -179,10 +189,10 @@ const problemsOf = (value: unknown): string => {
 
 describe('a run configuration', () => {
   it('is the same after it was written and read, with every field', () => {
-    expect(Object.keys({ ...PROGRAM, ...REMOTE, ...IMAGE, ...PACKAGE }).sort()).toEqual(
+    expect(Object.keys({ ...PROGRAM, ...REMOTE, ...IMAGE, ...PACKAGE, ...POD }).sort()).toEqual(
       Object.keys(runConfig.shape).sort(),
     );
-    for (const config of [PROGRAM, REMOTE, IMAGE, PACKAGE]) {
+    for (const config of [PROGRAM, REMOTE, IMAGE, PACKAGE, POD]) {
       expect(readRunConfig(JSON.parse(JSON.stringify(config)))).toEqual({ config });
     }
   });
@@ -190,15 +200,23 @@ describe('a run configuration', () => {
   proves('choice.general.unknown-key-refused', 'refuses an unknown field with the nearest name, at any depth', () => {
     expect(problemsOf({ ...PROGRAM, sesion_ttl: '1h' })).toBe('unknown key "sesion_ttl", did you mean "session_ttl"?');
     expect(problemsOf({ ...PROGRAM, oidc_config: { isuer: 'x' } })).toContain('oidc_config: unknown key "isuer"');
-    expect(problemsOf({ ...PROGRAM, scaling_config: {} })).toBe(
-      'scaling_config is not available yet: it comes with the operator',
+    expect(problemsOf({ ...PROGRAM, mcpserver_generation: 1 })).toBe(
+      'mcpserver_generation is not available yet: it comes with the operator',
     );
   });
 
   it('refuses what it cannot mean', () => {
+    expect(problemsOf({ ...POD, env_vars: { A: '1' } })).toBe('env_vars: is set in the pod');
+    expect(problemsOf({ ...POD, transport: 'sse' })).toContain('a container of a pod is attached to with stdio');
+    expect(problemsOf({ ...POD, pod: { ...POD.pod, name: '../secrets/x' } })).toContain(
+      'expected a name of Kubernetes',
+    );
+    expect(problemsOf({ ...POD, sessions: 'shared' })).toContain('sessions: is for programs and images');
     expect(problemsOf({ ...PACKAGE, image: 'x/y:1' })).toContain('runtime_config: is for packages');
     expect(problemsOf({ ...PROGRAM, build_ca_cert: '/x' })).toContain('build_ca_cert: is for packages');
-    expect(problemsOf({ ...PROGRAM, process: undefined })).toContain('expected one of process, image and remote_url');
+    expect(problemsOf({ ...PROGRAM, process: undefined })).toContain(
+      'expected one of process, image, remote_url and pod',
+    );
     expect(problemsOf({ ...PROGRAM, remote_url: 'https://x.example' })).toContain('expected one of');
     expect(problemsOf({ ...REMOTE, cmd_args: ['a'] })).toContain('a remote server takes no arguments');
     expect(problemsOf({ ...PROGRAM, image: 'x:1' })).toContain('expected one of');

@@ -129,6 +129,7 @@ export type {
   SectionPlace,
   SectionProblem,
   SectionReader,
+  StrategyUse,
 } from './extension/contract-section.ts';
 export { type Decision, tapDecision } from './extension/decision.ts';
 export { explainIssues } from './extension/explain-issues.ts';

@@ -158,4 +158,12 @@ export interface ListedBackend {
   readonly isProgram: boolean;
   /** It is a remote server, not run by the user. */
   readonly isRemote: boolean;
+  /** What the file puts around the strategy of the backend, such as fixed headers. */
+  readonly strategyAround?: (inner: StrategyUse) => StrategyUse;
+}
+
+/** One use of a strategy in a plan: its name in the slot `authStrategies` and its options. */
+export interface StrategyUse {
+  readonly type: string;
+  readonly options?: unknown;
 }

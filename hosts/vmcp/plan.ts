@@ -1,4 +1,4 @@
-import type { Choice, FileFacts, PlanInput, PlanPart, PluginUse } from '@toolmgr/core';
+import type { Choice, FileFacts, PlanInput, PlanPart, PluginUse, StrategyUse } from '@toolmgr/core';
 import { z } from 'zod';
 import { choicesOf, defaultOf, strategyUse } from './choices.ts';
 import type { VmcpConfig } from './config-schema.ts';
@@ -40,7 +40,7 @@ export function planFromConfig({ config, sections }: SectionedConfig, flags: Pla
   return {
     name: config.name,
     plugins: withOwnPlugins(parts.flatMap(usesOf), ownUses({ config, sections }, partOf)),
-    outgoingAuth: outgoingAuthOf(config, sections),
+    outgoingAuth: outgoingAuthOf(config, sections, facts),
     ...(timeouts === undefined ? {} : { timeouts: timeoutsOf(timeouts) }),
     ...(Object.keys(endpoint).length === 0 ? {} : { endpoint }),
     ...(config.passthroughHeaders?.length ? { passthroughHeaders: config.passthroughHeaders } : {}),
@@ -107,14 +107,24 @@ function withOwnPlugins(planned: readonly PluginUse[], own: readonly PluginUse[]
   return [...replaced, ...own.filter((use) => !replaced.includes(use))];
 }
 
-function outgoingAuthOf(config: VmcpConfig, sections: readonly Section[]): NonNullable<PlanInput['outgoingAuth']> {
-  const { default: fallback, backends = {} } = config.outgoingAuth;
+function outgoingAuthOf(
+  config: VmcpConfig,
+  sections: readonly Section[],
+  { backends: listed }: FileFacts,
+): NonNullable<PlanInput['outgoingAuth']> {
+  const { default: fallback = defaultOf(sections, STRATEGIES), backends: given = {} } = config.outgoingAuth;
   const choices = choicesOf(sections, STRATEGIES);
+  const ownOf = (backend: string) => (Object.hasOwn(given, backend) ? given[backend] : undefined);
+  const around = listed.flatMap(({ name, strategyAround }): [string, StrategyUse][] =>
+    strategyAround === undefined ? [] : [[name, strategyAround(strategyUse(ownOf(name) ?? fallback, choices))]],
+  );
+  const own = Object.entries(given).map(([backend, use]): [string, StrategyUse] => [
+    backend,
+    strategyUse(use, choices),
+  ]);
   return {
-    default: strategyUse(fallback ?? defaultOf(sections, STRATEGIES), choices),
-    backends: Object.fromEntries(
-      Object.entries(backends).map(([backend, use]) => [backend, strategyUse(use, choices)]),
-    ),
+    default: strategyUse(fallback, choices),
+    backends: Object.fromEntries([...own, ...around]),
   };
 }
 

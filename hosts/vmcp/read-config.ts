@@ -55,6 +55,23 @@ export async function readConfig(
   alsoRead: readonly string[] = [],
 ): Promise<ReadConfig> {
   const { given, linesOf } = parseText(text, file);
+  const read = await examineConfig(given, file, catalogue, alsoRead);
+  if (read.problems !== undefined) throw new GatewayFault('PLAN_INVALID', linesOf(read.problems).join('\n'));
+  return { config: read.config, sections: read.sections, warnings: linesOf(read.warnings) };
+}
+
+/** What is wrong with a file, or its parsed form with what is probably a mistake. */
+export type ExaminedConfig =
+  | { readonly problems: readonly Problem[] }
+  | (SectionedConfig & { readonly problems?: undefined; readonly warnings: readonly Problem[] });
+
+/** Like {@link readConfig}, for a file as an object; `file` says where relative paths begin. */
+export async function examineConfig(
+  given: unknown,
+  file: string,
+  catalogue: Catalogue,
+  alsoRead: readonly string[] = [],
+): Promise<ExaminedConfig> {
   const isWanted = ({ contractKey = '' }: Section): boolean => alsoRead.includes(contractKey);
   const known = await sectionsOf(catalogue, (section) => isIn(given, section) || isWanted(section));
   const taken = (): string[] => Object.keys(configSchema(known).shape);
@@ -64,10 +81,7 @@ export async function readConfig(
   const read = schema.safeParse(given);
   const problems = read.success ? [] : problemsFrom(schema, read.error, given);
   problems.push(...(await sectionsProblems(given, sections, catalogue)), ...limitsProblems(given), ...own.problems);
-  const fail = (): never => {
-    throw new GatewayFault('PLAN_INVALID', linesOf(problems).join('\n'));
-  };
-  if (!read.success) return fail();
+  if (!read.success) return { problems };
   const config = read.data as VmcpConfig;
   const isSound = (section: Section): boolean =>
     !hasKey(section) || !problems.some(({ path }) => path[0] === section.contractKey.split('.')[0]);
@@ -78,9 +92,9 @@ export async function readConfig(
   if (problems.length === 0) {
     problems.push(...unknownBackends(config, facts), ...(await absentPlugins({ config, sections }, catalogue)));
   }
-  if (problems.length > 0) return fail();
+  if (problems.length > 0) return { problems };
   const odd = sections.flatMap((section) => sectionWarnings(section, config, facts));
-  return { config, sections, warnings: linesOf([...odd, ...widePassthrough(config, facts)]) };
+  return { config, sections, warnings: [...odd, ...widePassthrough(config, facts)] };
 }
 
 /** Parses YAML. `linesOf` formats problems as `file:line: path: message`, sorted by line. */

@@ -18,6 +18,10 @@ export const telemetryConfig = z
       })
       .default({})
       .describe('sent with every export; use the variable `OTEL_EXPORTER_OTLP_HEADERS` for credentials'),
+    headersEnv: z
+      .record(z.string().regex(FIELD_NAME, 'expected a header name'), z.string().min(1))
+      .default({})
+      .describe('headers with the environment variables that hold their values, read at the start (extension)'),
     insecure: z.boolean().default(false).describe('plain HTTP for an endpoint without a scheme'),
     caCertPath: z.string().min(1).optional().describe("PEM file with CA certificates, instead of the system's"),
     serviceName: z.string().min(1).optional().describe('`service.name`; default: the name of the server'),
@@ -42,6 +46,10 @@ export const telemetryConfig = z
     const refuse = (key: keyof typeof config, message: string): void =>
       context.addIssue({ code: 'custom', path: [key], message });
     const { endpoint, insecure } = config;
+    const named = Object.keys(config.headers).map((name) => name.toLowerCase());
+    if (Object.keys(config.headersEnv).some((name) => named.includes(name.toLowerCase()))) {
+      refuse('headersEnv', 'a header is in headers too; remove one of the two');
+    }
     if (endpoint === undefined) {
       if (config.tracingEnabled) refuse('tracingEnabled', 'needs an endpoint to send spans to');
       if (config.metricsEnabled && !config.enablePrometheusMetricsPath) {
@@ -49,7 +57,9 @@ export const telemetryConfig = z
       }
       if (config.caCertPath !== undefined) refuse('caCertPath', 'has no effect without an endpoint');
       if (insecure) refuse('insecure', 'has no effect without an endpoint');
-      if (Object.keys(config.headers).length > 0) refuse('headers', 'has no effect without an endpoint');
+      for (const key of ['headers', 'headersEnv'] as const) {
+        if (Object.keys(config[key]).length > 0) refuse(key, 'has no effect without an endpoint');
+      }
       return;
     }
     const url = collectorUrl(endpoint, insecure);

@@ -13,7 +13,8 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
-import { type Core, GatewayFault, LATE, proxyRouteFor, readCaBundle, within } from '@toolmgr/core';
+import { type Core, FIELD_VALUE, GatewayFault, LATE, proxyRouteFor, readCaBundle, within } from '@toolmgr/core';
+import { readSecret, type SecretSlots } from '../shared/read-secret.ts';
 import { collectorUrl } from './collector-url.ts';
 import type { TelemetryConfig } from './config.ts';
 import { logOutages } from './log-outages.ts';
@@ -42,14 +43,14 @@ export interface Exporters {
 
 /**
  * Creates the configured exporters; `readers` are additional readers of the metrics.
- * @throws GatewayFault PLAN_INVALID for an invalid CA file
+ * @throws GatewayFault PLAN_INVALID for an invalid CA file or header value; SECRET_MISSING
  */
 export async function openExporters(
-  { server, log, now }: Pick<Core, 'server' | 'log' | 'now'>,
+  { server, log, now, slots }: Pick<Core, 'server' | 'log' | 'now' | 'slots'>,
   config: TelemetryConfig,
   readers: readonly MetricReader[],
 ): Promise<Exporters> {
-  const collector = openCollector(config);
+  const collector = openCollector(config, await headersOf(config, slots));
   const resource = resourceOf(server, config);
   const exporterInfo = (signal: 'traces' | 'metrics') => ({ signal, collector: collector?.base ?? '', log, now });
 
@@ -104,7 +105,7 @@ export async function openExporters(
   };
 }
 
-function openCollector(config: TelemetryConfig) {
+function openCollector(config: TelemetryConfig, headers: Readonly<Record<string, string>>) {
   if (config.endpoint === undefined || !(config.tracingEnabled || config.metricsEnabled)) return undefined;
   const url = collectorUrl(config.endpoint, config.insecure);
   if ('wrong' in url) throw new GatewayFault('PLUGIN_FAILED', `telemetry.endpoint: ${url.wrong}`);
@@ -121,12 +122,26 @@ function openCollector(config: TelemetryConfig) {
     base,
     options: (signal: 'traces' | 'metrics') => ({
       url: `${base}/v1/${signal}`,
-      headers: config.headers,
+      headers: { ...headers },
       timeoutMillis: EXPORT_MS,
       httpAgentOptions: () => agent,
     }),
     close: () => agent.destroy(),
   };
+}
+
+/** The headers of every export. @throws GatewayFault SECRET_MISSING, PLAN_INVALID */
+async function headersOf(
+  { headers, headersEnv }: TelemetryConfig,
+  slots: SecretSlots,
+): Promise<Readonly<Record<string, string>>> {
+  const secret = async ([header, name]: [string, string]): Promise<[string, string]> => {
+    const setting = `telemetry.headersEnv.${header}`;
+    const value = (await readSecret(slots, name, setting)).reveal();
+    if (FIELD_VALUE.test(value)) return [header, value];
+    throw new GatewayFault('PLAN_INVALID', `${setting}: ${name} holds nothing that a header can carry`);
+  };
+  return { ...headers, ...Object.fromEntries(await Promise.all(Object.entries(headersEnv).map(secret))) };
 }
 
 /** The proxy of the environment for the collector, as options for agents of Node 24.5 and newer. */

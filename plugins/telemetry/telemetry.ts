@@ -39,7 +39,7 @@ export interface Telemetry {
 
 /** Creates the telemetry of one gateway; `start` creates the exporters. */
 export function createTelemetry(
-  core: Pick<Core, 'server' | 'log' | 'now' | 'backends'>,
+  core: Pick<Core, 'server' | 'log' | 'now' | 'backends' | 'slots'>,
   config: TelemetryConfig,
   environment: NodeJS.ProcessEnv = process.env,
 ): Telemetry {

@@ -1,5 +1,6 @@
 import { type Backend, definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
+import { headerName, headerValue } from '../../shared/credential-header.ts';
 
 const ADDRESS = 'backend-sources/static';
 
@@ -30,6 +31,14 @@ const backend = z
       .optional()
       .describe('MCP revision of the backend; auto negotiates it (extension)'),
     sessions: z.enum(['perClient', 'shared']).optional().describe('one backend session per client, or one (extension)'),
+    headers: z
+      .record(headerName, headerValue)
+      .optional()
+      .describe('headers of every request, with values that are no secrets; they win over the strategy (extension)'),
+    headersEnv: z
+      .record(headerName, z.string().min(1))
+      .optional()
+      .describe('the same with the names of the environment variables that hold the values (extension)'),
   })
   .superRefine((read, context) => {
     const addIssue = (path: string, message: string): void =>
@@ -39,6 +48,13 @@ const backend = z
     if (isStdio && read.url !== undefined) addIssue('url', 'transport stdio has a command and no url');
     if (!isStdio && read.url === undefined) addIssue('url', `transport ${read.transport} needs a url`);
     if (!isStdio && read.command !== undefined) addIssue('command', 'a command needs transport stdio');
+    const named = Object.keys(read.headers ?? {}).map((name) => name.toLowerCase());
+    if (Object.keys(read.headersEnv ?? {}).some((name) => named.includes(name.toLowerCase()))) {
+      addIssue('headersEnv', 'a header is in headers too; remove one of the two');
+    }
+    for (const key of ['headers', 'headersEnv'] as const) {
+      if (isStdio && read[key] !== undefined) addIssue(key, 'a program gets no headers; remove them');
+    }
     if (read.caBundlePath !== undefined && read.type !== 'entry') {
       addIssue('caBundlePath', 'caBundlePath applies only to backends of type entry');
     }
@@ -69,7 +85,8 @@ export default definePlugin({
   contractKey: 'backends',
   config,
   apply(core, { group, backends }) {
-    const snapshot: readonly Backend[] = backends.map((listed) =>
+    // headers are part of the strategy: see contract.ts
+    const snapshot: readonly Backend[] = backends.map(({ headers: _, headersEnv: __, ...listed }) =>
       group === undefined ? listed : { ...listed, metadata: { ...listed.metadata, group } },
     );
     core.slots.backendSources.register(ADDRESS, {

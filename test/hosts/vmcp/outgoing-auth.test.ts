@@ -36,6 +36,36 @@ const tokenExchange = {
 const oidc = { issuer: 'https://idp.example.com', clientId: 'gateway', audience: 'gateway' };
 
 describe('outgoingAuth of a vmcp file', () => {
+  it('puts fixed headers of a backend around its strategy', async () => {
+    const backends = [
+      { name: 'far', url: 'https://far/mcp', transport: 'streamable-http', headers: { 'X-Team': 'a' } },
+      { name: 'near', url: 'https://near/mcp', transport: 'sse', headersEnv: { 'X-Key': 'NEAR_KEY' } },
+      { name: 'plain', url: 'https://plain/mcp', transport: 'sse' },
+    ];
+    const outgoing = { source: 'inline', backends: { far: { type: 'token_exchange', tokenExchange } } };
+    const plan = planFromConfig(await readConfig(file(outgoing, { backends }), 'gateway.yaml', catalogue));
+    expect(plan.outgoingAuth).toEqual({
+      default: { type: 'unauthenticated' },
+      backends: {
+        far: {
+          type: 'forward_headers',
+          options: {
+            headers: { 'X-Team': 'a' },
+            headersEnv: {},
+            after: { type: 'token_exchange', options: tokenExchange },
+          },
+        },
+        near: {
+          type: 'forward_headers',
+          options: { headers: {}, headersEnv: { 'X-Key': 'NEAR_KEY' }, after: { type: 'unauthenticated' } },
+        },
+      },
+    });
+    expect(plan.plugins.map(({ use }) => use)).toContain('outgoing-auth/forward-headers');
+    const given = { name: 'b', transport: 'sse', url: 'https://b', headers: { a: 'b' }, headersEnv: { A: 'B' } };
+    expect(await problems(file(outgoing, { backends: [given] }))).toContain('a header is in headers too');
+  });
+
   proves('vmcp.config-outgoing.type-token-exchange', 'is converted to a plan that exchanges tokens', async () => {
     const use = { type: 'token_exchange', tokenExchange };
     const read = await readConfig(

@@ -56,6 +56,20 @@ describe('exports', () => {
     expect(collector.spans).toHaveLength(2);
   });
 
+  it('have headers whose values are secrets, and do not start without them', async () => {
+    await using collector = await otlpReceiver();
+    const config = traced(collector.address, { insecure: true, headersEnv: { 'X-Key': 'COLLECTOR_KEY' } });
+    const exporters = await openExporters(pluginCore({ COLLECTOR_KEY: 'hunter2' }), config, []);
+    exporters.tracer?.startSpan('x').end();
+    await exporters.stop();
+    expect(collector.exports.map(({ headers }) => headers['x-key'])).toEqual(['hunter2']);
+    await expect(openExporters(pluginCore({}), config, [])).rejects.toThrow(
+      /telemetry\.headersEnv\.X-Key: .*COLLECTOR_KEY/,
+    );
+    const twice = { endpoint: 'c:4318', tracingEnabled: true, headers: { 'x-key': 'a' }, headersEnv: { 'X-Key': 'B' } };
+    expect(telemetryConfig.safeParse(twice).error?.message).toContain('a header is in headers too');
+  });
+
   proves('choice.network.proxy-services', 'use the proxy of the environment', async () => {
     await using collector = await otlpReceiver();
     const proxy = await forwardProxy('ada:hidden');

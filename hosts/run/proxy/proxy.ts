@@ -112,7 +112,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
       host: config.host,
       requested: config.port,
       remembered: claim.port,
-      routes: statusRoutes(gateway, {
+      routes: statusRoutes(run.isSupervised ? readyWithServer(gateway) : gateway, {
         version: VERSION,
         groupRef: config.group,
         mode: 'static',
@@ -142,6 +142,20 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     await Promise.all([gateway.stop(), served?.close(run.isSupervised ? SUPERVISED_STOP_MS : CLOSE_MS)]);
     output.close();
   }
+}
+
+/** What status pages show of a gateway that is not ready without its server. */
+function readyWithServer(gateway: Gateway): Pick<Gateway, 'backends' | 'catalog' | 'settled' | 'unready'> {
+  return {
+    backends: () => gateway.backends(),
+    catalog: () => gateway.catalog(),
+    settled: () => gateway.settled(),
+    unready: () => {
+      const backends = gateway.backends();
+      const waits = backends.filter(({ status }) => status === 'unknown' || status === 'unavailable');
+      return backends.length === 0 ? ['server'] : waits.map(({ backend }) => backend.name);
+    },
+  };
 }
 
 /** Waits until the server has answered; then `undefined`. Otherwise the reason why it will not. */

@@ -8,7 +8,7 @@ export { isAmbiguousUri } from './catalog/ambiguous-uri.ts';
 export type { Catalog, CatalogConflict } from './catalog/catalog.ts';
 export { itemBytes, renamed } from './catalog/entry-definition.ts';
 export { innerCallNames } from './catalog/inner-call-names.ts';
-export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
+export type { Authorizer, AuthStrategy, BackendAuthorizer } from './contract/auth-strategy.ts';
 export type {
   AuthContext,
   Backend,
@@ -21,7 +21,7 @@ export type {
   Command,
   HealthStatus,
 } from './contract/backend.ts';
-export type { BackendSource, ExpectedBackend, PushBackends } from './contract/backend-source.ts';
+export type { BackendSource, ExpectedBackend, PushBackends, SourceState } from './contract/backend-source.ts';
 export type {
   Call,
   CallMethod,

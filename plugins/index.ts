@@ -100,6 +100,11 @@ export const catalogue: Catalogue = {
     section: { contractKey: 'backends' },
     contract: () => import('./backend-sources/static/contract.ts'),
   },
+  'backend-sources/kubernetes': {
+    load: () => import('./backend-sources/kubernetes/index.ts'),
+    section: { contractKey: 'kubernetes' },
+    contract: () => import('./backend-sources/kubernetes/contract.ts'),
+  },
   'backend-sources/workloads': () => import('./backend-sources/workloads/index.ts'),
   aggregation: {
     load: () => import('./aggregation/index.ts'),

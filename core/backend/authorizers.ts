@@ -5,7 +5,10 @@ import { isPromise } from '../timing/is-promise.ts';
 
 /** The authorizers of all backends, prepared once. */
 export interface Authorizers {
+  /** Called once per description of a backend. */
   of(backend: string): Authorizer;
+  /** Name of the strategy in use towards a backend. */
+  strategyOf(backend: string): string;
   /** Whether some credentials depend on the caller. */
   readonly perCaller: boolean;
 }
@@ -44,8 +47,17 @@ export async function prepareAuthorizers(plan: AuthorizerPlan, slots: Slots): Pr
   for (const [backend, use] of Object.entries(plan.outgoingAuth.backends)) {
     prepared.set(backend, await prepare(`outgoingAuth.backends.${backend}`, use));
   }
+  const delegated = (backend: string): Authorizer | undefined => {
+    const found = fallback.forBackend?.(backend);
+    return found && guarded(`outgoingAuth of ${backend}`, unlessColliding(backend, found, plan.passthroughHeaders));
+  };
+  const { default: byDefault, backends } = plan.outgoingAuth;
   return {
-    of: (backend) => prepared.get(backend) ?? fallback,
+    of: (backend) => prepared.get(backend) ?? delegated(backend) ?? fallback,
+    strategyOf: (backend) =>
+      Object.hasOwn(backends, backend)
+        ? (backends[backend]?.type ?? '')
+        : (fallback.forBackend?.(backend).strategy ?? byDefault.type),
     perCaller: [fallback, ...prepared.values()].some((authorizer) => authorizer.perCaller === true),
   };
 }
@@ -60,14 +72,30 @@ function checkHeaders(where: string, { headerNames }: Authorizer, passthrough: r
   );
 }
 
+/** A backend that is known only later cannot stop the start: its requests fail instead. */
+function unlessColliding(backend: string, authorizer: Authorizer, passthrough: readonly string[]): Authorizer {
+  try {
+    checkHeaders(`outgoingAuth of ${backend}`, authorizer, passthrough);
+    return authorizer;
+  } catch (cause) {
+    return {
+      apply() {
+        throw cause;
+      },
+    };
+  }
+}
+
 /** Errors name the place of the strategy, never its secrets; a synchronous authorizer stays synchronous. */
 function guarded(where: string, authorizer: Authorizer): Authorizer {
+  const forBackend = authorizer.forBackend?.bind(authorizer);
   const fail = (cause: unknown): never => {
     throw faultFrom(cause, 'AUTH_STRATEGY_FAILED', `${where} could not authorize the request`);
   };
   return {
     ...(authorizer.headerNames === undefined ? {} : { headerNames: authorizer.headerNames }),
     ...(authorizer.perCaller === undefined ? {} : { perCaller: authorizer.perCaller }),
+    ...(forBackend === undefined ? {} : { forBackend }),
     refused: (backend, caller) => authorizer.refused?.(backend, caller) === true,
     apply(outbound, authContext) {
       try {

@@ -21,8 +21,18 @@ export interface Authorizer {
    */
   readonly perCaller?: boolean;
   /**
+   * For a strategy that delegates to another one for each backend: called once per description of a backend, and instead of
+   * `apply` of this authorizer, whose `perCaller` says whether any backend may depend on the caller.
+   */
+  forBackend?(backend: string): BackendAuthorizer;
+  /**
    * Called after the backend answered 401 to the credentials that `apply` added for this caller (or for the gateway
    * itself). Returns `true` when the next `apply` adds other credentials: the request is then sent once more.
    */
   refused?(backend: Backend, caller: Caller): boolean;
+}
+
+/** The authorizer of one backend, with the name of its strategy. */
+export interface BackendAuthorizer extends Authorizer {
+  readonly strategy: string;
 }

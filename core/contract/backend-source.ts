@@ -19,4 +19,14 @@ export type PushBackends = (snapshot: readonly Backend[], expected?: readonly Ex
 export interface BackendSource {
   /** Runs until `signal` aborts. After a rejection it is run again with back-off, and the last snapshot is kept. */
   watch(push: PushBackends, signal: AbortSignal): Promise<void>;
+  /** For status pages; absent for a source that always knows its backends. */
+  state?(): SourceState;
+}
+
+/** What a source knows at the moment. */
+export interface SourceState {
+  /** Why it does not know its backends yet, e.g. `cache_sync_pending`; a gateway is not ready meanwhile. */
+  readonly notReady?: string;
+  /** Identifies the data of the last snapshot, e.g. a checksum. */
+  readonly version?: string;
 }

@@ -27,6 +27,8 @@ export interface Backend {
    * process.
    */
   readonly sessions?: 'perClient' | 'shared' | 'single';
+  /** Changes with the way to authenticate to it, so that its sessions are opened again. A renewed secret changes nothing. */
+  readonly credentials?: string;
 }
 
 /** A program to start: exact argv, no shell. */

@@ -118,6 +118,8 @@ export interface FileFacts {
   readonly plugins: readonly PluginUse[];
   /** Backends that the file lists; none when it serves the workloads of a group. */
   readonly backends: readonly ListedBackend[];
+  /** Another section brings the backends, which are known only while the gateway runs. */
+  readonly discovers?: boolean;
   /** Tools of the gateway itself, by name. */
   readonly ownTools: readonly string[];
   /** How callers are known; absent when a plugin of the file says so. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Catalog } from '../catalog/catalog.ts';
 import type { BackendState } from '../contract/backend.ts';
+import type { SourceState } from '../contract/backend-source.ts';
 import type { Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
@@ -23,6 +24,10 @@ export interface Gateway {
   backends(): readonly BackendState[];
   /** Backends that prevent readiness: unavailable ones, when a plugin requires all backends. */
   unready(): readonly string[];
+  /** States of the sources that report one. */
+  sources(): readonly SourceState[];
+  /** Name of the outgoing-auth strategy towards a backend. */
+  strategyOf(backend: string): string;
   /** Resolves when backends have their first lists or the discovery time has passed. */
   settled(): Promise<void>;
   /** Plugin addresses per hook, in running order. */

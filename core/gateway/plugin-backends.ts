@@ -8,6 +8,7 @@ import type { Plan } from './plan.ts';
 export interface BackendsBehind {
   readonly manager: Pick<BackendManager, 'states' | 'probe' | 'setHealth'>;
   readonly gaps: MissingBackends;
+  strategyOf(backend: string): string;
 }
 
 /** Makes `core.backends`; it is empty until `behind` returns something. */
@@ -22,7 +23,7 @@ export function createPluginBackends(
   };
   return {
     states: () => behind()?.manager.states() ?? [],
-    strategyOf: (name) => (outgoingAuth.backends[name] ?? outgoingAuth.default).type,
+    strategyOf: (name) => behind()?.strategyOf(name) ?? (outgoingAuth.backends[name] ?? outgoingAuth.default).type,
     async probe(name, timeoutMs, signal) {
       const startedAt = performance.now();
       await joined().manager.probe(name, timeoutMs, signal);

@@ -96,6 +96,8 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     catalog: (capabilityClass = '') => catalogs.of(capabilityClass),
     backends: () => manager.states(),
     unready: () => gaps.unready(),
+    sources: () => slots.backendSources.names().flatMap((name) => slots.backendSources.get(name).state?.() ?? []),
+    strategyOf: (backend) => parts.authorizers.strategyOf(backend),
     settled: () => firstLists.settled,
     taps: () => Object.fromEntries(Object.entries(hooks).map(([name, hook]) => [name, hook.tapNames()])),
     counts: () => ({ ...manager.counts(), ...endpoint.counts(), parked: suspendedCalls.size }),
@@ -123,7 +125,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
       stopped.abort('taken over');
     },
   });
-  return { gateway, performing, backends: { manager, gaps }, open, takeOver };
+  return { gateway, performing, backends: { manager, gaps, strategyOf: gateway.strategyOf }, open, takeOver };
 }
 
 const NOTHING_EXPECTED: readonly ExpectedBackend[] = [];

@@ -12,6 +12,11 @@ export interface StatusFacts {
   readonly mode: 'static' | 'dynamic';
   /** A plugin checks the health of backends. */
   readonly isMonitored?: boolean;
+  /**
+   * Ready for good once it was ready, whatever happens to backends: a Service without ready pods refuses all connections,
+   * also those for the other backends.
+   */
+  readonly staysReady?: boolean;
   /** The process is stopping and refuses new requests. */
   readonly isStopping?: boolean;
   /** Who may read the pages that name backends, evaluated for each request; everyone when absent or `undefined`. */
@@ -29,11 +34,15 @@ export interface StatusFacts {
  *
  * Every page shows the health monitor's result for a backend, or the state of its connection if no monitor runs.
  */
-export function statusRoutes(
-  gateway: Pick<Gateway, 'backends' | 'catalog' | 'settled' | 'unready'>,
-  facts: StatusFacts,
-): HostRoute[] {
+export function statusRoutes(gateway: StatusGateway, facts: StatusFacts): HostRoute[] {
   let isSettled = false;
+  let wasReady = false;
+  const ready = (): HostAnswer => {
+    if (facts.staysReady && wasReady) return isReady(facts);
+    const answer = readiness(facts, facts.mode === 'static' || isSettled, gateway);
+    wasReady ||= answer.status === 200;
+    return answer;
+  };
   void gateway.settled().then(() => {
     isSettled = true;
   });
@@ -47,7 +56,7 @@ export function statusRoutes(
       answer: () =>
         facts.isStopping
           ? { status: 503, body: { status: 'not_ready', mode: facts.mode, reason: 'stopping' } }
-          : readiness(facts, facts.mode === 'static' || isSettled, gateway),
+          : ready(),
     },
     { path: '/status', access, answer: () => ({ status: 200, body: statusBody(gateway.backends(), facts) }) },
     {
@@ -58,24 +67,31 @@ export function statusRoutes(
   ];
 }
 
-function readiness(
-  { mode, isGuarded }: StatusFacts,
-  isSynced: boolean,
-  gateway: Pick<Gateway, 'catalog' | 'unready'>,
-): HostAnswer {
+/** What the routes read. `sources` may be absent where no source reports a state. */
+export type StatusGateway = Pick<Gateway, 'backends' | 'catalog' | 'settled' | 'unready'> &
+  Partial<Pick<Gateway, 'sources'>>;
+
+function isReady({ mode }: StatusFacts): HostAnswer {
+  return { status: 200, body: { status: 'ready', mode } };
+}
+
+function readiness(facts: StatusFacts, isSynced: boolean, gateway: StatusGateway): HostAnswer {
+  const { mode, isGuarded, staysReady } = facts;
   const notReady = (reason: string, more: object = {}): HostAnswer => ({
     status: 503,
     body: { status: 'not_ready', mode, reason, ...more },
   });
+  const waiting = gateway.sources?.().find((source) => source.notReady !== undefined);
+  if (waiting?.notReady !== undefined) return notReady(waiting.notReady);
   if (!isSynced) return notReady('cache_sync_pending');
   if (!hasCatalogue(gateway)) return notReady('catalogue_unavailable');
-  const backends = gateway.unready();
-  if (backends.length === 0) return { status: 200, body: { status: 'ready', mode } };
+  const backends = staysReady ? [] : gateway.unready();
+  if (backends.length === 0) return isReady(facts);
   return notReady('backends_unavailable', isGuarded ? {} : { backends });
 }
 
 /** Whether lists can be served. The reason, e.g. name conflicts, is only logged: this page is public. */
-function hasCatalogue(gateway: Pick<Gateway, 'catalog'>): boolean {
+function hasCatalogue(gateway: StatusGateway): boolean {
   try {
     gateway.catalog();
     return true;

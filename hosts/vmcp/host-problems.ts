@@ -9,10 +9,16 @@ export function unsupportedSettings(config: VmcpConfig, facts: FileFacts): Probl
   if (config.compositeToolRefs?.length) {
     refuse(['compositeToolRefs'], 'refers to cluster resources and works only under the operator');
   }
-  if (config.outgoingAuth.source === 'discovered') {
+  if (config.outgoingAuth.source === 'discovered' && !facts.discovers) {
     refuse(
       ['outgoingAuth', 'source'],
       'discovered works only under the operator; write the strategies and source: inline',
+    );
+  }
+  if (config.outgoingAuth.source === 'inline' && facts.discovers) {
+    refuse(
+      ['outgoingAuth', 'source'],
+      'inline would ignore the credentials of discovered backends; expected discovered',
     );
   }
   for (const [path, where] of pathsOf(config)) {

@@ -60,7 +60,7 @@ export function hostRoutes(
       },
       // if callers must authenticate but the page is public, names of tools and URIs are not shown
       conflicts: () => (isGuarded() || acceptsUnauthenticated(now) ? conflictsOf(gatewaySwitch) : []),
-      authTypeOf: (backend) => (now.plan.outgoingAuth.backends[backend] ?? now.plan.outgoingAuth.default).type,
+      authTypeOf: (backend) => gatewaySwitch.current.strategyOf(backend),
     },
   );
   const metrics: HostRoute = {

@@ -68,11 +68,11 @@ function partFrom(section: Section, config: VmcpConfig, facts: FileFacts, flags:
   return value === undefined ? {} : { plugins: [{ use: address, with: configFrom(section, value) }] };
 }
 
-/** Options of strategies are in the plan's `outgoingAuth`. */
+/** Options of strategies are in the plan's `outgoingAuth`. Discovered backends may use any strategy. */
 function chosenPart(section: Section, { of, isDefault }: Choice, config: VmcpConfig): PlanPart {
   const use = section.address;
   const isChosen = isIn(config, section);
-  if (of === STRATEGIES) return isChosen || isDefault ? { plugins: [{ use }] } : {};
+  if (of === STRATEGIES) return isChosen || isDefault || isDiscovered(config) ? { plugins: [{ use }] } : {};
   if (!isChosen) return {};
   const options = hasKey(section) ? valueAt(config, section.contractKey.split('.')) : undefined;
   return { plugins: [{ use, ...(options === undefined ? {} : { with: options }) }] };
@@ -122,10 +122,15 @@ function outgoingAuthOf(
     backend,
     strategyUse(use, choices),
   ]);
+  const byDefault = strategyUse(fallback, choices);
   return {
-    default: strategyUse(fallback, choices),
+    default: isDiscovered(config) ? { type: 'discovered', options: { default: byDefault } } : byDefault,
     backends: Object.fromEntries([...own, ...around]),
   };
+}
+
+function isDiscovered({ outgoingAuth }: VmcpConfig): boolean {
+  return outgoingAuth.source === 'discovered';
 }
 
 function timeoutsOf(timeouts: NonNullable<NonNullable<VmcpConfig['operational']>['timeouts']>) {

@@ -1,6 +1,7 @@
 import { isObject } from '@toolmgr/core';
 import { type KubeObject, keyOf, keyText, type ObjectKey, type ResourceType } from '@toolmgr/plugins/kubernetes';
-import { API_GROUP, API_VERSION } from '../kinds/kind.ts';
+import { KINDS } from '../kinds/index.ts';
+import { API_GROUP, typeOfKind } from '../kinds/kind.ts';
 import type { Caches } from '../machinery/controller.ts';
 
 /** A field of `spec` with the name of another object of the same namespace. */
@@ -187,25 +188,12 @@ export function gatewaysConcernedBy(kind: string): (object: KubeObject, caches: 
 
 /** Where the API serves a kind of the API group. @throws Error for another kind */
 export function typeNamed(kind: string): ResourceType {
-  const plural = PLURALS[kind];
-  if (plural === undefined) throw new Error(`${kind} is no kind of ${API_GROUP}`);
-  return { apiVersion: `${API_GROUP}/${API_VERSION}`, kind, plural };
+  const type = TYPES.get(kind);
+  if (type === undefined) throw new Error(`${kind} is no kind of ${API_GROUP}`);
+  return type;
 }
 
-const PLURALS: Readonly<Record<string, string>> = {
-  VirtualMCPServer: 'virtualmcpservers',
-  MCPServer: 'mcpservers',
-  MCPRemoteProxy: 'mcpremoteproxies',
-  MCPServerEntry: 'mcpserverentries',
-  MCPGroup: 'mcpgroups',
-  MCPOIDCConfig: 'mcpoidcconfigs',
-  MCPAuthzConfig: 'mcpauthzconfigs',
-  MCPExternalAuthConfig: 'mcpexternalauthconfigs',
-  MCPTelemetryConfig: 'mcptelemetryconfigs',
-  MCPToolConfig: 'mcptoolconfigs',
-  VirtualMCPCompositeToolDefinition: 'virtualmcpcompositetooldefinitions',
-  EmbeddingServer: 'embeddingservers',
-};
+const TYPES = new Map(KINDS.map((definition) => [definition.kind, typeOfKind(definition)]));
 
 /** The table with paths as keys. */
 const FIELDS = new Map(

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { type Api, type KubeObject, keyText, type ObjectKey, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { Caches } from '../machinery/controller.ts';
+import { type ConfigMap, configMaps, type Secret, secrets } from '../objects/built-in-kinds.ts';
+import type { SecretValue } from '../resolve/related.ts';
+
+/**
+ * Contents of secrets and config maps. They are read when asked for and again when their resource version has changed; without
+ * the object nothing is requested. Of secrets only hashes are kept.
+ */
+export interface Contents {
+  /** Keys of a secret; `undefined` when there is none. @throws ApiError */
+  secret(key: ObjectKey): Promise<Readonly<Record<string, SecretValue>> | undefined>;
+  /** Texts of a config map by key, `binaryData` excluded; `undefined` when there is none. @throws ApiError */
+  configMap(key: ObjectKey): Promise<Readonly<Record<string, string>> | undefined>;
+}
+
+/** Bounds of what is kept. A config map has at most 1 MiB. */
+const MAX_SECRETS = 20_000;
+const MAX_CONFIG_MAP_BYTES = 32 * 1024 * 1024;
+
+/** `caches` follow the metadata of both types. */
+export function createContents(api: Api, caches: Caches): Contents {
+  const keptSecrets = createKept<Readonly<Record<string, SecretValue>>>(MAX_SECRETS, () => 1);
+  const keptTexts = createKept<Readonly<Record<string, string>>>(MAX_CONFIG_MAP_BYTES, (data) =>
+    Object.entries(data).reduce((sum, [key, text]) => sum + key.length + text.length, 0),
+  );
+  const read = async <T extends KubeObject, C>(
+    type: ResourceType<T>,
+    key: ObjectKey,
+    kept: Kept<C>,
+    contentOf: (object: T) => C,
+  ): Promise<C | undefined> => {
+    const known = caches.of(type).get(key);
+    if (known === undefined) return undefined;
+    const id = keyText(key);
+    const found = kept.get(id, known.metadata.resourceVersion);
+    if (found !== undefined) return found;
+    const object = await api.get(type, key);
+    if (object === undefined) return undefined;
+    const content = contentOf(object);
+    kept.set(id, object.metadata.resourceVersion, content);
+    return content;
+  };
+  return {
+    secret: (key) => read(secrets, key, keptSecrets, hashesOf),
+    configMap: (key) => read(configMaps, key, keptTexts, ({ data }: ConfigMap) => data ?? {}),
+  };
+}
+
+function hashesOf({ metadata: { uid = '' }, data = {} }: Secret): Readonly<Record<string, SecretValue>> {
+  return Object.fromEntries(
+    Object.entries(data).map(([key, base64]) => {
+      const value = Buffer.from(base64, 'base64');
+      // the uid, because a short value could be guessed from its hash alone
+      const hash = createHash('sha256').update(`${uid}\0${key}\0`).update(value).digest('hex');
+      return [key, { hash, bytes: value.length }];
+    }),
+  );
+}
+
+interface Kept<C> {
+  get(id: string, version: string | undefined): C | undefined;
+  set(id: string, version: string | undefined, content: C): void;
+}
+
+/** Keeps contents by resource version; drops the oldest above `max`. */
+function createKept<C>(max: number, sizeOf: (content: C) => number): Kept<C> {
+  const entries = new Map<
+    string,
+    { readonly version: string | undefined; readonly content: C; readonly size: number }
+  >();
+  let total = 0;
+  const drop = (id: string): void => {
+    total -= entries.get(id)?.size ?? 0;
+    entries.delete(id);
+  };
+  return {
+    get(id, version) {
+      const entry = entries.get(id);
+      return entry?.version === version ? entry?.content : undefined;
+    },
+    set(id, version, content) {
+      drop(id);
+      const size = sizeOf(content);
+      entries.set(id, { version, content, size });
+      total += size;
+      for (const oldest of entries.keys()) {
+        if (total <= max || oldest === id) break;
+        drop(oldest);
+      }
+    },
+  };
+}

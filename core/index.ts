@@ -173,6 +173,7 @@ export { mirrorArguments, readAnnotations } from './mcp/mirrored-params.ts';
 export { resultFromBytes, resultFromValue, toolFailure } from './mcp/result.ts';
 export { networkOf, Shares, shareOfCall } from './mcp/shares.ts';
 export { type CallChanges, callWith } from './pipeline/call-value.ts';
+export { restrictedHeaderPattern } from './pipeline/passthrough-headers.ts';
 export { CallError } from './pipeline/wire-faults.ts';
 export type { HandleOptions } from './server/http/node-adapter.ts';
 export { recordOf } from './server/http/request-recorder.ts';

@@ -23,6 +23,12 @@ const RESTRICTED: ReadonlySet<string> = new Set([
 ]);
 const RESTRICTED_PREFIXES = ['x-forwarded-', 'mcp-'] as const;
 
+/** Pattern of restricted names, in the syntax that RE2 and JavaScript share. An underscore counts as a hyphen. */
+export function restrictedHeaderPattern(): string {
+  const names = [...RESTRICTED, '--proto--', ...RESTRICTED_PREFIXES.map((prefix) => `${prefix}.*`)];
+  return `^(?i:${names.map((name) => name.replaceAll('-', '[-_]')).join('|')})$`;
+}
+
 /**
  * Why a header of clients must not be forwarded to backends; `undefined` when it may.
  * An underscore counts as a hyphen: servers that pass headers as environment variables cannot distinguish them.

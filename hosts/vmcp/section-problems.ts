@@ -1,4 +1,4 @@
-import { type Catalogue, type FileFacts, findPlugin, limitsSchema } from '@toolmgr/core';
+import { type Catalogue, type FileFacts, findPlugin, limitsSchema, type Plugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { isOfHost, type VmcpConfig } from './config-schema.ts';
 import { configProblems, missingPluginReason } from './own-plugins.ts';
@@ -32,14 +32,28 @@ async function problemsAt(
   const { address, own } = section;
   const plugin = own ?? (await findPlugin(address, { catalogue, baseDir: '' }).catch(missingPluginReason));
   if (typeof plugin === 'string') return [{ path, message: `needs the plugin ${address}: ${plugin}` }];
-  const { config, slotOptions } = plugin;
+  const found = schemaOf(section, plugin, value);
+  if (found === undefined) return configProblems(plugin, value, path);
+  const { schema, member } = found;
+  return member === undefined ? check(schema, value, path) : check(schema, { [member]: value }, path.slice(0, -1));
+}
+
+/**
+ * The schema of a section that its plugin declares; `undefined` when its `config` is not an object schema of zod. With
+ * `member` the section is that member of it.
+ */
+export function schemaOf(
+  section: KeyedSection,
+  { config, slotOptions }: Plugin,
+  value: unknown,
+): { readonly schema: z.ZodType; readonly member?: string } | undefined {
   const options = section.choice && slotOptions?.[section.choice.type];
-  if (options !== undefined) return check(options, value, path);
-  if (!(config instanceof z.ZodObject)) return configProblems(plugin, value, path);
+  if (options !== undefined) return { schema: options };
+  if (!(config instanceof z.ZodObject)) return undefined;
   const key = lastKey(section);
   const isMember = section.schema === undefined && Object.hasOwn(config.shape, key);
-  if (isMember) return check(config, { [key]: value }, path.slice(0, -1));
-  return check(withSwitch(section, section.schema?.(config, value) ?? config), value, path);
+  if (isMember) return { schema: config, member: key };
+  return { schema: withSwitch(section, section.schema?.(config, value) ?? config) };
 }
 
 function withSwitch({ hasSwitch }: Section, schema: z.ZodType): z.ZodType {

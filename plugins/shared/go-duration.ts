@@ -19,10 +19,12 @@ export function durationMs(text: string): number | undefined {
 }
 
 const EXPECTED = 'expected a Go duration such as 30s, 250ms or 1h30m';
+const ZERO_OR_GROUPS = new RegExp(`^(?:0|${GROUPS.source.slice(1, -1)})$`);
 
 /** Parses a Go duration above zero to whole milliseconds, rounded up. */
 export const goDuration = z
   .string({ error: ({ input }) => (typeof input === 'number' ? EXPECTED : undefined) })
+  .regex(ZERO_OR_GROUPS, EXPECTED)
   .transform((text, context) => {
     const ms = durationMs(text);
     if (ms !== undefined && ms > 0) return Math.ceil(ms);

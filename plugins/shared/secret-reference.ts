@@ -14,7 +14,8 @@ const MAX_BYTES = 1024 * 1024;
 
 const MAX_NAME = 253;
 const NAME = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*$/;
-const KEY = /^(?!\.\.?$|\.\.)[-._a-zA-Z0-9]+$/;
+// without lookahead, which the API server of Kubernetes cannot read
+const KEY = /^\.?[-_a-zA-Z0-9][-._a-zA-Z0-9]*$/;
 
 const FORMS = 'expected name and key of a secret, env with a variable, or file with a path';
 
@@ -54,7 +55,8 @@ export const secretReference = z
       context.addIssue({ code: 'custom', message: forms === 0 ? FORMS : `${FORMS}; not several of them` });
     else if (isNamed && given.name === undefined) missing('name', 'key');
     else if (isNamed && given.key === undefined) missing('key', 'name');
-  });
+  })
+  .meta({ isSecretReference: true }); // in objects of Kubernetes only name and key
 
 /** A parsed reference. */
 export type SecretReference = z.output<typeof secretReference>;

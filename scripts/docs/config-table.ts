@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { code, table } from './markdown.ts';
 
 /** The keywords of JSON Schema 2020-12 that the tables use. */
-interface Schema {
+export interface Schema {
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];
@@ -27,6 +27,11 @@ export function configRows(schema: z.ZodType): readonly (readonly string[])[] {
   return rowsOf(root, '', 0);
 }
 
+/** The same of a JSON Schema. */
+export function schemaRows(schema: Schema): readonly (readonly string[])[] {
+  return rowsOf(schema, '', 0, MAX_KUBE_DEPTH);
+}
+
 /** The table, or a sentence when there are no keys. */
 export function configTable(schema: z.ZodType): string {
   const rows = configRows(schema);
@@ -34,25 +39,26 @@ export function configTable(schema: z.ZodType): string {
 }
 
 const MAX_DEPTH = 6; // stops recursive schemas
+const MAX_KUBE_DEPTH = 20; // they are not recursive
 
-function rowsOf(schema: Schema, prefix: string, depth: number): readonly (readonly string[])[] {
-  if (depth > MAX_DEPTH) return [];
+function rowsOf(schema: Schema, prefix: string, depth: number, most = MAX_DEPTH): readonly (readonly string[])[] {
+  if (depth > most) return [];
   const required = new Set(schema.required);
   const own = Object.entries(schema.properties ?? {}).flatMap(([key, member]) => {
     const path = prefix === '' ? key : `${prefix}.${key}`;
-    return [row(path, member, required.has(key)), ...inside(member, path, depth)];
+    return [row(path, member, required.has(key)), ...inside(member, path, depth, most)];
   });
   const alternatives = [...(schema.anyOf ?? []), ...(schema.oneOf ?? []), ...(schema.allOf ?? [])];
-  return distinct([...own, ...alternatives.flatMap((inner) => rowsOf(inner, prefix, depth + 1))]);
+  return distinct([...own, ...alternatives.flatMap((inner) => rowsOf(inner, prefix, depth + 1, most))]);
 }
 
 /** Keys inside a member: of an object, of list items, of map values. */
-function inside(member: Schema, path: string, depth: number): readonly (readonly string[])[] {
+function inside(member: Schema, path: string, depth: number, most: number): readonly (readonly string[])[] {
   const values = typeof member.additionalProperties === 'object' ? member.additionalProperties : undefined;
   return [
-    ...rowsOf(member, path, depth + 1),
-    ...(member.items === undefined ? [] : rowsOf(member.items, `${path}[]`, depth + 1)),
-    ...(values === undefined ? [] : rowsOf(values, `${path}.*`, depth + 1)),
+    ...rowsOf(member, path, depth + 1, most),
+    ...(member.items === undefined ? [] : rowsOf(member.items, `${path}[]`, depth + 1, most)),
+    ...(values === undefined ? [] : rowsOf(values, `${path}.*`, depth + 1, most)),
   ];
 }
 

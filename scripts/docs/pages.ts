@@ -1,9 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { commandsPage } from './commands-page.ts';
+import { CRDS, customResourceDefinitions, GENERATED_YAML } from './crds.ts';
 import { errorsPage } from './errors-page.ts';
 import { formatted } from './format.ts';
 import { hooksPage } from './hooks-page.ts';
+import { kindPages } from './kinds-pages.ts';
 import { GENERATED } from './markdown.ts';
 import { pluginsPage } from './plugins-page.ts';
 import { requirementsPage } from './requirements-page.ts';
@@ -30,6 +32,10 @@ export async function generatedPages(): Promise<Generated> {
     if (made === undefined) skipped.push(`${REFERENCE}/${name} is skipped, its source cannot be loaded`);
     else pages.set(`${REFERENCE}/${name}`, formatted(`${REFERENCE}/${name}`, made));
   }
+  for (const [name, text] of await kindPages()) {
+    pages.set(`${REFERENCE}/${name}`, formatted(`${REFERENCE}/${name}`, text));
+  }
+  for (const [path, text] of await customResourceDefinitions()) pages.set(path, text);
   for (const path of PAGES_WITH_SNIPPETS) {
     if (existsSync(join(ROOT, path)))
       pages.set(path, formatted(path, withSnippets(readFileSync(join(ROOT, path), 'utf8'))));
@@ -40,14 +46,19 @@ export async function generatedPages(): Promise<Generated> {
 /** Paths of pages that differ from the expected text, and of generated pages that are no longer made. */
 export function stalePages(pages: ReadonlyMap<string, string>): readonly string[] {
   const differing = [...pages].filter(([path, text]) => onDisk(path) !== text).map(([path]) => path);
-  const reference = existsSync(join(ROOT, REFERENCE)) ? readdirSync(join(ROOT, REFERENCE)) : [];
-  const orphans = reference
-    .map((name) => `${REFERENCE}/${name}`)
-    .filter((path) => !pages.has(path) && onDisk(path)?.startsWith(GENERATED));
+  const orphans = [REFERENCE, CRDS]
+    .flatMap(filesIn)
+    .filter((path) => !pages.has(path) && MARKS.some((mark) => onDisk(path)?.startsWith(mark)));
   return [...differing, ...orphans].sort();
 }
 
 const REFERENCE = 'docs/reference';
+const MARKS = [GENERATED, GENERATED_YAML];
+
+function filesIn(folder: string): readonly string[] {
+  if (!existsSync(join(ROOT, folder))) return [];
+  return readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`);
+}
 
 const PAGES: Readonly<Record<string, () => string | undefined | Promise<string | undefined>>> = {
   'hooks.md': hooksPage,

@@ -6,6 +6,10 @@ export interface KubeMeta {
   readonly rules?: readonly Rule[];
   /** Key of the section of a vmcp file whose schema is used, such as `rateLimiting`; `/` leads into it: `aggregation/tools/*`. */
   readonly section?: string;
+  /** What the schema of the section gets in objects, by path: `a.b`, `[]` for items, `*` for values of a map. */
+  readonly within?: Readonly<Record<string, Addition>>;
+  /** Secrets in the section are named by `name` and `key` only. */
+  readonly namedSecrets?: true;
   /** Lists only. Source: Kubernetes `x-kubernetes-list-type`. */
   readonly listType?: 'set' | 'map';
   readonly listMapKeys?: readonly string[];
@@ -16,14 +20,32 @@ export interface KubeMeta {
   readonly format?: 'int32' | 'int64' | 'date-time';
 }
 
+/** What a schema of a section gets in objects beside what its plugin declares. */
+export interface Addition {
+  readonly rules?: readonly Rule[];
+  /** Members that objects do not have. */
+  readonly without?: readonly string[];
+  /** All required members. */
+  readonly required?: readonly string[];
+  readonly listMapKeys?: readonly string[];
+  readonly pattern?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly maxItems?: number;
+  readonly maxProperties?: number;
+}
+
 /** The schema with more {@link KubeMeta}. */
 export function kube<S extends z.ZodType>(schema: S, meta: KubeMeta): S {
   return schema.meta({ ...schema.meta(), ...meta }) as S;
 }
 
 /** The schema of a section of a vmcp file, as its plugin declares it. `T`: what is read of it here. */
-export function ofSection<T = Readonly<Record<string, unknown>>>(section: string): z.ZodType<T, T> {
-  return kube(z.unknown(), { section }) as unknown as z.ZodType<T, T>;
+export function ofSection<T = Readonly<Record<string, unknown>>>(
+  section: string,
+  meta?: Pick<KubeMeta, 'within' | 'namedSecrets'>,
+): z.ZodType<T, T> {
+  return kube(z.unknown(), { section, ...meta }) as unknown as z.ZodType<T, T>;
 }
 
 /** A name of another object. */

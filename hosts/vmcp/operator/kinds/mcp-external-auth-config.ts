@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { AUTH_SERVER } from './auth-server-rules.ts';
 import { configStatus, httpsUrl, httpUrl, int32, kube, ofSection, scopes, secretKeyRef } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf, type Rule } from './kind.ts';
 import type { AuthServerSection } from './virtual-mcp-server.ts';
@@ -137,7 +138,7 @@ const OPTIONS = {
   tokenExchange: tokenExchange.optional().describe('exchanges the token of the caller (RFC 8693)'),
   headerInjection: headerInjection.optional().describe('sends a fixed header'),
   bearerToken: bearerToken.optional().describe('sends a fixed bearer token'),
-  embeddedAuthServer: ofSection<AuthServerSection>('authServerConfig')
+  embeddedAuthServer: ofSection<AuthServerSection>('authServerConfig', AUTH_SERVER)
     .optional()
     .describe('an authorization server, for MCPServer and MCPRemoteProxy'),
   awsSts: awsSts.optional().describe('signs requests with AWS credentials for the caller'),

@@ -9,7 +9,7 @@ export const mcpGroup = defineKind({
   kind: 'MCPGroup',
   plural: 'mcpgroups',
   singular: 'mcpgroup',
-  shortNames: ['mcpg'],
+  shortNames: ['mcpg', 'mcpgroup'],
   summary: 'MCPGroup is a set of MCP servers; its members name it in spec.groupRef.',
   spec: z.strictObject({ description: z.string().max(4096).optional().describe('what the group is for') }),
   status: z.strictObject({

@@ -1,5 +1,14 @@
 import { z } from 'zod';
 import { int32, kube, refTo, secretKeyRef } from './fields.ts';
+import type { Rule } from './kind.ts';
+
+/** A store outside the process needs an address. */
+export const ADDRESS_RULE: Rule = {
+  rule: "self.provider != 'redis' || has(self.address)",
+  message: 'address is required when provider is redis',
+  fieldPath: '.address',
+  reason: 'FieldValueRequired',
+};
 
 /** `spec.sessionStorage`. Source: vmcp spec §2. */
 export const sessionStorage = kube(
@@ -11,14 +20,7 @@ export const sessionStorage = kube(
     passwordRef: secretKeyRef.optional().describe('password of Redis, in a Secret of the same namespace'),
   }),
   {
-    rules: [
-      {
-        rule: "self.provider != 'redis' || has(self.address)",
-        message: 'address is required when provider is redis',
-        fieldPath: '.address',
-        reason: 'FieldValueRequired',
-      },
-    ],
+    rules: [ADDRESS_RULE],
   },
 );
 

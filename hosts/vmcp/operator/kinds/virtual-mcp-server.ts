@@ -1,9 +1,12 @@
+import { FIELD_NAME, restrictedHeaderPattern } from '@toolmgr/core';
 import { z } from 'zod';
+import { AUTH_SERVER } from './auth-server-rules.ts';
 import {
   commonStatus,
   dateTime,
   imagePullSecrets,
   int32,
+  type KubeMeta,
   kube,
   ofSection,
   podTemplateSpec,
@@ -11,8 +14,8 @@ import {
   sessionAffinity,
 } from './fields.ts';
 import { incomingAuth } from './incoming-auth.ts';
-import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
-import { outgoingAuth, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
+import { COLUMNS, defineKind, type ObjectOf, type Rule } from './kind.ts';
+import { ADDRESS_RULE, outgoingAuth, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
 
 /** What is read here of `spec.authServerConfig`, whose schema is that of the plugin. */
 export interface AuthServerSection {
@@ -41,15 +44,70 @@ export interface WrittenConfig {
   readonly [section: string]: unknown;
 }
 
-const passthroughHeaders = kube(z.array(z.string().min(1).max(256)).max(100), { listType: 'set' });
+const RESTRICTED: Rule = {
+  rule: `!self.matches('${restrictedHeaderPattern()}')`,
+  message: 'is a restricted header: one of the connection, of the origin, or a credential',
+  reason: 'FieldValueForbidden',
+};
+const headerName = { pattern: FIELD_NAME.source, minLength: 1, maxLength: 256, rules: [RESTRICTED] } as const;
+
+const passthroughHeaders = kube(
+  z
+    .array(
+      kube(z.string().min(headerName.minLength).max(headerName.maxLength).regex(FIELD_NAME), {
+        rules: headerName.rules,
+      }),
+    )
+    .max(100),
+  { listType: 'set' },
+);
+
+const PER_USER = 'has(self.config.rateLimiting.perUser)';
+const TOOL_PER_USER = 'has(self.config.rateLimiting.tools) && self.config.rateLimiting.tools.exists(t, has(t.perUser))';
+
+/** Rules between fields of `spec`. Source: vmcp spec §2, §7. */
+const RULES: readonly Rule[] = [
+  {
+    rule: "!has(self.config) || !has(self.config.rateLimiting) || (has(self.sessionStorage) ? self.sessionStorage.provider == 'redis' : has(self.config.sessionStorage) && self.config.sessionStorage.provider == 'redis')",
+    message: 'config.rateLimiting needs sessionStorage with provider redis',
+    fieldPath: '.config.rateLimiting',
+  },
+  {
+    rule: `!has(self.config) || !has(self.config.rateLimiting) || !${PER_USER} || self.incomingAuth.type == 'oidc'`,
+    message: 'perUser limits need incomingAuth of type oidc, which tells users apart',
+    fieldPath: '.config.rateLimiting.perUser',
+  },
+  {
+    rule: `!has(self.config) || !has(self.config.rateLimiting) || !(${TOOL_PER_USER}) || self.incomingAuth.type == 'oidc'`,
+    message: 'perUser limits of tools need incomingAuth of type oidc, which tells users apart',
+    fieldPath: '.config.rateLimiting.tools',
+  },
+  {
+    rule: "!has(self.embeddingServerRef) || !has(self.config) || !has(self.config.optimizer) || self.config.optimizer.embeddingProvider != 'openai'",
+    message: 'embeddingServerRef cannot be combined with config.optimizer.embeddingProvider openai',
+    fieldPath: '.embeddingServerRef',
+    reason: 'FieldValueForbidden',
+  },
+];
+
+/** What `spec.config` gets beside the schemas of the plugins. */
+const CONFIG: KubeMeta['within'] = {
+  'incomingAuth.authz': { required: ['type'] },
+  passthroughHeaders: { maxItems: 100 },
+  'passthroughHeaders.[]': headerName,
+  sessionStorage: { rules: [ADDRESS_RULE] },
+  'rateLimiting.tools': { maxItems: 500, listMapKeys: ['name'] },
+};
 
 const spec = z.strictObject({
   groupRef: refTo('MCPGroup').describe('group whose members are the backends'),
   incomingAuth: incomingAuth.describe('how callers are authenticated; takes precedence over config.incomingAuth'),
-  authServerConfig: ofSection<AuthServerSection>('authServerConfig')
+  authServerConfig: ofSection<AuthServerSection>('authServerConfig', AUTH_SERVER)
     .optional()
     .describe('embedded OAuth authorization server; without it an external identity provider is used'),
-  config: ofSection<WrittenConfig>('.').optional().describe('the vmcp file; the operator fills what is absent'),
+  config: ofSection<WrittenConfig>('.', { within: CONFIG })
+    .optional()
+    .describe('the vmcp file; the operator fills what is absent'),
   embeddingServerRef: refTo('EmbeddingServer').optional().describe('EmbeddingServer that the optimizer uses'),
   imagePullSecrets: imagePullSecrets.optional(),
   outgoingAuth: outgoingAuth
@@ -117,7 +175,7 @@ export const virtualMcpServer = defineKind({
   singular: 'virtualmcpserver',
   shortNames: ['vmcp', 'virtualmcp'],
   summary: 'VirtualMCPServer serves the backends of one MCPGroup as one MCP server.',
-  spec,
+  spec: kube(spec, { rules: RULES }),
   status,
   columns: [
     COLUMNS.phase,

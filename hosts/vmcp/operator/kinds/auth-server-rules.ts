@@ -1,0 +1,171 @@
+import type { Addition, KubeMeta } from './fields.ts';
+import type { Rule } from './kind.ts';
+
+const WEB_URL = '^https?://[^\\s#]+$';
+const ISSUER = '^https?://[^?#\\s]*[^?#\\s/]$';
+
+/** Parameters of the authorization request that the gateway sets itself. */
+const OWN_PARAMETERS = [
+  'response_type',
+  'client_id',
+  'redirect_uri',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+  'nonce',
+];
+
+const authorizationParams: Addition = {
+  maxProperties: 100,
+  rules: [
+    {
+      rule: OWN_PARAMETERS.map((name) => `!('${name}' in self)`).join(' && '),
+      message: `must not contain ${OWN_PARAMETERS.join(', ')}, which the server sets itself`,
+    },
+  ],
+};
+
+function memberOfType(member: string, type: string): Rule {
+  return {
+    rule: `self.type == '${type}' ? has(self.${member}) : !has(self.${member})`,
+    message: `${member} must be set when type is ${type}, and only then`,
+    fieldPath: `.${member}`,
+  };
+}
+
+/** https, or http on the same machine, or what `insecureAllowHTTP` of the provider allows. */
+function isHttps(value: string): string {
+  return `self.insecureAllowHTTP || ${value}.matches('^(https://|http://(localhost|127\\\\.|\\\\[::1\\\\]))')`;
+}
+
+const PROVIDER_RULES: readonly Rule[] = [
+  memberOfType('oidcConfig', 'oidc'),
+  memberOfType('oauth2Config', 'oauth2'),
+  {
+    rule: `!has(self.oidcConfig) || ${isHttps('self.oidcConfig.issuerUrl')}`,
+    message: 'issuerUrl must be an https URL',
+    fieldPath: '.oidcConfig.issuerUrl',
+  },
+  ...['discoveryUrl', 'registrationEndpoint'].map((key) => {
+    const place = `self.oauth2Config.dcrConfig`;
+    return {
+      rule: `!has(self.oauth2Config) || !has(${place}) || !has(${place}.${key}) || ${isHttps(`${place}.${key}`)}`,
+      message: `${key} must be an https URL`,
+      fieldPath: `.oauth2Config.dcrConfig.${key}`,
+    };
+  }),
+];
+
+const OAUTH2_RULES: readonly Rule[] = [
+  {
+    rule: "(has(self.clientId) && self.clientId != '') != has(self.dcrConfig)",
+    message: 'exactly one of clientId and dcrConfig must be set',
+    fieldPath: '.clientId',
+  },
+  {
+    rule: '!(has(self.clientSecretRef) && has(self.dcrConfig))',
+    message: 'clientSecretRef must be absent when dcrConfig is set',
+    fieldPath: '.clientSecretRef',
+    reason: 'FieldValueForbidden',
+  },
+  ...['authorizationEndpoint', 'tokenEndpoint'].map(
+    (key): Rule => ({
+      rule: `has(self.${key}) || (has(self.dcrConfig) && has(self.dcrConfig.discoveryUrl))`,
+      message: `${key} is required unless dcrConfig.discoveryUrl is set`,
+      fieldPath: `.${key}`,
+      reason: 'FieldValueRequired',
+    }),
+  ),
+  {
+    rule: '!has(self.dcrConfig) || !has(self.dcrConfig.registrationEndpoint) || (has(self.scopes) && size(self.scopes) > 0)',
+    message: 'scopes are required with dcrConfig.registrationEndpoint',
+    fieldPath: '.scopes',
+    reason: 'FieldValueRequired',
+  },
+];
+
+const REDIS_RULES: readonly Rule[] = [
+  {
+    rule: 'has(self.addr) != has(self.sentinelConfig)',
+    message: 'exactly one of addr and sentinelConfig must be set',
+    fieldPath: '.addr',
+  },
+  {
+    rule: '!self.clusterMode || has(self.addr)',
+    message: 'clusterMode requires addr',
+    fieldPath: '.clusterMode',
+  },
+  {
+    rule: '!has(self.sentinelTls) || has(self.sentinelConfig)',
+    message: 'sentinelTls requires sentinelConfig',
+    fieldPath: '.sentinelTls',
+  },
+];
+
+const userInfo: Addition = { pattern: WEB_URL };
+
+/** Rules of the contract for `authServerConfig` in objects. Source: vmcp spec §2 `spec.authServerConfig`. */
+export const AUTH_SERVER: Pick<KubeMeta, 'within' | 'namedSecrets'> = {
+  namedSecrets: true,
+  within: {
+    '': {
+      rules: [
+        {
+          rule: '!has(self.primaryUpstreamProvider) || self.upstreamProviders.exists(p, p.name == self.primaryUpstreamProvider)',
+          message: 'primaryUpstreamProvider must be the name of one of upstreamProviders',
+          fieldPath: '.primaryUpstreamProvider',
+        },
+      ],
+    },
+    issuer: { pattern: ISSUER, maxLength: 2048 },
+    authorizationEndpointBaseUrl: { pattern: ISSUER, maxLength: 2048 },
+    primaryUpstreamProvider: { pattern: '^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$', minLength: 1, maxLength: 63 },
+    baselineClientScopes: { maxItems: 100 },
+    upstreamProviders: { listMapKeys: ['name'] },
+    'upstreamProviders.[]': { rules: PROVIDER_RULES },
+    'upstreamProviders.[].name': { minLength: 1, maxLength: 63 },
+    'upstreamProviders.[].oidcConfig.issuerUrl': { pattern: WEB_URL },
+    'upstreamProviders.[].oidcConfig.redirectUri': { pattern: WEB_URL },
+    'upstreamProviders.[].oidcConfig.additionalAuthorizationParams': authorizationParams,
+    'upstreamProviders.[].oidcConfig.userInfoOverride.endpointUrl': userInfo,
+    'upstreamProviders.[].oauth2Config': { rules: OAUTH2_RULES },
+    'upstreamProviders.[].oauth2Config.clientId': { maxLength: 2048 },
+    'upstreamProviders.[].oauth2Config.authorizationEndpoint': { pattern: WEB_URL },
+    'upstreamProviders.[].oauth2Config.tokenEndpoint': { pattern: WEB_URL },
+    'upstreamProviders.[].oauth2Config.redirectUri': { pattern: WEB_URL },
+    'upstreamProviders.[].oauth2Config.additionalAuthorizationParams': authorizationParams,
+    'upstreamProviders.[].oauth2Config.userInfo.endpointUrl': userInfo,
+    'upstreamProviders.[].oauth2Config.dcrConfig': {
+      rules: [
+        {
+          rule: 'has(self.discoveryUrl) != has(self.registrationEndpoint)',
+          message: 'exactly one of discoveryUrl and registrationEndpoint must be set',
+          fieldPath: '.discoveryUrl',
+        },
+      ],
+    },
+    'upstreamProviders.[].oauth2Config.dcrConfig.discoveryUrl': { pattern: '^https?://[^\\s#]*[^\\s#/]$' },
+    'upstreamProviders.[].oauth2Config.dcrConfig.registrationEndpoint': { pattern: WEB_URL },
+    storage: {
+      rules: [
+        {
+          rule: "self.type == 'redis' ? has(self.redis) : !has(self.redis)",
+          message: 'redis must be set when type is redis, and only then',
+          fieldPath: '.redis',
+        },
+      ],
+    },
+    'storage.redis': { rules: REDIS_RULES },
+    'storage.redis.addr': { minLength: 1, maxLength: 512, pattern: '^[^@]+:[0-9]+$' },
+    'storage.redis.sentinelConfig': {
+      rules: [
+        {
+          rule: 'has(self.sentinelAddrs) != has(self.sentinelService)',
+          message: 'exactly one of sentinelAddrs and sentinelService must be set',
+          fieldPath: '.sentinelAddrs',
+        },
+      ],
+    },
+  },
+};

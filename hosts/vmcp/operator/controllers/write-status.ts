@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type Condition, keyOf, type Resource, type ResourceType } from '@toolmgr/plugins/kubernetes';
 import type { ReconcileContext } from '../machinery/controller.ts';
+import { MANAGER } from '../objects/owned-objects.ts';
 
-/** Field manager of everything that the operator applies. */
-export const MANAGER = 'toolmgr-operator';
+export { MANAGER };
 
 /** A condition without times and generation. */
 export type WantedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;

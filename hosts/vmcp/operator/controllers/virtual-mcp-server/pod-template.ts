@@ -1,0 +1,103 @@
+import type { ObjectKey } from '@toolmgr/plugins/kubernetes';
+import type { EnvVar, PodTemplate, Volume, VolumeMount } from '../../objects/built-in-kinds.ts';
+import type { PodInputs, Resolution } from '../../resolve/resolution.ts';
+import { labelsOf, namesOf, PORT } from './object-names.ts';
+
+/** Pod annotation with the checksum of the configuration: a change of it makes new pods. */
+export const CHECKSUM_ANNOTATION = 'toolmgr.dev/config-checksum';
+
+/** Pod annotation with the name of the VirtualMCPServer, which may be too long for a label. */
+export const SERVER_ANNOTATION = 'toolmgr.dev/virtual-mcp-server';
+
+/** Name of the container of the aggregator. */
+export const CONTAINER = 'vmcp';
+
+/** Parameters of {@link podTemplate}. */
+export interface PodTemplateInput {
+  readonly key: ObjectKey;
+  readonly image: string;
+  readonly serviceAccount: string;
+  readonly inputs: Pick<PodInputs, 'checksum' | 'env' | 'volumes' | 'volumeMounts'>;
+  readonly imagePullSecrets: Resolution['imagePullSecrets'];
+  /** The platform assigns user ids to namespaces, and refuses others. */
+  readonly isOpenShift?: boolean;
+}
+
+/** The pod template before `podTemplateSpec` is merged. Equal inputs give an equal template, in the same order. */
+export function podTemplate(input: PodTemplateInput): PodTemplate {
+  const { key, image, inputs, serviceAccount, imagePullSecrets, isOpenShift = false } = input;
+  return {
+    metadata: {
+      annotations: { [CHECKSUM_ANNOTATION]: inputs.checksum, [SERVER_ANNOTATION]: key.name },
+      labels: labelsOf(key.name),
+    },
+    spec: {
+      automountServiceAccountToken: true,
+      containers: [
+        {
+          name: CONTAINER,
+          image,
+          imagePullPolicy: 'IfNotPresent',
+          args: ['vmcp', 'serve', '--config', `${CONFIG_FOLDER}/config.yaml`, '--host', '0.0.0.0', '--port', `${PORT}`],
+          env: environment(input),
+          // Endpoints are withdrawn while the container sleeps; then it refuses new calls and finishes those in flight.
+          lifecycle: { preStop: { sleep: { seconds: WITHDRAW_SECONDS } } },
+          livenessProbe: { ...probe('/health'), periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 3 },
+          ports: [{ containerPort: PORT, name: 'http', protocol: 'TCP' }],
+          readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 3 },
+          resources: { limits: { cpu: '500m', memory: '512Mi' }, requests: { cpu: '100m', memory: '128Mi' } },
+          securityContext: {
+            allowPrivilegeEscalation: false,
+            capabilities: { drop: ['ALL'] },
+            privileged: false,
+            readOnlyRootFilesystem: true,
+          },
+          startupProbe: { ...probe('/health'), periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 60 },
+          volumeMounts: [...OWN_MOUNTS, ...inputs.volumeMounts],
+        },
+      ],
+      ...(imagePullSecrets.length === 0 ? {} : { imagePullSecrets }),
+      securityContext: {
+        runAsNonRoot: true,
+        ...(isOpenShift ? {} : { fsGroup: USER, runAsGroup: USER, runAsUser: USER }),
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      serviceAccountName: serviceAccount,
+      terminationGracePeriodSeconds: GRACE_SECONDS,
+      volumes: [
+        { name: 'vmcp-config', configMap: { name: namesOf(key.name).config, defaultMode: 0o444 } },
+        { name: 'tmp', emptyDir: { sizeLimit: '256Mi' } },
+        ...inputs.volumes,
+      ] satisfies Volume[],
+    },
+  };
+}
+
+const CONFIG_FOLDER = '/etc/vmcp-config';
+
+/** User and group of the image. */
+const USER = 65_532;
+
+/** Time for kube-proxy and load balancers to stop sending connections. */
+const WITHDRAW_SECONDS = 5;
+/** More than the withdrawal, a call of 30 s, and the end of the process. */
+const GRACE_SECONDS = 45;
+
+const OWN_MOUNTS: readonly VolumeMount[] = [
+  { name: 'vmcp-config', mountPath: CONFIG_FOLDER, readOnly: true },
+  { name: 'tmp', mountPath: '/tmp' },
+];
+
+function probe(path: string): object {
+  return { httpGet: { path, port: 'http', scheme: 'HTTP' } };
+}
+
+function environment({ key, inputs }: PodTemplateInput): readonly EnvVar[] {
+  return [
+    { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
+    { name: 'TOOLMGR_CONFIG_CHECKSUM', value: inputs.checksum },
+    { name: 'VMCP_NAME', value: key.name },
+    { name: 'VMCP_NAMESPACE', value: key.namespace },
+    ...inputs.env,
+  ];
+}

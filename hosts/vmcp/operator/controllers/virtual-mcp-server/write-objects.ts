@@ -1,0 +1,144 @@
+import { ApiError, keyOf, type ObjectKey } from '@toolmgr/plugins/kubernetes';
+import type { VirtualMcpServer } from '../../kinds/virtual-mcp-server.ts';
+import type { EventText, ReconcileContext } from '../../machinery/controller.ts';
+import { type Deployment, deployments } from '../../objects/built-in-kinds.ts';
+import { contentHash } from '../../objects/content-hash.ts';
+import type { Ensured, OwnedObjects } from '../../objects/owned-objects.ts';
+import type { Outcome, PodInputs, Resolution } from '../../resolve/resolution.ts';
+import type { WantedCondition } from '../write-status.ts';
+import { buildObjects, type PodSettings, REPLICAS_ANNOTATION, type WantedObject } from './build-objects.ts';
+
+/** What came of writing the objects. */
+export interface WrittenObjects {
+  readonly outcome: Outcome;
+  readonly conditions: readonly WantedCondition[];
+  readonly events: readonly EventText[];
+  /** An error that no event of the cluster ends, such as a missing right: try again later. */
+  readonly isRefused?: true;
+}
+
+/** Parameters of {@link writeObjects}. */
+export interface WriteInput {
+  readonly server: VirtualMcpServer;
+  readonly inputs: PodInputs;
+  readonly imagePullSecrets: Resolution['imagePullSecrets'];
+  readonly settings: PodSettings;
+}
+
+/**
+ * Applies the objects of a VirtualMCPServer in order, and deletes those that are no longer wanted. An invalid `podTemplateSpec`
+ * writes nothing; an object of another owner ends the writing before the pods change.
+ * @throws ApiError when the API cannot be reached or is overloaded
+ */
+export async function writeObjects(
+  { server, inputs, imagePullSecrets, settings }: WriteInput,
+  owned: OwnedObjects,
+  context: ReconcileContext,
+): Promise<WrittenObjects> {
+  const events: EventText[] = [];
+  const built = buildObjects({ server, inputs, imagePullSecrets, settings });
+  if ('templateProblem' in built) return invalidTemplate(server, built.templateProblem);
+  const conditions = server.spec.podTemplateSpec === undefined ? [] : [VALID_TEMPLATE];
+  for (const wanted of built.wanted) {
+    let ensured: Ensured;
+    try {
+      if (wanted.type.kind === 'Deployment') await keepReplicas(wanted, context);
+      ensured = await owned.ensure(server, wanted, context);
+    } catch (cause) {
+      if (!isRefusal(cause)) throw cause;
+      return refused(server, wanted, cause, context);
+    }
+    if (ensured.result === 'foreign') {
+      return { outcome: { result: 'failed', phase: 'Failed', message: ensured.message }, conditions, events };
+    }
+    if (ensured.result === 'blocked') {
+      return { outcome: { result: 'waiting', phase: 'Pending', message: ensured.message }, conditions, events };
+    }
+    events.push(...eventOf(wanted, ensured));
+  }
+  for (const { type, name } of built.unwanted) {
+    await owned.remove(server, type, { namespace: keyOf(server).namespace, name }, context);
+  }
+  return { outcome: { result: 'ready' }, conditions, events };
+}
+
+const VALID_TEMPLATE: WantedCondition = {
+  type: 'PodTemplateSpecValid',
+  status: 'True',
+  reason: 'ValidPodTemplateSpec',
+  message: 'spec.podTemplateSpec is merged into the pod template',
+};
+
+function invalidTemplate(server: VirtualMcpServer, message: string): WrittenObjects {
+  const reason = 'InvalidPodTemplateSpec';
+  const transition = `${server.metadata.generation ?? 0}/${contentHash(message)}`;
+  return {
+    outcome: { result: 'failed', phase: 'Failed', message },
+    conditions: [{ type: 'PodTemplateSpecValid', status: 'False', reason, message }],
+    events: [{ type: 'Warning', reason, message, action: 'Reconcile', transition }],
+  };
+}
+
+/**
+ * The number of pods when `spec.replicas` is removed: without another manager of the field, the API server would set it to 1.
+ * An autoscaler takes the field over with its first change.
+ */
+async function keepReplicas({ object }: WantedObject, { api, caches }: ReconcileContext): Promise<void> {
+  const { spec } = object as Deployment;
+  if (spec.replicas !== undefined) return;
+  const key: ObjectKey = keyOf(object);
+  const live = caches.of(deployments).get(key);
+  if (live?.metadata.annotations?.[REPLICAS_ANNOTATION] === undefined) return;
+  const { uid } = live.metadata;
+  const kept = { replicas: live.spec.replicas ?? 1 } as Deployment['spec'];
+  const { apiVersion, kind } = deployments;
+  const metadata = { ...key, ...(uid === undefined ? {} : { uid }) };
+  await api.apply(deployments, { apiVersion, kind, metadata, spec: kept }, { manager: 'toolmgr-operator-replicas' });
+}
+
+/** The API server will refuse the same object again. */
+function isRefusal(cause: unknown): cause is ApiError {
+  return cause instanceof ApiError && REFUSALS.has(cause.status);
+}
+
+const REFUSALS: ReadonlySet<number> = new Set([400, 403, 422]);
+
+function refused(
+  server: VirtualMcpServer,
+  { type: { kind }, object }: WantedObject,
+  cause: ApiError,
+  { caches }: ReconcileContext,
+): WrittenObjects {
+  const message = `${kind} ${object.metadata.name} was refused: ${cause.message}`;
+  const { podTemplateSpec } = server.spec;
+  if (kind === 'Deployment' && podTemplateSpec !== undefined && cause.status !== 403) {
+    return { ...invalidTemplate(server, message), isRefused: true };
+  }
+  const exists = caches.of(deployments).get(keyOf(object)) !== undefined;
+  const reason = FAILED[kind]?.[exists ? 'update' : 'create'];
+  const transition = `${server.metadata.generation ?? 0}/${contentHash(message)}`;
+  return {
+    outcome: { result: 'failed', phase: 'Failed', message },
+    conditions: podTemplateSpec === undefined ? [] : [VALID_TEMPLATE],
+    events: reason === undefined ? [] : [{ type: 'Warning', reason, message, action: 'Reconcile', transition }],
+    isRefused: true,
+  };
+}
+
+/** Source: reference of events. */
+const FAILED: Readonly<Record<string, { readonly create: string; readonly update?: string }>> = {
+  Deployment: { create: 'DeploymentCreationFailed', update: 'DeploymentUpdateFailed' },
+  Service: { create: 'ServiceCreationFailed' },
+};
+
+function eventOf({ type: { kind } }: WantedObject, ensured: Ensured): readonly EventText[] {
+  if (ensured.result !== 'created' && ensured.result !== 'updated') return [];
+  const verb = ensured.result === 'created' ? 'Created' : 'Updated';
+  const reason = `${kind}${verb}`;
+  if (!REPORTED.has(reason)) return [];
+  const { name, uid = '', generation = 0 } = ensured.object.metadata;
+  const message = `${kind} ${name} was ${ensured.result}`;
+  return [{ type: 'Normal', reason, message, action: 'Reconcile', transition: `${uid}/${generation}` }];
+}
+
+const REPORTED: ReadonlySet<string> = new Set(['DeploymentCreated', 'DeploymentUpdated', 'ServiceCreated']);

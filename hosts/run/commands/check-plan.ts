@@ -64,5 +64,8 @@ const STRATEGIES: Readonly<Record<string, { readonly address: string; readonly w
   forward_headers: { address: 'outgoing-auth/forward-headers', where: '--remote-forward-headers' },
   token_exchange: { address: 'outgoing-auth/token-exchange', where: '--token-exchange options' },
   aws_sts: { address: 'outgoing-auth/aws-sts', where: 'aws_sts_config' },
+  header_injection: { address: 'outgoing-auth/header-injection', where: 'outgoing_auth' },
+  xaa: { address: 'outgoing-auth/xaa', where: 'outgoing_auth' },
+  obo: { address: 'outgoing-auth/obo', where: 'outgoing_auth' },
   upstream_inject: { address: 'outgoing-auth/upstream-inject', where: 'upstream_swap_config' },
 };

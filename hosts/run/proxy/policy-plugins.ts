@@ -116,11 +116,11 @@ export function outgoingAuth(
   readonly plugins: PluginUse[];
   readonly outgoingAuth: NonNullable<PlanInput['outgoingAuth']>;
 } {
-  const ofCaller = tokenExchange(config) ?? upstreamSwap(config) ?? awsSts(config);
+  const ofCaller = config.outgoing_auth ?? tokenExchange(config) ?? upstreamSwap(config) ?? awsSts(config);
   const inner = ofCaller ?? oauthClient(config, state) ?? { type: 'unauthenticated' };
   const headers = forwardedHeaders(config);
   const plugins = [
-    { use: `outgoing-auth/${inner.type.replace('_', '-')}` },
+    { use: `outgoing-auth/${inner.type.replaceAll('_', '-')}` },
     ...(headers === undefined ? [] : [{ use: 'outgoing-auth/forward-headers' }]),
   ];
   const strategy = headers === undefined ? inner : { type: 'forward_headers', options: { ...headers, after: inner } };

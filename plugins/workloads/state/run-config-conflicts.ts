@@ -93,7 +93,22 @@ const RULES: readonly Rule[] = [
     because: 'excludes embedded_auth_server_config.disable_upstream_token_injection',
   },
   {
+    fields: ['outgoing_auth'],
+    when: (config) => config.transport === 'stdio',
+    because: 'is for servers with an HTTP transport: a stdio server gets no requests with headers',
+  },
+  {
+    fields: ['token_exchange_config', 'upstream_swap_config', 'aws_sts_config', 'remote_auth_config'],
+    when: (config) => config.outgoing_auth !== undefined,
+    because: 'excludes outgoing_auth: a request has one credential',
+  },
+  {
     fields: ['embedded_auth_server_config'],
+    when: (config) => config.auth_server_config !== undefined,
+    because: 'excludes auth_server_config, which says the same',
+  },
+  {
+    fields: ['embedded_auth_server_config', 'auth_server_config'],
     when: (config) => config.oidc_config === undefined,
     because: 'needs oidc_config, which accepts its tokens',
   },

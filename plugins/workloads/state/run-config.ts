@@ -113,7 +113,25 @@ const runtimeConfig = z.strictObject({
   runtime_env: textMap.optional(),
 });
 
-const toolOverride = z.strictObject({ description: z.string().optional(), name: z.string().optional() });
+const flag = z.boolean().optional();
+
+const toolOverride = z.strictObject({
+  description: z.string().optional(),
+  name: z.string().optional(),
+  /** Ours. */
+  annotations: z
+    .strictObject({
+      title: z.string().optional(),
+      readOnlyHint: flag,
+      destructiveHint: flag,
+      idempotentHint: flag,
+      openWorldHint: flag,
+    })
+    .optional(),
+});
+
+/** Settings that a plugin checks. */
+const settings = z.record(z.string(), z.unknown());
 
 /**
  * What a workload is and how it is served: `run.json`, `toolmgr export` and `--from-config`.
@@ -210,6 +228,10 @@ export const runConfig = z.strictObject({
   embedded_auth_server_config: embeddedAuthConfig.optional(),
   upstream_swap_config: upstreamSwapConfig.optional(),
   aws_sts_config: awsStsConfig.optional(),
+  /** Any strategy of `outgoing-auth/`, in place of the three above. Its secrets are variables. Ours. */
+  outgoing_auth: z.strictObject({ type: z.string().regex(/^[a-z_]+$/), options: settings.optional() }).optional(),
+  /** The section `authServerConfig` of a vmcp file, in place of `embedded_auth_server_config`. Ours. */
+  auth_server_config: settings.optional(),
   telemetry_config: telemetryConfig.optional(),
   /** Asked in this order, mutating ones first; `timeout` in nanoseconds. */
   mutating_webhooks: webhookList.optional(),

@@ -182,6 +182,15 @@ const POD: RunConfig = {
   scaling_config: { session_redis: { address: 'redis:6379', db: 1, key_prefix: 'team:' } },
 };
 
+const PLACED: RunConfig = {
+  ...runConfig.parse({ schema_version: 'v0.1.0', name: 'placed', transport: 'streamable-http' }),
+  remote_url: 'http://mcp-placed-headless.team.svc:8080/mcp',
+  oidc_config: { issuer: 'https://id.example', audience: 'placed' },
+  outgoing_auth: { type: 'header_injection', options: { headerName: 'X-Key', headerValueEnv: 'KEY' } },
+  auth_server_config: { issuer: 'https://id.example' },
+  tools_override: { echo: { name: 'repeat', annotations: { readOnlyHint: true } } },
+};
+
 const problemsOf = (value: unknown): string => {
   const read = readRunConfig(value);
   return 'problems' in read ? read.problems.join('\n') : '';
@@ -189,10 +198,10 @@ const problemsOf = (value: unknown): string => {
 
 describe('a run configuration', () => {
   it('is the same after it was written and read, with every field', () => {
-    expect(Object.keys({ ...PROGRAM, ...REMOTE, ...IMAGE, ...PACKAGE, ...POD }).sort()).toEqual(
+    expect(Object.keys({ ...PROGRAM, ...REMOTE, ...IMAGE, ...PACKAGE, ...POD, ...PLACED }).sort()).toEqual(
       Object.keys(runConfig.shape).sort(),
     );
-    for (const config of [PROGRAM, REMOTE, IMAGE, PACKAGE, POD]) {
+    for (const config of [PROGRAM, REMOTE, IMAGE, PACKAGE, POD, PLACED]) {
       expect(readRunConfig(JSON.parse(JSON.stringify(config)))).toEqual({ config });
     }
   });
@@ -206,6 +215,11 @@ describe('a run configuration', () => {
   });
 
   it('refuses what it cannot mean', () => {
+    expect(problemsOf({ ...POD, outgoing_auth: PLACED.outgoing_auth })).toContain(
+      'is for servers with an HTTP transport',
+    );
+    expect(problemsOf({ ...PLACED, token_exchange_config: { token_url: 'x' } })).toContain('excludes outgoing_auth');
+    expect(problemsOf({ ...PLACED, oidc_config: undefined })).toContain('auth_server_config: needs oidc_config');
     expect(problemsOf({ ...POD, env_vars: { A: '1' } })).toBe('env_vars: is set in the pod');
     expect(problemsOf({ ...POD, transport: 'sse' })).toContain('a container of a pod is attached to with stdio');
     expect(problemsOf({ ...POD, pod: { ...POD.pod, name: '../secrets/x' } })).toContain(

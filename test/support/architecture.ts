@@ -249,6 +249,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@huggingface/transformers': ['plugins/optimizer/embed-local'],
   'onnxruntime-node': ['plugins/optimizer/embed-local'],
   '@kubernetes/client-node': ['hosts/vmcp/operator/connection'],
+  'prom-client': ['hosts/vmcp/operator/machinery'],
 };
 
 function packageFaults({ path, imports }: Source): readonly string[] {

@@ -24,3 +24,6 @@ export {
   type Resource,
   type ResourceType,
 } from './object.ts';
+export { type ReflectorOptions, reflect, type WatchEnd } from './reflector.ts';
+export type { ObservedAnswer } from './requests.ts';
+export { pause } from './requests.ts';

@@ -16,6 +16,8 @@ export interface Connection {
 export interface Credentials {
   /** Value of the header `Authorization`. */
   readonly authorization?: string;
+  /** Further headers, such as `Impersonate-User`. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** The same object while nothing changed: connections with another object are closed. */
   readonly tls: TlsSettings;
 }

@@ -66,7 +66,7 @@ export function createRequests(options: RequestsOptions): Requests {
   const agents = createAgents(silenceMs);
   const once = async (request: ApiRequest, isWatch: boolean, signal: AbortSignal): Promise<Dispatcher.ResponseData> => {
     for (let refused = false; ; refused = true) {
-      const { authorization, tls } = await connection.credentials(refused);
+      const { authorization, headers, tls } = await connection.credentials(refused);
       const answer = await agents.of(tls, isWatch).request({
         origin: server.origin,
         path: prefix + request.path,
@@ -74,6 +74,7 @@ export function createRequests(options: RequestsOptions): Requests {
         headers: {
           accept: request.accept ?? 'application/json',
           'user-agent': options.userAgent ?? 'toolmgr',
+          ...headers,
           ...(authorization === undefined ? {} : { authorization }),
           ...(request.body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
         },

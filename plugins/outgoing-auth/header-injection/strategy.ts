@@ -16,6 +16,11 @@ export const headerInjectionOptions = z
       .min(1)
       .optional()
       .describe('environment variable with the value; read once at the start'),
+    valuePrefix: z
+      .string()
+      .regex(/^[\x20-\x7e]{1,64}$/, 'expected 1 to 64 visible characters and spaces')
+      .optional()
+      .describe('text before the value, such as `Bearer ` (extension)'),
   })
   .refine((given) => (given.headerValue === undefined) !== (given.headerValueEnv === undefined), {
     message: 'set exactly one of headerValue and headerValueEnv',
@@ -30,9 +35,10 @@ export function createHeaderInjection(secrets: SecretSlots): AuthStrategy {
         const problems = explainIssues(where, headerInjectionOptions, read.error);
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
-      const { headerName, headerValue, headerValueEnv = '' } = read.data;
+      const { headerName, headerValue, headerValueEnv = '', valuePrefix = '' } = read.data;
       const name = headerName.toLowerCase();
-      const value = headerValue ?? (await readValue(secrets, headerValueEnv, `${where}.headerValueEnv`));
+      const value =
+        valuePrefix + (headerValue ?? (await readValue(secrets, headerValueEnv, `${where}.headerValueEnv`)));
       return {
         headerNames: [name],
         apply(outbound) {

@@ -1,4 +1,7 @@
-import type { KubeObject, Resource, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { McpRemoteProxy } from '../kinds/mcp-remote-proxy.ts';
+import type { McpServer } from '../kinds/mcp-server.ts';
+import type { McpServerEntry } from '../kinds/mcp-server-entry.ts';
 
 /**
  * What a VirtualMCPServer can refer to, all in its namespace. The operator reads its caches and the API; `vmcp validate`
@@ -17,9 +20,9 @@ export interface Related {
 
 /** The members of a group by kind. */
 export interface GroupMembers {
-  readonly servers: readonly Resource[];
-  readonly entries: readonly Resource[];
-  readonly proxies: readonly Resource[];
+  readonly servers: readonly McpServer[];
+  readonly entries: readonly McpServerEntry[];
+  readonly proxies: readonly McpRemoteProxy[];
 }
 
 /** What is known of one value of a secret, never the value. */

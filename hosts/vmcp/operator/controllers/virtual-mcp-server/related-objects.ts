@@ -1,4 +1,7 @@
-import type { KubeObject, Resource, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { McpRemoteProxy } from '../../kinds/mcp-remote-proxy.ts';
+import type { McpServer } from '../../kinds/mcp-server.ts';
+import type { McpServerEntry } from '../../kinds/mcp-server-entry.ts';
 import type { Caches } from '../../machinery/controller.ts';
 import type { Related } from '../../resolve/related.ts';
 import type { Contents } from '../contents.ts';
@@ -10,9 +13,13 @@ export function relatedObjects(namespace: string, caches: Caches, contents: Cont
     get: <T extends KubeObject>(type: ResourceType<T>, name: string) => caches.of(type).get({ namespace, name }),
     members(group) {
       const members = membersOf({ namespace, name: group }, caches);
-      const of = (kind: string): readonly Resource[] =>
-        members.filter((member) => member.kind === kind).map(({ object }) => object as Resource);
-      return { servers: of('MCPServer'), entries: of('MCPServerEntry'), proxies: of('MCPRemoteProxy') };
+      const of = <T extends KubeObject>(kind: string): readonly T[] =>
+        members.filter((member) => member.kind === kind).map(({ object }) => object as T);
+      return {
+        servers: of<McpServer>('MCPServer'),
+        entries: of<McpServerEntry>('MCPServerEntry'),
+        proxies: of<McpRemoteProxy>('MCPRemoteProxy'),
+      };
     },
     configMap: (name) => contents.configMap({ namespace, name }),
     secret: (name) => contents.secret({ namespace, name }),

@@ -1,0 +1,120 @@
+import { isObject } from '@toolmgr/core';
+import type { Context, Section } from './context.ts';
+import type { IncomingAuth } from './incoming-auth.ts';
+
+const CONDITION = 'AuthServerConfigValidated';
+const MIN_HMAC_BYTES = 32;
+
+/** `authServerConfig` of the vmcp file. No section without `spec.authServerConfig`; `undefined`: a check failed. */
+export async function authServerOf(
+  context: Context,
+  incoming: IncomingAuth | undefined,
+): Promise<{ readonly section?: Section } | undefined> {
+  const { spec, findings } = context;
+  const given = spec.authServerConfig;
+  const named = incoming?.primaryUpstream;
+  if (given === undefined) {
+    if (named === undefined) return {};
+    const message = `the policies read claims of the upstream provider ${named}, which needs spec.authServerConfig`;
+    findings.fail(CONDITION, 'AuthzPrimaryProviderRequiresAuthServer', message);
+    return undefined;
+  }
+  const isSound = primaryIsSound(context, incoming);
+  const secretsAreSound = await checkSecrets(context, given);
+  if (!isSound || !secretsAreSound) return undefined;
+  tellSynthesized(context);
+  const primary = given.primaryUpstreamProvider || named;
+  return {
+    section: {
+      ...given,
+      ...(primary === undefined ? {} : { primaryUpstreamProvider: primary }),
+      ...(isObject(given.storage) ? { storage: withKeyPrefix(given.storage, context) } : {}),
+    },
+  };
+}
+
+/** Whether the provider whose claims policies read is one of the server. */
+function primaryIsSound({ spec, findings }: Context, incoming: IncomingAuth | undefined): boolean {
+  const names = namesOf(spec.authServerConfig?.upstreamProviders);
+  const given = spec.authServerConfig?.primaryUpstreamProvider || undefined;
+  const fail = (reason: string, message: string): false => {
+    findings.fail(CONDITION, reason, message);
+    return false;
+  };
+  if (names.length === 0) {
+    return fail('AuthzRequiresUpstream', 'spec.authServerConfig.upstreamProviders: expected at least one provider');
+  }
+  const places = [
+    ['spec.authServerConfig.primaryUpstreamProvider', given],
+    ['the policies of spec.incomingAuth', incoming?.primaryUpstream],
+  ] as const;
+  for (const [place, name] of places) {
+    if (name === undefined || names.includes(name)) continue;
+    return fail('AuthzUpstreamUnknown', `${place}: no upstream provider is named ${name} (${names.join(', ')})`);
+  }
+  if (given !== undefined && incoming?.primaryUpstream !== undefined && incoming.primaryUpstream !== given) {
+    const message = `the policies name the upstream provider ${incoming.primaryUpstream}, spec.authServerConfig.primaryUpstreamProvider is ${given}`;
+    return fail('AuthServerConfigInvalid', message);
+  }
+  const isChosen = given !== undefined || incoming?.primaryUpstream !== undefined;
+  if (incoming?.hasPolicies === true && !isChosen && names.length > 1) {
+    const message = `policies read claims of the first upstream provider, ${names[0]}; set spec.authServerConfig.primaryUpstreamProvider`;
+    findings.tell('AuthzUpstreamSelectionWarning', 'True', 'AuthzUpstreamAutoSelected', message);
+  }
+  return true;
+}
+
+function namesOf(providers: unknown): string[] {
+  const list: readonly unknown[] = Array.isArray(providers) ? providers : [];
+  return list.flatMap((each) => (isObject(each) && typeof each.name === 'string' ? [each.name] : []));
+}
+
+/** Every secret of the section becomes a file of the pod. */
+async function checkSecrets({ findings, pod }: Context, given: Section): Promise<boolean> {
+  const problems: string[] = [];
+  for (const { path, name, key } of secretRefs(given, 'spec.authServerConfig')) {
+    const value = await pod.secretFile({ name, key }, path);
+    if ('problem' in value) problems.push(value.problem);
+    else if (path.includes('.hmacSecretRefs[') && value.bytes < MIN_HMAC_BYTES) {
+      const message = `${path}: the key ${key} of the secret ${name} has ${value.bytes} bytes, expected at least ${MIN_HMAC_BYTES}`;
+      findings.fail('AuthConfigured', 'AuthInvalid', message, 'HMACSecretValidationFailed');
+      return false;
+    }
+  }
+  if (problems.length === 0) return true;
+  findings.fail('AuthConfigured', 'AuthInvalid', problems.join('; '), 'SecretValidationFailed');
+  return false;
+}
+
+/** References `{name, key}` below keys that end with `Ref` or `Refs`, with their paths. */
+function secretRefs(value: unknown, path: string, isRef = false): { path: string; name: string; key: string }[] {
+  if (Array.isArray(value)) return value.flatMap((each, index) => secretRefs(each, `${path}[${index}]`, isRef));
+  if (!isObject(value)) return [];
+  const { name, key } = value;
+  if (isRef && typeof name === 'string' && typeof key === 'string') return [{ path, name, key }];
+  return Object.entries(value).flatMap(([member, each]) =>
+    secretRefs(each, `${path}.${member}`, /Refs?$/.test(member)),
+  );
+}
+
+/** An OAuth 2.0 provider without user info gives people a name made from their token. */
+function tellSynthesized({ spec, findings }: Context): void {
+  const synthesized = (spec.authServerConfig?.upstreamProviders ?? []).filter(({ oauth2Config }) => {
+    return (
+      isObject(oauth2Config) && oauth2Config.userInfo === undefined && oauth2Config.identityFromToken === undefined
+    );
+  });
+  const names = synthesized.map(({ name }) => name).join(', ');
+  if (names === '') {
+    findings.tell('IdentitySynthesized', 'False', 'AllUpstreamsHaveUserInfo', 'every provider says who signed in');
+    return;
+  }
+  const message = `without userInfo and identityFromToken people get a subject made from their token, without name and email: ${names}`;
+  findings.tell('IdentitySynthesized', 'True', 'OAuth2UpstreamWithoutUserInfo', message);
+}
+
+/** Servers of other namespaces may use the same Redis. */
+function withKeyPrefix(storage: Section, { name, namespace }: Context): Section {
+  if (!isObject(storage.redis) || storage.redis.keyPrefix !== undefined) return storage;
+  return { ...storage, redis: { ...storage.redis, keyPrefix: `toolmgr:auth:{${namespace}:${name}}:` } };
+}

@@ -1,0 +1,74 @@
+import { isObject } from '@toolmgr/core';
+import { aggregationOf } from './aggregation.ts';
+import { authServerOf } from './auth-server.ts';
+import { type CompositeTools, compositeToolsOf } from './composite-tools.ts';
+import type { Context, Section } from './context.ts';
+import { type IncomingAuth, incomingAuthOf } from './incoming-auth.ts';
+import { optimizerOf } from './optimizer.ts';
+import { sessionStorageOf } from './session-storage.ts';
+import { withoutUndefined } from './strategy.ts';
+import { telemetryOf } from './telemetry.ts';
+
+/** The vmcp file without `backends` and `outgoingAuth`. */
+export interface BaseFile {
+  readonly file: Section;
+  readonly compositeRefs: CompositeTools['refOf'];
+  readonly hashes: {
+    readonly oidcConfigHash?: string;
+    readonly authzConfigHash?: string;
+    readonly telemetryConfigHash?: string;
+  };
+}
+
+/** Keys of `spec.config` that the operator fills from elsewhere. */
+const SUPERSEDED = [
+  ...['groupRef', 'incomingAuth', 'outgoingAuth', 'backends', 'telemetry', 'compositeToolRefs', 'compositeTools'],
+  ...['aggregation', 'optimizer', 'sessionStorage', 'passthroughHeaders', 'audit', 'kubernetes', 'authServerConfig'],
+];
+
+/**
+ * Makes the parts of the file that do not depend on the group, in the order in which their checks count. `undefined`: a check
+ * failed; all have run.
+ */
+export async function baseFileOf(context: Context): Promise<BaseFile | undefined> {
+  const { spec } = context;
+  const composite = compositeToolsOf(context);
+  const optimizer = optimizerOf(context);
+  const incoming = await incomingAuthOf(context);
+  const authServer = await authServerOf(context, incoming);
+  const telemetry = await telemetryOf(context);
+  const sessionStorage = await sessionStorageOf(context);
+  const aggregation = aggregationOf(context);
+  if (composite === undefined || optimizer === undefined || incoming === undefined || authServer === undefined) {
+    return undefined;
+  }
+  if (telemetry === undefined || sessionStorage === undefined || aggregation === undefined) return undefined;
+  const { config = {} } = spec;
+  const kept = Object.fromEntries(Object.entries(config).filter(([key]) => !SUPERSEDED.includes(key)));
+  const headers = spec.passthroughHeaders ?? config.passthroughHeaders;
+  return {
+    file: withoutUndefined({
+      ...kept,
+      name: config.name ?? context.name,
+      groupRef: spec.groupRef.name,
+      incomingAuth: incoming.section,
+      authServerConfig: authServer.section,
+      passthroughHeaders: headers,
+      aggregation,
+      compositeTools: composite.tools.length === 0 ? undefined : composite.tools,
+      optimizer: optimizer.section,
+      sessionStorage: sessionStorage.section,
+      telemetry: telemetry.section,
+      audit: isObject(config.audit) ? { component: context.name, ...config.audit } : undefined,
+    }),
+    compositeRefs: composite.refOf,
+    hashes: hashesOf(incoming, telemetry),
+  };
+}
+
+function hashesOf(
+  { oidcConfigHash, authzConfigHash }: IncomingAuth,
+  { telemetryConfigHash }: { readonly telemetryConfigHash?: string },
+): BaseFile['hashes'] {
+  return withoutUndefined({ oidcConfigHash, authzConfigHash, telemetryConfigHash }) as BaseFile['hashes'];
+}

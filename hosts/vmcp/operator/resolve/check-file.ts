@@ -1,0 +1,65 @@
+import { catalogue } from '@toolmgr/plugins';
+import type { Problem } from '../../problem.ts';
+import { type ExaminedConfig, examineConfig } from '../../read-config.ts';
+import type { BaseFile } from './base-file.ts';
+import type { Context } from './context.ts';
+
+/** Checks a vmcp file as `vmcp serve` does. Keys without a value are absent, as in YAML. */
+export function checkFile(file: unknown): Promise<ExaminedConfig> {
+  return examineConfig(JSON.parse(JSON.stringify(file)), 'config.yaml', catalogue);
+}
+
+/** Reports problems of the file with the conditions of the parts that they are about. */
+export function tellProblems(problems: readonly Problem[], base: BaseFile, { spec, findings }: Context): void {
+  for (const { path, message } of problems) {
+    const { type, reason, event, field } = blame(path, base, spec);
+    findings.fail(type, reason, `${field}: ${message}`, event);
+  }
+}
+
+interface Blame {
+  readonly type: string;
+  readonly reason: string;
+  readonly event?: string;
+  readonly field: string;
+}
+
+function blame(path: Problem['path'], { compositeRefs }: BaseFile, spec: Context['spec']): Blame {
+  const [section, second] = path;
+  const written = path.join('.');
+  if (section === 'authServerConfig') {
+    return { type: 'AuthServerConfigValidated', reason: 'AuthServerConfigInvalid', field: `spec.${written}` };
+  }
+  if (section === 'incomingAuth' && second === 'oidc') {
+    const field = `spec.incomingAuth.oidcConfigRef (${written})`;
+    return { type: 'OIDCConfigRefValidated', reason: 'OIDCConfigRefNotValid', field };
+  }
+  if (section === 'incomingAuth' && second === 'authz') return blameAuthz(written, spec);
+  if (section === 'telemetry') {
+    const field = `spec.telemetryConfigRef (${written})`;
+    return { type: 'TelemetryConfigRefValidated', reason: 'TelemetryConfigRefInvalid', field };
+  }
+  const ref = section === 'compositeTools' && typeof second === 'number' ? compositeRefs.get(second) : undefined;
+  if (ref !== undefined) {
+    const field = `VirtualMCPCompositeToolDefinition ${ref} (${path.slice(2).join('.')})`;
+    return { type: 'CompositeToolRefsValidated', reason: 'CompositeToolRefInvalid', field };
+  }
+  return {
+    type: 'Valid',
+    reason: 'ValidationFailed',
+    field: written === '' ? 'spec.config' : `spec.config.${written}`,
+  };
+}
+
+function blameAuthz(written: string, { incomingAuth: { authzConfig, authzConfigRef } }: Context['spec']): Blame {
+  if (authzConfigRef !== undefined) {
+    const field = `MCPAuthzConfig ${authzConfigRef.name} (${written})`;
+    return { type: 'AuthzConfigRefValidated', reason: 'AuthzConfigRefNotValid', field };
+  }
+  const reason = 'AuthzConfigMapInvalid';
+  if (authzConfig?.type === 'configMap') {
+    const field = `config map ${authzConfig.configMap?.name ?? ''} (${written})`;
+    return { type: 'AuthConfigured', reason, event: reason, field };
+  }
+  return { type: 'Valid', reason: 'ValidationFailed', field: `spec.incomingAuth.authzConfig (${written})` };
+}

@@ -49,11 +49,16 @@ export class ConnectionFailure extends GatewayFault {
   }
 }
 
-/** The category of any error, for status pages. Missing credentials count as refused ones. */
+/** The category of any error, for status pages. Missing credentials of a caller count as refused ones. */
 export function categoryOf(error: unknown): string {
   if (error instanceof ConnectionFailure) return error.category;
-  return error instanceof GatewayFault && WITHOUT_CREDENTIALS.has(error.code) ? 'unauthenticated' : 'internal';
+  if (!(error instanceof GatewayFault)) return 'internal';
+  if (UNUSABLE.has(error.code)) return 'credentials';
+  return WITHOUT_CREDENTIALS.has(error.code) ? 'unauthenticated' : 'internal';
 }
+
+/** The configured credentials cannot be used for any caller. */
+const UNUSABLE: ReadonlySet<FaultCode> = new Set(['AUTH_STRATEGY_INVALID', 'SECRET_MISSING', 'SLOT_UNKNOWN']);
 
 const WITHOUT_CREDENTIALS: ReadonlySet<FaultCode> = new Set(['AUTH_STRATEGY_FAILED', 'USER_ACTION_REQUIRED']);
 

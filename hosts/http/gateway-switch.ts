@@ -4,8 +4,10 @@ import type { Gateway } from '@toolmgr/core';
 /** Forwards requests to the current gateway, which can be replaced while requests run. */
 export interface GatewaySwitch extends AsyncDisposable {
   readonly current: Gateway;
-  /** `stop` was called. */
+  /** `stop` or `announceStop` was called. */
   readonly isStopping: boolean;
+  /** `isStopping` is true from now on; requests are served until `stop`. */
+  announceStop(): void;
   handle(request: IncomingMessage, response: ServerResponse): void;
   /**
    * Sends new requests to `next`. The previous gateway finishes its calls in the background without a time limit: a call
@@ -28,6 +30,7 @@ interface RetiredGateway {
 export function createSwitch(first: Gateway, onFailure: (cause: unknown) => void = () => {}): GatewaySwitch {
   let current = first;
   let isStopping = false;
+  let isAnnounced = false;
   const retiring = new Set<RetiredGateway>();
   const retire = (gateway: Gateway): void => {
     const { promise: stopRequested, resolve: stopNow } = Promise.withResolvers<void>();
@@ -53,7 +56,10 @@ export function createSwitch(first: Gateway, onFailure: (cause: unknown) => void
       return current;
     },
     get isStopping() {
-      return isStopping;
+      return isStopping || isAnnounced;
+    },
+    announceStop() {
+      isAnnounced = true;
     },
     handle: (request, response) => current.handle(request, response),
     exchange(next) {

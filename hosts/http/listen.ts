@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { RequestListener, Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createPlainServer, type Server as PlainServer } from 'node:net';
 import { DEFAULT_LIMITS, type Gateway, GatewayFault, type Limits } from '@toolmgr/core';
 import { boundConnections } from './connections.ts';
@@ -39,6 +39,11 @@ export interface Served extends AsyncDisposable {
   /** Origin of the endpoint, e.g. `http://127.0.0.1:4483`. */
   readonly url: string;
   readonly port: number;
+  /**
+   * Serves on, but every response closes its connection, so that clients connect again, perhaps to another process. `idleMs`:
+   * milliseconds since the last request for the gateway, or since this call.
+   */
+  closeAfterResponses(): { idleMs(): number };
   /** Accepts no new connection, waits at most `graceMs` for responses in flight, then closes all connections. */
   close(graceMs?: number): Promise<void>;
 }
@@ -74,7 +79,17 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
   };
   options.signal?.addEventListener('abort', () => void close(), { once: true });
   if (options.signal?.aborted) await close();
-  return { url: `http://${hostForUrl(options.host)}:${port}`, port, close, [Symbol.asyncDispose]: () => close() };
+  const closeAfterResponses: Served['closeAfterResponses'] = () => {
+    let lastMs = performance.now();
+    // before the listener of the gateway, which may respond at once
+    server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
+      response.shouldKeepAlive = false;
+      if (!byPath.has(pathOf(request.url))) lastMs = performance.now();
+    });
+    return { idleMs: () => performance.now() - lastMs };
+  };
+  const url = `http://${hostForUrl(options.host)}:${port}`;
+  return { url, port, closeAfterResponses, close, [Symbol.asyncDispose]: () => close() };
 }
 
 /**

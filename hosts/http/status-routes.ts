@@ -148,7 +148,8 @@ function backendBody(state: BackendState): object {
   };
 }
 
-function healthOf({ health, status }: BackendState): HealthStatus {
+/** The health that a monitor found, or the state of the connection without one. */
+export function healthOf({ health, status }: BackendState): HealthStatus {
   return health?.status ?? HEALTH[status];
 }
 

@@ -12,6 +12,8 @@ import type { Section } from './sections.ts';
 /** The current configuration and plan. */
 export interface Serving extends SectionedConfig {
   readonly plan: Plan;
+  /** In a pod `/readyz` does not depend on backends. */
+  readonly isPod?: boolean;
 }
 
 /** Routes of the host; they always show the current gateway. */
@@ -35,10 +37,12 @@ export function hostRoutes(
       catalog: () => gatewaySwitch.current.catalog(),
       settled: () => gatewaySwitch.current.settled(),
       unready: () => gatewaySwitch.current.unready(),
+      sources: () => gatewaySwitch.current.sources(),
     },
     {
       version: VERSION,
       access,
+      staysReady: now.isPod === true,
       // getters, because a reload may change the values
       get isGuarded() {
         return isGuarded();

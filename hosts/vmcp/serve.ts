@@ -22,6 +22,7 @@ import { UsageError } from '../shared/usage-error.ts';
 import { watchText } from '../shared/watch-text.ts';
 import { createAdjustableLog } from './adjustable-log.ts';
 import { clientUrl } from './client-url.ts';
+import { isPod } from './cluster/is-pod.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
 import { groupConfig } from './group-config.ts';
@@ -72,11 +73,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   await checkStatusPages(statusPagesOf(options, source.config), secrets);
   for (const warning of exposureWarnings(options, source)) stderr.line(`${stderr.yellow('warning')} ${warning}`);
   using stop = stopSignal(['SIGINT', 'SIGTERM']);
+  const pod = isPod(source.config) ? (await import('./cluster/pod.ts')).podOf(source.config, process.env) : undefined;
   const first = await open(source);
   await using gatewaySwitch = createSwitch(first.gateway, (cause) =>
     log.error('a gateway failed to stop', { cause: explainCause(cause) }),
   );
-  const now = { config: source.config, sections: source.sections, plan: first.plan };
+  const now = { config: source.config, sections: source.sections, plan: first.plan, isPod: pod !== undefined };
   const { limits, endpoint } = first.plan;
   const isGuarded = (): boolean => statusPages.access() !== undefined;
   await using statusPages = createStatusPages({
@@ -99,7 +101,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   if (isGuarded()) stderr.line(`toolmgr: ${statusPages.describe()}`);
   void logBackends(gatewaySwitch.current, log);
   reportStarts({ gateway: () => gatewaySwitch.current, say: (line) => log.info(line), signal: stop.signal });
-  followFile(source, stop.signal, log, async (read) => {
+  const reporting = pod?.report(() => gatewaySwitch.current, log, stop.signal);
+  // The file of a pod is changed by a rollout: a running pod keeps the configuration that it reports.
+  const followed = pod === undefined ? source : { ...source, follow: undefined };
+  followFile(followed, stop.signal, log, async (read) => {
     const { config, warnings } = read;
     const pages = await statusPages.prepare(statusPagesOf(options, config));
     const next = await open(read, gatewaySwitch.current).catch(async (cause) => {
@@ -120,14 +125,20 @@ export async function serve(options: ServeOptions): Promise<void> {
     void logBackends(next.gateway, log);
   });
   await untilAborted(stop.signal);
+  gatewaySwitch.announceStop();
+  if (pod !== undefined) {
+    await pod.drain(gatewaySwitch.current, served);
+    void served.close(limits.stopMs + CLOSE_MS);
+  }
   // The listener stays open until the calls have ended: /readyz reports the stop, and new requests are refused with a reason.
   await gatewaySwitch.stop();
-  await served.close();
+  await Promise.all([served.close(), reporting]);
   // a plugin that still waits after its time to stop, e.g. for an unreachable collector, does not delay the exit
   setTimeout(() => process.exit(), EXIT_MS).unref();
 }
 
 const EXIT_MS = 250;
+const CLOSE_MS = 2_000;
 
 function levelOf({ debug }: ServeOptions, { operational }: VmcpConfig): 'debug' | 'info' {
   return debug || operational?.logLevel === 'debug' ? 'debug' : 'info';
@@ -164,7 +175,9 @@ function statusPagesOf(options: ServeOptions, { statusPages }: VmcpConfig): Stat
 interface ConfigSource extends SectionedConfig {
   readonly baseDir: string;
   /** The file and its text, and how it is read when it has changed. */
-  readonly follow?: { readonly file: string; readonly text: string; read(text: string): Promise<ReadConfig> };
+  readonly follow?:
+    | undefined
+    | { readonly file: string; readonly text: string; read(text: string): Promise<ReadConfig> };
 }
 
 /** Sections that are on whatever the file says. */

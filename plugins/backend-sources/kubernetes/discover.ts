@@ -10,6 +10,7 @@ import {
 } from '@toolmgr/core';
 import type { Api } from '../../shared/kubernetes/api.ts';
 import {
+  AUTH_CONFIG_REF,
   BACKENDS_KEY,
   type BackendsDocument,
   type DocumentBackend,
@@ -101,7 +102,7 @@ async function apply(text: string, options: DiscoverOptions): Promise<boolean> {
 }
 
 async function backendFrom(
-  { name, url, transport, type, metadata, caBundle }: DocumentBackend,
+  { name, url, transport, type, metadata, caBundle, authConfigRef }: DocumentBackend,
   credentials: PreparedCredentials,
   caFiles: CaFiles,
 ): Promise<Backend> {
@@ -110,7 +111,9 @@ async function backendFrom(
     url,
     transport,
     ...(type === undefined ? {} : { type }),
-    ...(metadata === undefined ? {} : { metadata }),
+    ...(metadata === undefined && authConfigRef === undefined
+      ? {}
+      : { metadata: { ...metadata, ...(authConfigRef === undefined ? {} : { [AUTH_CONFIG_REF]: authConfigRef }) } }),
     ...(caBundle === undefined ? {} : { caBundlePath: await caFiles.pathOf(caBundle) }),
     credentials: credentials.identityOf(name),
   };

@@ -1,8 +1,8 @@
 import { definePlugin, type SourceState } from '@toolmgr/core';
 import { createApi } from '../../shared/kubernetes/create-api.ts';
 import { inClusterConnection } from '../../shared/kubernetes/in-cluster.ts';
+import { podSection } from '../../shared/kubernetes/pod-section.ts';
 import { CaFiles } from './ca-files.ts';
-import { kubernetesConfig } from './config.ts';
 import { discover } from './discover.ts';
 import { DISCOVERED, PreparedCredentials, type StrategyUse } from './prepared-credentials.ts';
 import { createDiscovered, discoveredOptions } from './strategy.ts';
@@ -15,7 +15,7 @@ export default definePlugin({
   stability: 'alpha',
   summary: 'follows the backends that the operator writes into a config map, with their credentials from secrets',
   contractKey: 'kubernetes',
-  config: kubernetesConfig,
+  config: podSection,
   slotOptions: { [DISCOVERED]: discoveredOptions },
   apply({ slots, hooks, log }, { backends, serviceAccount }) {
     if (backends === undefined) return;

@@ -115,7 +115,7 @@ export class PreparedCredentials {
       const strategy = this.#slots.authStrategies.get(type);
       const authorizer = await within(PREPARE_MS, undefined, strategy.prepare(options, where));
       if (authorizer !== LATE) return authorizer;
-      throw new GatewayFault('AUTH_STRATEGY_FAILED', `${where}: ${type} was not ready within ${PREPARE_MS} ms`);
+      throw new GatewayFault('AUTH_STRATEGY_INVALID', `${where}: ${type} was not ready within ${PREPARE_MS} ms`);
     } catch (cause) {
       this.#log.error('credentials of a backend cannot be prepared; the backend is unavailable', {
         backend,
@@ -123,7 +123,7 @@ export class PreparedCredentials {
       });
       return cause instanceof GatewayFault
         ? cause
-        : new GatewayFault('AUTH_STRATEGY_FAILED', `${where}: ${type} could not be prepared`, { cause });
+        : new GatewayFault('AUTH_STRATEGY_INVALID', `${where}: ${type} could not be prepared`, { cause });
     }
   }
 }

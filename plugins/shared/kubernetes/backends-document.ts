@@ -38,3 +38,6 @@ export type BackendsDocument = z.output<typeof backendsDocument>;
 
 /** One backend of a document. */
 export type DocumentBackend = BackendsDocument['backends'][number];
+
+/** Key of the metadata of a backend with the name of its MCPExternalAuthConfig. */
+export const AUTH_CONFIG_REF = 'auth_config_ref';

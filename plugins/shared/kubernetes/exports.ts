@@ -9,7 +9,13 @@ export {
   type WatchEvent,
   type WatchOptions,
 } from './api.ts';
-export { BACKENDS_KEY, type BackendsDocument, backendsDocument, type DocumentBackend } from './backends-document.ts';
+export {
+  AUTH_CONFIG_REF,
+  BACKENDS_KEY,
+  type BackendsDocument,
+  backendsDocument,
+  type DocumentBackend,
+} from './backends-document.ts';
 export type { Connection, Credentials, TlsSettings } from './connection.ts';
 export { type ApiSettings, type ClosableApi, createApi, isMissingType } from './create-api.ts';
 export { inClusterConnection, isInCluster, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
@@ -24,6 +30,7 @@ export {
   type Resource,
   type ResourceType,
 } from './object.ts';
+export { type PodSection, podSection } from './pod-section.ts';
 export { type ReflectorOptions, reflect, type WatchEnd } from './reflector.ts';
 export type { ObservedAnswer } from './requests.ts';
 export { pause } from './requests.ts';

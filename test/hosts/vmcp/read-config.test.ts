@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayFault } from '../../../core/errors.ts';
+import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
@@ -316,6 +317,30 @@ backends:
       expect.stringMatching(/^gateway\.yaml:4: outgoingAuth\.source: discovered works only under/),
     ]);
   });
+
+  proves(
+    ['vmcp.config.outgoing-auth-source-discovered', 'vmcp.config.backends-empty-when-discovered'],
+    'takes source discovered from the operator, without listed backends and with it only',
+    async () => {
+      const kubernetes = 'kubernetes: { backends: dev-vmcp-backends, report: dev-vmcp-report }\n';
+      const discovered = HEAD.replace('source: inline', 'source: discovered') + kubernetes;
+      const { plugins = [], outgoingAuth } = planFromConfig(await read(discovered));
+      expect(outgoingAuth?.default).toEqual({
+        type: 'discovered',
+        options: { default: { type: 'unauthenticated' } },
+      });
+      const uses = plugins.map(({ use }) => use);
+      expect(uses).toEqual(expect.arrayContaining(['backend-sources/kubernetes', 'outgoing-auth/token-exchange']));
+      expect(uses).not.toContain('backend-sources/group');
+      expect(await problems(read(HEAD + kubernetes))).toEqual([
+        expect.stringMatching(/outgoingAuth\.source: inline would ignore the credentials of discovered backends/),
+      ]);
+      const listed = "backends: [{ name: a, url: 'http://a/mcp', transport: sse }]\n";
+      expect(await problems(read(discovered + listed))).toEqual([
+        expect.stringMatching(/kubernetes\.backends: discovered backends and listed ones exclude each other/),
+      ]);
+    },
+  );
 
   it('refuses strategies and timeouts of unknown backends, and only warns about their tools', async () => {
     const text = `name: dev

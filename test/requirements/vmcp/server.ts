@@ -10,6 +10,8 @@ export const server = [
       'vmcp.config.incoming-auth-anonymous': 'config.incomingAuth.type is required and takes anonymous',
       'vmcp.config.outgoing-auth-source-inline': 'config.outgoingAuth.source is required and takes inline',
       'vmcp.config.backends-when-inline': 'config.backends are used when the outgoing source is inline',
+      'vmcp.config.backends-empty-when-discovered': 'config.backends is empty when the source is discovered',
+      'vmcp.config.outgoing-auth-source-discovered': 'config.outgoingAuth.source takes discovered',
     },
   },
   {
@@ -18,8 +20,6 @@ export const server = [
     says: {
       'vmcp.config.group-ref-filled': 'the operator fills config.groupRef from spec.groupRef',
       'vmcp.config.auth-superseded': 'the operator supersedes config.incomingAuth and config.outgoingAuth',
-      'vmcp.config.backends-empty-when-discovered': 'config.backends is empty when the source is discovered',
-      'vmcp.config.outgoing-auth-source-discovered': 'config.outgoingAuth.source takes discovered',
       'vmcp.config.composite-tool-refs':
         'config.compositeToolRefs lists required names of VirtualMCPCompositeToolDefinition in the namespace, cluster only',
       'vmcp.config.telemetry-deprecated': 'config.telemetry is deprecated for the operator and valid standalone',
@@ -191,6 +191,11 @@ export const server = [
     deferred: 'comes with the operator',
     says: {
       'vmcp.versioning.resource-version': 'the resource version is v1beta1',
+    },
+  },
+  {
+    source: 'vmcp spec §9 versioning',
+    says: {
       'vmcp.versioning.revision-reported':
         'the negotiated revision of a backend stands in status.discoveredBackends[].mcpRevision',
     },

@@ -24,6 +24,21 @@ export const status = [
       'vmcp.condition.message': 'conditions[].message is required, may be empty and has at most 32768 characters',
       'vmcp.condition.last-transition-time': 'conditions[].lastTransitionTime is a required date-time',
       'vmcp.condition.observed-generation': 'conditions[].observedGeneration is an int64 of at least 0',
+      'vmcp.related.embedding-server': 'EmbeddingServer is reached through spec.embeddingServerRef',
+      'vmcp.related.authz-config': 'MCPAuthzConfig is reached through spec.incomingAuth.authzConfigRef',
+      'vmcp.related.external-auth-config':
+        'MCPExternalAuthConfig is reached through spec.outgoingAuth.default.externalAuthConfigRef',
+      'vmcp.related.group': 'MCPGroup is reached through spec.groupRef and spec.config.groupRef',
+      'vmcp.related.oidc-config': 'MCPOIDCConfig is reached through spec.incomingAuth.oidcConfigRef',
+      'vmcp.related.telemetry-config': 'MCPTelemetryConfig is reached through spec.telemetryConfigRef',
+      'vmcp.related.tool-config': 'MCPToolConfig is reached through spec.config.aggregation.tools[].toolConfigRef',
+      'vmcp.related.composite-tool-definition':
+        'VirtualMCPCompositeToolDefinition is reached through spec.config.compositeToolRefs',
+    },
+  },
+  {
+    source: 'vmcp spec §2 status',
+    says: {
       'vmcp.discovered-backend.name': 'discoveredBackends[].name is required',
       'vmcp.discovered-backend.url': 'discoveredBackends[].url is a string',
       'vmcp.discovered-backend.status':
@@ -39,16 +54,6 @@ export const status = [
         'consecutiveFailures is an integer and 0 again when the backend is healthy',
       'vmcp.discovered-backend.last-health-check': 'lastHealthCheck is a date-time',
       'vmcp.discovered-backend.mcp-revision': 'mcpRevision is 2026-07-28 or 2025-11-25, and empty until probed',
-      'vmcp.related.embedding-server': 'EmbeddingServer is reached through spec.embeddingServerRef',
-      'vmcp.related.authz-config': 'MCPAuthzConfig is reached through spec.incomingAuth.authzConfigRef',
-      'vmcp.related.external-auth-config':
-        'MCPExternalAuthConfig is reached through spec.outgoingAuth.default.externalAuthConfigRef',
-      'vmcp.related.group': 'MCPGroup is reached through spec.groupRef and spec.config.groupRef',
-      'vmcp.related.oidc-config': 'MCPOIDCConfig is reached through spec.incomingAuth.oidcConfigRef',
-      'vmcp.related.telemetry-config': 'MCPTelemetryConfig is reached through spec.telemetryConfigRef',
-      'vmcp.related.tool-config': 'MCPToolConfig is reached through spec.config.aggregation.tools[].toolConfigRef',
-      'vmcp.related.composite-tool-definition':
-        'VirtualMCPCompositeToolDefinition is reached through spec.config.compositeToolRefs',
     },
   },
   {

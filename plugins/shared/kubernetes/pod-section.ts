@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { goDuration } from '../../shared/go-duration.ts';
+import { goDuration } from '../go-duration.ts';
 
 const configMapName = z
   .string()
@@ -10,13 +10,13 @@ const configMapName = z
   );
 
 /** Section `kubernetes` of the vmcp file, which the operator writes for pods. Durations in milliseconds. */
-export const kubernetesConfig = z.strictObject({
+export const podSection = z.strictObject({
   backends: configMapName
     .optional()
     .describe('config map with the backends under the key `backends.json`; for `outgoingAuth.source: discovered`'),
   report: configMapName.optional().describe('config map in which the pod reports its state, under its own name'),
   drainTime: goDuration
-    .prefault('15s')
+    .prefault('25s')
     .describe(
       'longest time that a stopping pod continues to serve; `limits.stopMs` and the preStop hook come on top of it in `terminationGracePeriodSeconds`',
     ),
@@ -28,4 +28,4 @@ export const kubernetesConfig = z.strictObject({
 });
 
 /** The parsed section. */
-export type KubernetesConfig = z.output<typeof kubernetesConfig>;
+export type PodSection = z.output<typeof podSection>;

@@ -8,6 +8,7 @@ import { stderr, stdout } from '../shared/terminal.ts';
 import { Interrupted, UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';
 import { addVmcpCommands } from '../vmcp/main.ts';
+import { addOperatorCommand } from '../vmcp/operator/main.ts';
 import { addClientCommands } from './client/main.ts';
 import { addCompletionCommands } from './completion/main.ts';
 import { enterInvocationFolder } from './invoked-from.ts';
@@ -49,6 +50,7 @@ export function createProgram(): Command {
   addRegistryCommands(program);
   addSecretCommands(program);
   addVmcpCommands(program);
+  addOperatorCommand(program);
   addPluginCommands(program);
   addCompletionCommands(program);
   program

@@ -12,6 +12,8 @@ export interface OperatorSettings {
   /** Image of the pods. */
   readonly image: string;
   readonly imagePullSecrets: readonly string[];
+  /** Pods get no user ids: OpenShift assigns them. */
+  readonly isOpenShift: boolean;
   /** Session storage of objects that name none. */
   readonly redis?: { readonly address: string; readonly password?: { readonly name: string; readonly key: string } };
 }
@@ -24,8 +26,9 @@ export const OPERATOR_VARIABLES = {
   WATCH_NAMESPACE: 'namespaces to watch, separated by commas (all)',
   POD_NAMESPACE: 'namespace of the operator and its Lease (that of the service account or of the kubeconfig)',
   POD_NAME: 'name of this replica (host name)',
-  TOOLMGR_IMAGE: `image of the pods (${DEFAULT_IMAGE})`,
+  TOOLMGR_IMAGE: 'image of the pods (that of the same version)',
   TOOLMGR_DEFAULT_IMAGE_PULL_SECRETS: 'pull secrets of all pods, separated by commas',
+  TOOLMGR_OPENSHIFT: 'true: pods get no user ids, because OpenShift assigns them (false)',
   TOOLMGR_DEFAULT_REDIS_ADDR: 'session storage of objects that name none, host:port',
   TOOLMGR_DEFAULT_REDIS_SECRET_NAME: 'secret with the password of that storage',
   TOOLMGR_DEFAULT_REDIS_SECRET_KEY: 'key in that secret (password)',
@@ -51,8 +54,15 @@ export function settingsFrom(
     identity: env.POD_NAME || own.identity,
     image: env.TOOLMGR_IMAGE || DEFAULT_IMAGE,
     imagePullSecrets: listOf(env.TOOLMGR_DEFAULT_IMAGE_PULL_SECRETS),
+    isOpenShift: booleanFrom(env, 'TOOLMGR_OPENSHIFT'),
     ...(redis === undefined ? {} : { redis }),
   };
+}
+
+function booleanFrom(env: Readonly<Partial<Record<string, string>>>, name: keyof typeof OPERATOR_VARIABLES): boolean {
+  const text = env[name] || 'false';
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new UsageError(`${name}: expected true or false, but got ${JSON.stringify(text)}`);
 }
 
 function redisFrom(env: Readonly<Partial<Record<string, string>>>): OperatorSettings['redis'] {

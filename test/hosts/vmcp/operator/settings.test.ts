@@ -11,6 +11,7 @@ describe('the environment of the operator', () => {
       identity: 'host-1',
       image: DEFAULT_IMAGE,
       imagePullSecrets: [],
+      isOpenShift: false,
     });
   });
 
@@ -21,6 +22,7 @@ describe('the environment of the operator', () => {
       POD_NAME: 'operator-1',
       TOOLMGR_IMAGE: 'registry.local/toolmgr:1',
       TOOLMGR_DEFAULT_IMAGE_PULL_SECRETS: 'one,two',
+      TOOLMGR_OPENSHIFT: 'true',
       TOOLMGR_DEFAULT_REDIS_ADDR: 'redis.system:6379',
       TOOLMGR_DEFAULT_REDIS_SECRET_NAME: 'redis',
     };
@@ -30,6 +32,7 @@ describe('the environment of the operator', () => {
       identity: 'operator-1',
       image: 'registry.local/toolmgr:1',
       imagePullSecrets: ['one', 'two'],
+      isOpenShift: true,
       redis: { address: 'redis.system:6379', password: { name: 'redis', key: 'password' } },
     });
     expect(settingsFrom({ ...env, TOOLMGR_DEFAULT_REDIS_SECRET_KEY: 'pass' }, own).redis?.password?.key).toBe('pass');
@@ -38,6 +41,7 @@ describe('the environment of the operator', () => {
 
   test.each([
     [{ WATCH_NAMESPACE: 'Team_A' }, "WATCH_NAMESPACE: 'Team_A' is not a name of a namespace"],
+    [{ TOOLMGR_OPENSHIFT: 'yes' }, 'TOOLMGR_OPENSHIFT: expected true or false, but got "yes"'],
     [{ TOOLMGR_DEFAULT_REDIS_ADDR: 'redis' }, 'TOOLMGR_DEFAULT_REDIS_ADDR: expected host:port, but got "redis"'],
     [{ TOOLMGR_DEFAULT_REDIS_SECRET_NAME: 'r' }, 'TOOLMGR_DEFAULT_REDIS_ADDR is missing'],
     [

@@ -1,3 +1,4 @@
+import { sharedKindsPart } from './controllers/shared-kinds-part.ts';
 import type { Controller, InformerSpec } from './machinery/controller.ts';
 import type { OperatorSettings } from './settings.ts';
 
@@ -13,4 +14,4 @@ export interface OperatorPart {
  *
  * Shape: a function is called once at the start.
  */
-export const PARTS: readonly ((settings: OperatorSettings) => OperatorPart)[] = [];
+export const PARTS: readonly ((settings: OperatorSettings) => OperatorPart)[] = [sharedKindsPart];

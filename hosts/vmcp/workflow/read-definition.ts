@@ -2,6 +2,7 @@ import { type Catalogue, explainCause, findPlugin, GatewayFault, isObject, type 
 import { LineCounter, parseDocument } from 'yaml';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { SectionedConfig } from '../plan.ts';
+import type { Problem } from '../problem.ts';
 import { problemLines, problemsFrom } from '../problem-lines.ts';
 import { readConfig, readConfigText } from '../read-config.ts';
 
@@ -40,17 +41,25 @@ export async function readDefinition(
   if (!isObject(definition) || definition.steps === undefined) {
     throw invalid(`${file}: holds no composite tool; expected steps, or a vmcp file with compositeTools`);
   }
-  const engine = await findPlugin('composite/engine', { catalogue, baseDir: '' });
-  const read = engine.config.safeParse({ compositeTools: [definition] });
-  if (!read.success) {
-    const problems = problemsFrom(engine.config, read.error, { compositeTools: [definition] }).map((problem) => ({
-      ...problem,
-      path: [...(isResource ? ['spec'] : []), ...problem.path.slice(2)],
+  const problems = await definitionProblems(definition, catalogue);
+  if (problems.length > 0) {
+    const located = problems.map(({ path, message }) => ({
+      path: [...(isResource ? ['spec'] : []), ...path],
+      message,
     }));
-    throw invalid(problemLines(file, document, lines, problems).join('\n'));
+    throw invalid(problemLines(file, document, lines, located).join('\n'));
   }
   const found = named([definition as JsonObject], name, file);
   return { definition: found, all: [found], file: undefined };
+}
+
+/** What is wrong with one composite tool, with paths inside of it. */
+export async function definitionProblems(definition: unknown, catalogue: Catalogue): Promise<readonly Problem[]> {
+  const engine = await findPlugin('composite/engine', { catalogue, baseDir: '' });
+  const given = { compositeTools: [definition] };
+  const read = engine.config.safeParse(given);
+  if (read.success) return [];
+  return problemsFrom(engine.config, read.error, given).map(({ path, message }) => ({ path: path.slice(2), message }));
 }
 
 const MAX_ALIASES = 100; // of YAML anchors; more would be an attack by exponential expansion

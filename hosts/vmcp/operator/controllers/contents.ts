@@ -48,6 +48,15 @@ export function createContents(api: Api, caches: Caches): Contents {
   };
 }
 
+/** The contents that all controllers share. */
+export function contentsOf({ api, caches }: { readonly api: Api; readonly caches: Caches }): Contents {
+  const contents = CONTENTS.get(caches) ?? createContents(api, caches);
+  CONTENTS.set(caches, contents);
+  return contents;
+}
+
+const CONTENTS = new WeakMap<Caches, Contents>();
+
 function hashesOf({ metadata: { uid = '' }, data = {} }: Secret): Readonly<Record<string, SecretValue>> {
   return Object.fromEntries(
     Object.entries(data).map(([key, base64]) => {

@@ -169,6 +169,19 @@ export function referrersOf(kind: string, key: ObjectKey, caches: Caches): reado
   );
 }
 
+/** Keys of the objects of one kind that refer to an object of another. For `Watched.keysOf`. */
+export function referrersOfKind(
+  referring: string,
+  kind: string,
+): (object: KubeObject, caches: Caches) => Iterable<ObjectKey> {
+  const type = typeNamed(referring);
+  return (object, caches) =>
+    caches
+      .of(type)
+      .byIndex(REFERENCES, referenceKey(kind, keyOf(object)))
+      .map(keyOf);
+}
+
 /** The members of a group, sorted by kind and name. */
 export function membersOf(group: ObjectKey, caches: Caches): readonly Referrer[] {
   return referrersOf(GROUP, group, caches).filter(({ kind }) => MEMBER_KINDS.includes(kind));

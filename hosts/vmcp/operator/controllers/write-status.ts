@@ -1,5 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Condition, keyOf, type Resource, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import {
+  type Api,
+  type Condition,
+  type KubeObject,
+  keyOf,
+  keyText,
+  type ObjectKey,
+  type Resource,
+  type ResourceType,
+} from '@toolmgr/plugins/kubernetes';
 import type { ReconcileContext } from '../machinery/controller.ts';
 import { MANAGER } from '../objects/owned-objects.ts';
 
@@ -51,7 +60,7 @@ export async function writeStatus(
   if (isDeepStrictEqual(wanted, comparable(object.status))) return false;
   const { namespace, name } = keyOf(object);
   const { uid } = object.metadata;
-  await api.apply(
+  const written = await api.apply(
     type,
     {
       apiVersion: type.apiVersion,
@@ -62,7 +71,48 @@ export async function writeStatus(
     } as Resource,
     { manager: MANAGER, force: true, subresource: 'status' },
   );
+  noteWritten(api, type, written);
   return true;
+}
+
+/**
+ * An object as the cache or the last write of this process has it, whichever is newer: without the write, a reconcile that runs
+ * before its event would write again. `undefined` when the cache has no such object.
+ */
+export function currentObject<T extends KubeObject>(
+  { api, caches }: Pick<ReconcileContext, 'api' | 'caches'>,
+  type: ResourceType<T>,
+  key: ObjectKey,
+): T | undefined {
+  const cached = caches.of(type).get(key);
+  const objects = WRITTEN.get(api);
+  const id = `${type.kind}/${keyText(key)}`;
+  const written = objects?.get(id);
+  if (cached === undefined || written === undefined) return cached;
+  const isNewer = written.metadata.uid === cached.metadata.uid && versionOf(written) > versionOf(cached);
+  if (isNewer) return written as T;
+  objects?.delete(id);
+  return cached;
+}
+
+/** Remembers what a write returned, for {@link currentObject}. */
+export function noteWritten(api: Api, type: ResourceType, object: KubeObject): void {
+  const objects = WRITTEN.get(api) ?? new Map<string, KubeObject>();
+  WRITTEN.set(api, objects);
+  objects.set(`${type.kind}/${keyText(keyOf(object))}`, object);
+  for (const oldest of objects.keys()) {
+    if (objects.size <= MAX_WRITTEN) break;
+    objects.delete(oldest);
+  }
+}
+
+/** Objects whose write the cache may lack; each is dropped when its event has come. */
+const MAX_WRITTEN = 1_000;
+const WRITTEN = new WeakMap<Api, Map<string, KubeObject>>();
+
+/** Resource versions are comparable decimal numbers. Source: Kubernetes KEP-5504. */
+function versionOf({ metadata: { resourceVersion = '' } }: KubeObject): bigint {
+  return /^\d{1,20}$/.test(resourceVersion) ? BigInt(resourceVersion) : 0n;
 }
 
 /** The status with its conditions in the order of {@link timedConditions}. */

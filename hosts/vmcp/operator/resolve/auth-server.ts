@@ -1,6 +1,7 @@
 import { isObject } from '@toolmgr/core';
 import type { Context, Section } from './context.ts';
 import type { IncomingAuth } from './incoming-auth.ts';
+import type { ResolvedCondition } from './resolution.ts';
 
 const CONDITION = 'AuthServerConfigValidated';
 const MIN_HMAC_BYTES = 32;
@@ -22,7 +23,8 @@ export async function authServerOf(
   const isSound = primaryIsSound(context, incoming);
   const secretsAreSound = await checkSecrets(context, given);
   if (!isSound || !secretsAreSound) return undefined;
-  tellSynthesized(context);
+  const identity = synthesizedIdentity(given.upstreamProviders);
+  findings.tell(identity.type, identity.status, identity.reason, identity.message);
   const primary = given.primaryUpstreamProvider || named;
   return {
     section: {
@@ -97,20 +99,21 @@ function secretRefs(value: unknown, path: string, isRef = false): { path: string
   );
 }
 
-/** An OAuth 2.0 provider without user info gives people a name made from their token. */
-function tellSynthesized({ spec, findings }: Context): void {
-  const synthesized = (spec.authServerConfig?.upstreamProviders ?? []).filter(({ oauth2Config }) => {
-    return (
-      isObject(oauth2Config) && oauth2Config.userInfo === undefined && oauth2Config.identityFromToken === undefined
-    );
+/** The condition `IdentitySynthesized`: an OAuth 2.0 provider without user info gives people a subject made from their token. */
+export function synthesizedIdentity(upstreamProviders: unknown): ResolvedCondition {
+  const type = 'IdentitySynthesized';
+  const providers: readonly unknown[] = Array.isArray(upstreamProviders) ? upstreamProviders : [];
+  const names = providers.flatMap((each) => {
+    if (!isObject(each) || !isObject(each.oauth2Config)) return [];
+    const { userInfo, identityFromToken } = each.oauth2Config;
+    return userInfo === undefined && identityFromToken === undefined ? [String(each.name)] : [];
   });
-  const names = synthesized.map(({ name }) => name).join(', ');
-  if (names === '') {
-    findings.tell('IdentitySynthesized', 'False', 'AllUpstreamsHaveUserInfo', 'every provider says who signed in');
-    return;
+  if (names.length === 0) {
+    const message = 'every provider says who signed in';
+    return { type, status: 'False', reason: 'AllUpstreamsHaveUserInfo', message };
   }
-  const message = `without userInfo and identityFromToken people get a subject made from their token, without name and email: ${names}`;
-  findings.tell('IdentitySynthesized', 'True', 'OAuth2UpstreamWithoutUserInfo', message);
+  const message = `without userInfo and identityFromToken people get a subject made from their token, without name and email: ${names.join(', ')}`;
+  return { type, status: 'True', reason: 'OAuth2UpstreamWithoutUserInfo', message };
 }
 
 /** Servers of other namespaces may use the same Redis. */

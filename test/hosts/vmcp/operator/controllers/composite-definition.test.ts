@@ -1,0 +1,103 @@
+import type { Api, Resource } from '@toolmgr/plugins/kubernetes';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compositeDefinitionController } from '../../../../../hosts/vmcp/operator/controllers/composite-definition.ts';
+import { typeNamed } from '../../../../../hosts/vmcp/operator/controllers/references.ts';
+import { conditionsIn, ownCrds, startControllers } from '../../../../support/controllers.ts';
+import { countedApi } from '../../../../support/counted-api.ts';
+import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
+import { apiOf } from '../../../../support/kube-api.ts';
+import { own } from '../../../../support/own-objects.ts';
+import { until } from '../../../../support/until.ts';
+
+const missing = missingKube();
+const WAIT_MS = 60_000;
+const KIND = 'VirtualMCPCompositeToolDefinition';
+const TYPE = typeNamed(KIND);
+const tool = (id: string, more: object = {}) => ({ id, tool: 'x.y', ...more });
+
+/** Definitions that the API server accepts and no aggregator starts with. */
+const INVALID = [
+  ['cycle', [tool('a', { dependsOn: ['b'] }), tool('b', { dependsOn: ['a'] })], {}, 'DependencyCycle', 'a -> b -> a'],
+  ['template', [tool('a', { arguments: { q: '{{.params.q' } })], {}, 'TemplateInvalid', 'spec.steps.0.arguments.q'],
+  ['schema', [tool('a')], { parameters: { type: 'string' } }, 'SchemaInvalid', 'spec.parameters'],
+  ['unknown-step', [tool('a', { dependsOn: ['nowhere'] })], {}, 'ValidationFailed', 'nowhere'],
+  ['itself', [{ id: 'a', tool: 'itself' }], {}, 'DependencyCycle', 'itself -> itself'],
+] as const;
+
+describe.skipIf(missing !== undefined)(`composite tool definitions on a real API server ${missing ?? ''}`, () => {
+  let cluster: KubeCluster;
+  let api: Api;
+  beforeAll(async () => {
+    cluster = await startKube({ crds: ownCrds(), controllers: false });
+    api = apiOf(cluster);
+  }, 180_000);
+  afterAll(() => cluster?.[Symbol.asyncDispose]());
+
+  const statusOf = async (name: string) =>
+    ((await api.get(TYPE, { namespace: 'default', name })) as Resource<object, Status> | undefined)?.status;
+
+  it('a valid definition is ready and names the servers that offer it, as long as they do', async () => {
+    await using running = await startControllers(api, 'default', [compositeDefinitionController]);
+    await api.create(TYPE, own(KIND, 'default', 'flow'));
+    const gateway = (name: string, refs: readonly string[]) =>
+      api.apply(
+        typeNamed('VirtualMCPServer'),
+        own('VirtualMCPServer', 'default', name, { config: { compositeToolRefs: refs.map((ref) => ({ name: ref })) } }),
+        { manager: 'test', force: true },
+      );
+    await gateway('b', ['flow', 'other']);
+    await gateway('a', ['flow']);
+    const servers = async () => (await statusOf('flow'))?.referencingVirtualServers?.join();
+    await until(async () => (await servers()) === 'a,b', WAIT_MS);
+    const status = await statusOf('flow');
+    expect(status).toMatchObject({ validationStatus: 'Valid', observedGeneration: 1 });
+    expect(status).not.toHaveProperty('validationErrors');
+    expect(conditionsIn({ status })).toEqual({
+      WorkflowValidated: 'True/ValidationSuccess',
+      Ready: 'True/WorkflowReady',
+    });
+    await gateway('b', ['other']);
+    await until(async () => (await servers()) === 'a', WAIT_MS);
+    await api.remove(typeNamed('VirtualMCPServer'), { namespace: 'default', name: 'a' });
+    await until(async () => (await servers()) === '', WAIT_MS);
+    expect(running.failures).toEqual([]);
+  }, 120_000);
+
+  it('an invalid definition says what is wrong and where, and recovers', async () => {
+    await using running = await startControllers(api, 'default', [compositeDefinitionController]);
+    for (const [name, steps, more] of INVALID)
+      await api.create(TYPE, own(KIND, 'default', name, { name, steps, ...more }));
+    for (const [name, , , reason, words] of INVALID) {
+      await until(async () => (await statusOf(name))?.validationStatus !== undefined, WAIT_MS);
+      const status = await statusOf(name);
+      expect(conditionsIn({ status }), name).toEqual({
+        WorkflowValidated: `False/${reason}`,
+        Ready: 'False/WorkflowNotReady',
+      });
+      expect(status?.validationStatus).toBe('Invalid');
+      expect(status?.validationErrors?.join('\n')).toContain(words);
+    }
+    await api.patch(TYPE, { namespace: 'default', name: 'cycle' }, { spec: { steps: [tool('a')] } });
+    await until(async () => (await statusOf('cycle'))?.validationStatus === 'Valid', WAIT_MS);
+    expect(await statusOf('cycle')).not.toHaveProperty('validationErrors');
+    expect(running.failures).toEqual([]);
+  }, 120_000);
+
+  it('the operator is killed after its write, and the next one writes nothing', async () => {
+    await api.create(TYPE, own(KIND, 'default', 'killed'));
+    const first = countedApi(api, 1);
+    await using _dying = await startControllers(first.api, 'default', [compositeDefinitionController]);
+    await first.died;
+    const second = countedApi(api);
+    await using running = await startControllers(second.api, 'default', [compositeDefinitionController]);
+    await running.idle();
+    expect(await statusOf('killed')).toMatchObject({ validationStatus: 'Valid' });
+    expect([...first.writes, ...second.writes]).toEqual([`apply ${KIND}/killed status`]);
+  }, 60_000);
+});
+
+interface Status {
+  readonly validationStatus?: string;
+  readonly validationErrors?: readonly string[];
+  readonly referencingVirtualServers?: readonly string[];
+}

@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { type Api, keyOf, type Resource } from '@toolmgr/plugins/kubernetes';
+import { referencesIndex } from '../../hosts/vmcp/operator/controllers/references.ts';
+import { KINDS } from '../../hosts/vmcp/operator/kinds/index.ts';
+import { typeOfKind } from '../../hosts/vmcp/operator/kinds/kind.ts';
+import type { Controller, EventText, InformerSpec } from '../../hosts/vmcp/operator/machinery/controller.ts';
+import { createControllerSet } from '../../hosts/vmcp/operator/machinery/controller-set.ts';
+import { MANAGED_INFORMERS } from '../../hosts/vmcp/operator/objects/managed-informers.ts';
+
+/** The manifests of all own kinds. */
+export function ownCrds(): string {
+  const folder = new URL('../../deploy/crds/', import.meta.url);
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.yaml'))
+    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
+    .join('\n---\n');
+}
+
+/** Controllers that run in the test process, in one namespace. */
+export interface RunningControllers extends AsyncDisposable {
+  readonly caches: ReturnType<typeof createControllerSet>['caches'];
+  /** `reason kind/name` of events, in order. */
+  readonly events: readonly string[];
+  /** Texts of failed reconciles. */
+  readonly failures: readonly string[];
+  /** Resolves when no reconcile waits or runs for a moment. */
+  idle(): Promise<void>;
+}
+
+const QUIET_MS = 400;
+
+/** Starts controllers with the informers of the operator. */
+export async function startControllers(
+  api: Api,
+  namespace: string,
+  controllers: readonly Controller[],
+  more: readonly InformerSpec[] = [],
+): Promise<RunningControllers> {
+  const events: string[] = [];
+  const failures: string[] = [];
+  let lastWork = Date.now();
+  const informers: InformerSpec[] = [
+    ...KINDS.map((kind) => ({ type: typeOfKind(kind), indexes: referencesIndex(kind.kind) })),
+    ...MANAGED_INFORMERS,
+    ...more,
+  ];
+  const log = {
+    info: () => undefined,
+    warn: () => undefined,
+    error: (message: string, fields = {}) => void failures.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  const ended = new AbortController();
+  const set = createControllerSet({
+    api,
+    controllers,
+    informers,
+    namespaces: [namespace],
+    concurrency: 4,
+    events: {
+      emit(regarding, event: EventText) {
+        events.push(`${event.reason} ${regarding.kind}/${keyOf(regarding).name}`);
+      },
+    },
+    log,
+    observe: {
+      reconciled: () => {
+        lastWork = Date.now();
+      },
+      requeued: () => undefined,
+      watchRestarted: () => undefined,
+    },
+  });
+  const following = set.follow(ended.signal);
+  await set.synced;
+  set.start();
+  lastWork = Date.now();
+  return {
+    caches: set.caches,
+    events,
+    failures,
+    async idle() {
+      lastWork = Date.now();
+      while (Date.now() - lastWork < QUIET_MS) await new Promise((resolve) => setTimeout(resolve, 20));
+    },
+    async [Symbol.asyncDispose]() {
+      ended.abort();
+      await Promise.race([Promise.all([set.stop(0), following]), new Promise((resolve) => setTimeout(resolve, 1_000))]);
+    },
+  };
+}
+
+/** `type: status/reason` of the conditions of an object. */
+export function conditionsIn(object: unknown): Record<string, string> {
+  const { status } = object as Resource<unknown, { conditions?: { type: string; status: string; reason: string }[] }>;
+  return Object.fromEntries(
+    (status?.conditions ?? []).map(({ type, status: is, reason }) => [type, `${is}/${reason}`]),
+  );
+}

@@ -1,6 +1,7 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js';
-import type { JsonObject, JsonValue } from '@toolmgr/core';
+import type { JsonObject } from '@toolmgr/core';
 import isSafePattern from 'safe-regex2';
+import { celValue } from './cel-value.ts';
 
 const ENVIRONMENT = new Environment({ enableOptionalTypes: true }).registerVariable('claims', 'map');
 
@@ -56,13 +57,6 @@ function childrenOf(args: unknown): readonly ASTNode[] {
 
 function isNode(value: unknown): value is ASTNode {
   return typeof value === 'object' && value !== null && 'op' in value && 'args' in value;
-}
-
-function celValue(value: JsonValue): unknown {
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (Array.isArray(value)) return value.map(celValue);
-  if (typeof value !== 'object' || value === null) return value;
-  return new Map(Object.entries(value).map(([key, each]) => [key, celValue(each as JsonValue)]));
 }
 
 function firstLine(cause: unknown): string {

@@ -34,8 +34,9 @@ function checkManifest(kinds: readonly KindSchema[], object: unknown): readonly 
   }
   const found = kinds.find(({ definition }) => definition.kind === kind);
   if (found === undefined) return [{ path: 'kind', message: unknownKind(String(kind), kinds) }];
-  const { value, problems } = checkValue(found.schema, object, '');
-  const all = [...metadataProblems(object.metadata), ...problems];
+  const { metadata, ...rest } = object;
+  const { value, problems } = checkValue(found.schema, rest, '');
+  const all = [...metadataProblems(metadata), ...problems];
   return all.length > 0 ? all : checkRules(found.schema, value, '');
 }
 

@@ -1,6 +1,7 @@
 import { isObject, type JsonValue } from '@toolmgr/core';
 import { compileRule } from '@toolmgr/plugins/cel-rule';
 import type { ManifestProblem } from './check-manifest.ts';
+import { join } from './check-value.ts';
 import type { Structural } from './structural.ts';
 
 /** Problems of the rules between fields, for a value that the schema accepts and that has its defaults. */
@@ -15,8 +16,8 @@ export function checkRules(schema: Structural, value: unknown, path: string): re
   }
   if (!isObject(value)) return own;
   const inMembers = Object.entries(value).flatMap(([key, member]) => {
-    const inner = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
-    return inner === undefined ? [] : checkRules(inner, member, path === '' ? key : `${path}.${key}`);
+    if (Object.hasOwn(properties, key)) return checkRules(properties[key] ?? {}, member, join(path, key));
+    return additionalProperties === undefined ? [] : checkRules(additionalProperties, member, `${path}[${key}]`);
   });
   return [...own, ...inMembers];
 }

@@ -77,8 +77,9 @@ function readMembers(
   const value: Record<string, unknown> = {};
   const known = Object.keys(properties);
   for (const [key, member] of Object.entries(given)) {
-    const at = path === '' ? key : `${path}.${key}`;
-    const own = Object.hasOwn(properties, key) ? properties[key] : additionalProperties;
+    const isDeclared = Object.hasOwn(properties, key);
+    const at = isDeclared || additionalProperties === undefined ? join(path, key) : `${path}[${key}]`;
+    const own = isDeclared ? properties[key] : additionalProperties;
     if (own !== undefined) {
       // the API server drops a null where there is a default
       if (member !== null || own.default === undefined) value[key] = read(own, member, at, refuse);
@@ -87,12 +88,17 @@ function readMembers(
   }
   for (const [key, member] of Object.entries(properties)) {
     if (Object.hasOwn(value, key) || member.default === undefined) continue;
-    value[key] = read(member, structuredClone(member.default), path === '' ? key : `${path}.${key}`, refuse);
+    value[key] = read(member, structuredClone(member.default), join(path, key), refuse);
   }
   for (const key of required) {
-    if (!Object.hasOwn(value, key)) refuse(path === '' ? key : `${path}.${key}`, 'is required');
+    if (!Object.hasOwn(value, key)) refuse(join(path, key), 'is required');
   }
   return value;
+}
+
+/** The path of a member, as the API server writes it. */
+export function join(path: string, key: string): string {
+  return path === '' ? key : `${path}.${key}`;
 }
 
 function unknownMember(key: string, known: readonly string[]): string {

@@ -3,13 +3,7 @@ import { API_GROUP, API_VERSION } from '../kinds/kind.ts';
 import { checkRules } from './check-rules.ts';
 import { checkValue } from './check-value.ts';
 import { type KindSchema, kindSchemas } from './crd.ts';
-
-/** One reason why the API server would refuse an object. */
-export interface ManifestProblem {
-  /** Path in the object, such as `spec.incomingAuth.type`. */
-  readonly path: string;
-  readonly message: string;
-}
+import type { ManifestProblem } from './manifest-problem.ts';
 
 /** Checks one object. */
 export type CheckManifest = (object: unknown) => readonly ManifestProblem[];

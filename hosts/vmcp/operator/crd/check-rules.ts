@@ -1,7 +1,7 @@
 import { isObject, type JsonValue } from '@toolmgr/core';
 import { compileRule } from '@toolmgr/plugins/cel-rule';
-import type { ManifestProblem } from './check-manifest.ts';
 import { join } from './check-value.ts';
+import type { ManifestProblem } from './manifest-problem.ts';
 import type { Structural } from './structural.ts';
 
 /** Problems of the rules between fields, for a value that the schema accepts and that has its defaults. */

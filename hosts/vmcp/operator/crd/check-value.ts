@@ -1,5 +1,5 @@
 import { isObject, nearest } from '@toolmgr/core';
-import type { ManifestProblem } from './check-manifest.ts';
+import type { ManifestProblem } from './manifest-problem.ts';
 import type { Structural } from './structural.ts';
 
 /** What a check of one value finds: the value with its defaults, and its problems. */

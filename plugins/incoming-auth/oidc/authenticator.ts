@@ -2,6 +2,7 @@ import {
   type Core,
   createOutageLog,
   GatewayFault,
+  type JsonObject,
   type RouteTable,
   readCaBundle,
   type Secret,
@@ -17,6 +18,7 @@ import { createConcurrencySlots, NoFreeSlot } from './concurrency-slots.ts';
 import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';
 import { findOwnIssuer, keysInProcess } from './own-issuer.ts';
+import type { Objection } from './refusals.ts';
 import { createResourceMetadata } from './resource-metadata.ts';
 import { createTokenVerifier, type TokenVerifier } from './token-verifier.ts';
 import { jwtHeader, verifyJwt, type WaitInSlot } from './verify-jwt.ts';
@@ -59,7 +61,7 @@ export function createAuthenticator(core: Pick<Core, 'log' | 'now' | 'slots'>, c
       const secret = name === undefined ? undefined : await readSecret(core.slots, name, SECRET_SETTING);
       const ca = config.caBundlePath === undefined ? undefined : readCaBundle(config.caBundlePath, CA_SETTING);
       const { jwksAuthTokenFile: file } = config;
-      const token = file === undefined ? undefined : readTokenFile(file, 'incomingAuth.oidc.jwksAuthTokenFile');
+      const token = file === undefined ? undefined : renewedToken(file);
       const own = findOwnIssuer(core, config);
       if (own !== undefined && config.jwksUrl !== undefined) {
         core.log.warn('incomingAuth.oidc.jwksUrl is not used: the issuer is the authorization server of this gateway');
@@ -74,6 +76,20 @@ export function createAuthenticator(core: Pick<Core, 'log' | 'now' | 'slots'>, c
   };
 }
 
+/** The token in a file that is replaced from time to time; the last one while it cannot be read. @throws like readTokenFile */
+function renewedToken(file: string): () => Secret {
+  let last = readTokenFile(file, TOKEN_SETTING);
+  return () => {
+    try {
+      last = readTokenFile(file, TOKEN_SETTING);
+    } catch {
+      // it is being replaced
+    }
+    return last;
+  };
+}
+
+const TOKEN_SETTING = 'incomingAuth.oidc.jwksAuthTokenFile';
 const SECRET_SETTING = 'incomingAuth.oidc.clientSecretEnv';
 const CA_SETTING = 'incomingAuth.oidc.caBundlePath';
 
@@ -86,7 +102,7 @@ function connectToProvider(
   { log, now }: Pick<Core, 'log' | 'now'>,
   config: OidcConfig,
   challenge: Parameters<typeof createTokenVerifier>[0]['challenge'],
-  { secret: clientSecret, token }: { readonly secret: Secret | undefined; readonly token: Secret | undefined },
+  { secret: clientSecret, token }: { readonly secret: Secret | undefined; readonly token: (() => Secret) | undefined },
   ca: string | undefined,
   own: TokenIssuer | undefined,
 ): ProviderConnection {
@@ -133,14 +149,15 @@ function connectToProvider(
       const header = jwtHeader(token);
       if (header !== undefined) {
         const waitInSlot: WaitInSlot = (work) => forKeys.within(network, work);
-        return { verdict: await verifyJwt(token, header, rules, signingKeys, now(), waitInSlot), isLookup: false };
+        const verdict = await verifyJwt(token, header, rules, signingKeys, now(), waitInSlot);
+        return { verdict: ofSubject(verdict, config), isLookup: false };
       }
       if (introspectionEndpoint === undefined) return { verdict: 'opaque', isLookup: true };
       try {
         const ask = () => introspect(token, introspectionEndpoint, rules, now(), stopped.signal);
         const verdict = await forIntrospection.within(network, ask);
         introspection.over();
-        return { verdict, isLookup: true };
+        return { verdict: ofSubject(verdict, config), isLookup: true };
       } catch (cause) {
         if (!(cause instanceof NoFreeSlot)) introspection.failed(cause);
         throw cause;
@@ -157,4 +174,10 @@ function connectToProvider(
       await Promise.all([keysHttp.close(), http.close()]);
     },
   };
+}
+
+/** Refuses claims of another subject than the required one. */
+function ofSubject(verdict: JsonObject | Objection, { requiredSubject }: OidcConfig): JsonObject | Objection {
+  if (typeof verdict === 'string' || requiredSubject === undefined || verdict.sub === requiredSubject) return verdict;
+  return 'subject';
 }

@@ -28,7 +28,12 @@ export const oidcConfig = z
     caBundlePath: text.optional().describe("PEM file with CA certificates for the provider, instead of the system's"),
     jwksAuthTokenFile: text
       .optional()
-      .describe('file with a bearer token for requests of keys and discovery; read once at the start'),
+      .describe(
+        'file with a bearer token for requests of keys and discovery; read for each, because it may be renewed',
+      ),
+    requiredSubject: text
+      .optional()
+      .describe('only tokens with this `sub` are accepted, such as that of a service account (extension)'),
     insecureAllowHttp: z.boolean().default(false).describe('allow plain http URLs of the provider'),
     jwksAllowPrivateIp: z.boolean().default(false).describe('allow private addresses of the provider'),
     protectedResourceAllowPrivateIp: z.boolean().default(false).describe('the same as jwksAllowPrivateIp'),

@@ -19,6 +19,7 @@ const OBJECTIONS = {
   early: { error: 'invalid_token', words: 'the token is not valid yet' },
   issuer: { error: 'invalid_token', words: 'the token is from another issuer' },
   audience: { error: 'invalid_token', words: 'the token has another audience' },
+  subject: { error: 'invalid_token', words: 'the token is of another subject' },
   claims: { error: 'invalid_token', words: 'the token lacks a claim or has one of the wrong kind' },
   bound: { error: 'invalid_token', words: 'the token is bound to a key that its sender has to prove' },
   rejected: { error: 'invalid_token', words: 'the identity provider does not take the token' },

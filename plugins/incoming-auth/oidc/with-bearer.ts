@@ -1,10 +1,10 @@
 import type { Secret } from '@toolmgr/core';
 import type { RemoteHttp } from '../../shared/safe-http/remote-http.ts';
 
-/** A client that sends a bearer token with every request. */
-export function withBearer(http: RemoteHttp, token: Secret): RemoteHttp {
+/** A client that sends a bearer token with every request. `token` is called for each, since the token may be renewed. */
+export function withBearer(http: RemoteHttp, token: () => Secret): RemoteHttp {
   const send: RemoteHttp['send'] = (url, wanted = {}) =>
-    http.send(url, { ...wanted, headers: { ...wanted.headers, authorization: `Bearer ${token.reveal()}` } });
+    http.send(url, { ...wanted, headers: { ...wanted.headers, authorization: `Bearer ${token().reveal()}` } });
   return {
     ...http,
     send,

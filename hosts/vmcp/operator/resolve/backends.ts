@@ -71,7 +71,7 @@ function createConverter(
     if ('reason' in made) return { reason: made.reason, message: `${at}: ${made.message}` };
     if (!isExclusive || !EXCLUSIVE.has(made.strategy.type)) return made;
     const message = `${at}: ${made.strategy.type} cannot be combined with spec.authServerConfig.disableUpstreamTokenInjection`;
-    return { reason: 'ConversionFailed', message };
+    return { reason: 'ConversionFailed', message, isExcluded: true };
   };
   return (name) => {
     const known = converted.get(name) ?? conversion(name);
@@ -99,7 +99,12 @@ async function tellReferences(candidates: readonly Candidate[], context: Context
     if (ref === undefined || sourceOf(candidate, context) !== 'own') continue;
     uses.push({ type: `DiscoveredAuthConfig-${conditionSuffix(name)}`, ref, note: '' });
   }
+  const ofSpec = uses.filter(({ type }) => !type.startsWith('DiscoveredAuthConfig'));
   const told = await Promise.all(uses.map(async (use) => ({ ...use, made: await convert(use.ref, use.type) })));
+  for (const { made } of told.slice(0, ofSpec.length)) {
+    if (!('isExcluded' in made)) continue;
+    findings.fail('AuthServerConfigValidated', 'AuthServerConfigInvalid', `spec.outgoingAuth: ${made.message}`);
+  }
   const inOrder = [...told.filter(({ made }) => 'reason' in made), ...told.filter(({ made }) => 'strategy' in made)];
   for (const { type, ref, note, made } of inOrder.slice(0, MAX_CONDITIONS)) {
     if ('reason' in made) findings.tell(type, 'False', made.reason, made.message + note);

@@ -19,6 +19,8 @@ export type Converted =
   | {
       readonly reason: 'ConversionFailed' | 'AmbiguousSubjectProvider' | 'EnterpriseRequired';
       readonly message: string;
+      /** `disableUpstreamTokenInjection` excludes the strategy. */
+      readonly isExcluded?: true;
     };
 
 /** What a conversion needs. */

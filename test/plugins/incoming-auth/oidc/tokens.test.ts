@@ -47,6 +47,13 @@ describe('a JWT of the provider', () => {
     }
   });
 
+  it('is refused when its subject is not the required one', async () => {
+    await using idp = await identityProvider();
+    await using gateway = await oidcGateway(idp, { requiredSubject: 'agent' });
+    expect(await gateway.status(await idp.agentToken(AUDIENCE))).toBe(200);
+    expect(await gateway.status(await idp.userToken('ada', AUDIENCE))).toBe(401);
+  });
+
   it('is accepted whether or not its issuer, or the configured one, ends with a slash', async () => {
     await using idp = await identityProvider();
     await using gateway = await oidcGateway({ issuer: `${idp.issuer}/` }, { jwksUrl: `${idp.issuer}/jwks` });

@@ -30,7 +30,6 @@ export const aggregation = [
   },
   {
     source: 'vmcp spec §2 aggregation',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.aggregation.tool-config-ref':
         'tools[].toolConfigRef holds the required name of an MCPToolConfig, cluster only',

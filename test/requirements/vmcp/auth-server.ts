@@ -101,7 +101,6 @@ export const authServer = [
   },
   {
     source: 'vmcp spec §2 spec.authServerConfig',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.auth-server.insecure-allow-http-condition':
         'a rejected http issuer shows as condition AuthServerConfigValidated False',

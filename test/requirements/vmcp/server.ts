@@ -16,7 +16,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §2 spec.config',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.config.group-ref-filled': 'the operator fills config.groupRef from spec.groupRef',
       'vmcp.config.auth-superseded': 'the operator supersedes config.incomingAuth and config.outgoingAuth',
@@ -66,7 +65,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §2 backends',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.backends.name-matches-group': 'backends[].name must match a backend name of the group',
       'vmcp.backends.ca-bundle-mount': 'CA bundles are mounted under a per-name directory as ca.crt',
@@ -156,7 +154,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §5 authentication',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.authentication.oidc-optional-authorization':
         'oidc may be joined by inline policies, a ConfigMap or a shared MCPAuthzConfig',

@@ -4,6 +4,21 @@ import type { Section } from '../section.ts';
 export const status = [
   {
     source: 'vmcp spec §2 status',
+    says: {
+      'vmcp.related.embedding-server': 'EmbeddingServer is reached through spec.embeddingServerRef',
+      'vmcp.related.authz-config': 'MCPAuthzConfig is reached through spec.incomingAuth.authzConfigRef',
+      'vmcp.related.external-auth-config':
+        'MCPExternalAuthConfig is reached through spec.outgoingAuth.default.externalAuthConfigRef',
+      'vmcp.related.group': 'MCPGroup is reached through spec.groupRef and spec.config.groupRef',
+      'vmcp.related.oidc-config': 'MCPOIDCConfig is reached through spec.incomingAuth.oidcConfigRef',
+      'vmcp.related.telemetry-config': 'MCPTelemetryConfig is reached through spec.telemetryConfigRef',
+      'vmcp.related.tool-config': 'MCPToolConfig is reached through spec.config.aggregation.tools[].toolConfigRef',
+      'vmcp.related.composite-tool-definition':
+        'VirtualMCPCompositeToolDefinition is reached through spec.config.compositeToolRefs',
+    },
+  },
+  {
+    source: 'vmcp spec §2 status',
     deferred: 'comes with the operator',
     says: {
       'vmcp.status.phase': 'status.phase is Pending, Ready, Degraded or Failed, Pending by default',
@@ -24,16 +39,6 @@ export const status = [
       'vmcp.condition.message': 'conditions[].message is required, may be empty and has at most 32768 characters',
       'vmcp.condition.last-transition-time': 'conditions[].lastTransitionTime is a required date-time',
       'vmcp.condition.observed-generation': 'conditions[].observedGeneration is an int64 of at least 0',
-      'vmcp.related.embedding-server': 'EmbeddingServer is reached through spec.embeddingServerRef',
-      'vmcp.related.authz-config': 'MCPAuthzConfig is reached through spec.incomingAuth.authzConfigRef',
-      'vmcp.related.external-auth-config':
-        'MCPExternalAuthConfig is reached through spec.outgoingAuth.default.externalAuthConfigRef',
-      'vmcp.related.group': 'MCPGroup is reached through spec.groupRef and spec.config.groupRef',
-      'vmcp.related.oidc-config': 'MCPOIDCConfig is reached through spec.incomingAuth.oidcConfigRef',
-      'vmcp.related.telemetry-config': 'MCPTelemetryConfig is reached through spec.telemetryConfigRef',
-      'vmcp.related.tool-config': 'MCPToolConfig is reached through spec.config.aggregation.tools[].toolConfigRef',
-      'vmcp.related.composite-tool-definition':
-        'VirtualMCPCompositeToolDefinition is reached through spec.config.compositeToolRefs',
     },
   },
   {
@@ -71,7 +76,6 @@ export const status = [
   },
   {
     source: 'vmcp spec §6 events',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.event.deprecated-provider':
         'a Warning event AuthzPrimaryUpstreamProviderDeprecated is emitted whenever the deprecated field is consumed',
@@ -81,7 +85,6 @@ export const status = [
   },
   {
     source: 'vmcp spec §7 errors',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.error.http-issuer': 'a non-localhost http issuer without insecureAllowHTTP is rejected at reconcile time',
       'vmcp.error.authz-config-ref-variant': 'an authzConfigRef to another variant than Cedar fails reconciliation',

@@ -46,6 +46,11 @@ export interface Gateway {
    * for any other.
    */
   drained(): Promise<void>;
+  /**
+   * Ends the event streams that wait for notifications, for a host that moves its clients to other replicas. Clients open them
+   * again after the retry time.
+   */
+  endStreams(): void;
   /** Ends streams, finishes calls within `limits.stopMs`, closes backends, stops plugins in reverse order. */
   stop(): Promise<void>;
 }

@@ -101,6 +101,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     settled: () => firstLists.settled,
     taps: () => Object.fromEntries(Object.entries(hooks).map(([name, hook]) => [name, hook.tapNames()])),
     counts: () => ({ ...manager.counts(), ...endpoint.counts(), parked: suspendedCalls.size }),
+    endStreams: () => endpoint.endStreams(),
     stop: () => {
       stopping ??= stop();
       return stopping;

@@ -92,6 +92,8 @@ export interface Endpoint {
   exchange(next: HandoverParts): InFlight;
   /** Notifies clients of changed lists. */
   notify(change: ListsChanged): void;
+  /** Ends the event streams that wait for notifications. Clients open them again after the retry time. */
+  endStreams(): void;
   /** Refuses new requests, ends streams gracefully, gives running calls `limits.stopMs`, then ends everything. */
   stop(): Promise<void>;
 }
@@ -246,6 +248,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       return response;
     },
     counts: router.counts,
+    endStreams: router.close,
     stop() {
       stopping ??= stopNow();
       return stopping;

@@ -40,10 +40,10 @@ export interface Served extends AsyncDisposable {
   readonly url: string;
   readonly port: number;
   /**
-   * Serves on, but every response closes its connection, so that clients connect again, perhaps to another process. `idleMs`:
-   * milliseconds since the last request for the gateway, or since this call.
+   * Serves on, but every response closes its connection, so that clients connect again, perhaps to another process. Returns a
+   * function with the number of requests for the gateway since this call.
    */
-  closeAfterResponses(): { idleMs(): number };
+  closeAfterResponses(): () => number;
   /** Accepts no new connection, waits at most `graceMs` for responses in flight, then closes all connections. */
   close(graceMs?: number): Promise<void>;
 }
@@ -80,13 +80,13 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
   options.signal?.addEventListener('abort', () => void close(), { once: true });
   if (options.signal?.aborted) await close();
   const closeAfterResponses: Served['closeAfterResponses'] = () => {
-    let lastMs = performance.now();
+    let requests = 0;
     // before the listener of the gateway, which may respond at once
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       response.shouldKeepAlive = false;
-      if (!byPath.has(pathOf(request.url))) lastMs = performance.now();
+      if (!byPath.has(pathOf(request.url))) requests += 1;
     });
-    return { idleMs: () => performance.now() - lastMs };
+    return () => requests;
   };
   const url = `http://${hostForUrl(options.host)}:${port}`;
   return { url, port, closeAfterResponses, close, [Symbol.asyncDispose]: () => close() };

@@ -4,12 +4,16 @@ import { NULL_ID } from '../../mcp/message.ts';
 import { EventWriter } from '../http/event-writer.ts';
 import { sendError } from '../http/send-error.ts';
 import type { HttpExchange, ProtocolServerParts } from '../protocol-server.ts';
+import { pushListsChanged } from './client-requests.ts';
 import { ANSWER_HEADERS } from './response.ts';
 import type { Session } from './sessions/session.ts';
 
 /**
  * Connects a client to a stream of its session: to the session's own stream, or, with `Last-Event-ID`, to the stream of
  * that event, after that event.
+ *
+ * The session's own stream of another replica is continued by the one of this replica, which begins with notifications that
+ * all lists may have changed.
  *
  * Fails on the wire: 409 when the session's own stream already has a connection; 400 for an unknown id or a stream that
  * is not stored any more. A resumption replaces the old connection, which the client has lost.
@@ -24,13 +28,16 @@ export function connectStream(
   const lastEventId = inbound.headers['last-event-id'];
   const [, id, seq] = lastEventId === undefined ? [] : (EVENT_ID.exec(lastEventId) ?? []);
   if (lastEventId !== undefined && id === undefined) return refuse(400, 'Last-Event-ID was not issued by this server');
-  const stream = id === undefined ? session.standalone : session.stream(id);
+  // The other replica has stopped, or the load balancer chose this one. What it sent meanwhile is not known here.
+  const isElsewhere = id !== undefined && session.isStandaloneElsewhere(id);
+  const stream = id === undefined || isElsewhere ? session.standalone : session.stream(id);
   if (stream === undefined)
     return refuse(400, 'the stream of Last-Event-ID is not on this replica or cannot be resumed any more');
   if (id === undefined && stream.isConnected)
     return refuse(409, 'the event stream of this session is already connected');
   const writer = new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes);
-  stream.attach(writer, seq === undefined ? undefined : Number(seq));
+  stream.attach(writer, seq === undefined || isElsewhere ? undefined : Number(seq));
+  if (isElsewhere) pushListsChanged(session, ['tools', 'prompts', 'resources']);
   responder.onDisconnect(() => stream.detach(writer));
   const end = (): void => {
     writer.end();

@@ -4,7 +4,7 @@ import type { Served } from '../../http/listen.ts';
 
 /** What {@link drain} needs. */
 export interface DrainOptions {
-  readonly gateway: Pick<Gateway, 'counts'>;
+  readonly gateway: Pick<Gateway, 'counts' | 'endStreams'>;
   readonly served: Pick<Served, 'closeAfterResponses'>;
   /** The longest duration. */
   readonly ms: number;
@@ -17,13 +17,19 @@ export interface DrainOptions {
  */
 export async function drain({ gateway, served, ms }: DrainOptions): Promise<void> {
   const end = performance.now() + ms;
-  const { idleMs } = served.closeAfterResponses();
-  while (performance.now() < end) {
-    const { callsInFlight, parked } = gateway.counts();
-    if (callsInFlight + parked === 0 && idleMs() >= QUIET_MS) return;
+  const requests = served.closeAfterResponses();
+  let known = requests();
+  // Looks are counted, not time: a process that got no processor for a while has requests that it did not read yet.
+  for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < end; ) {
+    gateway.endStreams(); // also those that clients open again here
     await delay(LOOK_MS);
+    const { callsInFlight, parked } = gateway.counts();
+    const isQuiet = requests() === known && callsInFlight + parked === 0;
+    known = requests();
+    quiet = isQuiet ? quiet + 1 : 0;
   }
 }
 
-const QUIET_MS = 1_500; // connections that send nothing meanwhile are closed with the listener
 const LOOK_MS = 50;
+/** 1.5 s. Connections that send nothing meanwhile are closed with the listener. */
+const QUIET_LOOKS = 30;

@@ -1,4 +1,4 @@
-import { fakeServer, text } from '@toolmgr/core/testing';
+import { fakeServer, type TestGateway, text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
 import { proves } from '../../support/proves.ts';
@@ -221,5 +221,31 @@ describe('a session whose record is in a store', () => {
     const own = await b.gateway.fetch(new Request('http://localhost/mcp', { headers }));
     expect(own.status).toBe(200);
     await own.body?.cancel();
+  });
+
+  it('continues the stream of a session on another replica, and says that all lists may have changed', async () => {
+    await using at = await twoReplicas();
+    const { a, b } = at;
+    const id = await openAt(a);
+    const headers = { accept: 'text/event-stream', 'mcp-session-id': id };
+    const stream = async (at: TestGateway, more: object, isEnough: (seen: string) => boolean): Promise<string> => {
+      const response = await at.gateway.fetch(
+        new Request('http://localhost/mcp', { headers: { ...headers, ...more } }),
+      );
+      expect(response.status).toBe(200);
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+      let seen = '';
+      while (!isEnough(seen)) seen += new TextDecoder().decode((await reader.read()).value);
+      await reader.cancel();
+      return seen;
+    };
+    const first = await stream(a, {}, (seen) => seen.includes('retry: '));
+    a.gateway.endStreams();
+    const [, eventId = ''] = /id: (\S+)/.exec(first) ?? [];
+    const isAll = (seen: string): boolean => seen.match(/list_changed/g)?.length === 3;
+    const next = await stream(b, { 'last-event-id': eventId }, isAll);
+    expect(next).toMatch(/tools\/list_changed[\s\S]*prompts\/list_changed[\s\S]*resources\/list_changed/);
+    const own = /id: (\S+)/.exec(next)?.[1] ?? '';
+    expect(own.split('-')[0]).not.toBe(eventId.split('-')[0]);
   });
 });

@@ -150,6 +150,8 @@ export const gatewayChoices = [
       'choice.reload.not-fitting': 'sessions that do not fit the new configuration end, and the log says why',
       'choice.reload.failed': 'a configuration that cannot be used changes nothing',
       'choice.stop.calls-end': 'a stop lets calls in flight end within limits.stopMs',
+      'choice.stop.pods-drain':
+        'a pod that stops serves until its clients have moved to other pods, so that a rolling update loses no call',
       'choice.stop.not-ready-first':
         'a gateway that stops is not ready from the start of it, and refuses new requests with 503',
     },

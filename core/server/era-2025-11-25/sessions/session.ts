@@ -115,6 +115,12 @@ export class Session implements SessionView {
     return id === this.#standaloneId ? this.standalone : this.#streams?.get(id);
   }
 
+  /** Whether this is the id of the stream of {@link standalone} on another replica. */
+  isStandaloneElsewhere(id: string): boolean {
+    const own = this.#standaloneId;
+    return own !== STANDALONE && id !== own && id.length === own.length && id.endsWith(STANDALONE);
+  }
+
   /** A call's stream has sent its last message; it can be resumed for a grace period, at least the newest few. */
   finishStream(stream: ResumableStream, nowMs: number): void {
     this.#finished.push({ stream, atMs: nowMs });

@@ -17,6 +17,7 @@ const PROGRAMS = {
         containerd: 'containerd',
         unshare: 'util-linux',
         pgrep: 'procps',
+        strip: 'binutils',
         '/usr/lib/cni/bridge': 'containernetworking-plugins',
         busybox: 'busybox-static',
         'docker-registry': 'docker-registry',

@@ -5,6 +5,7 @@ import { CRDS, customResourceDefinitions, GENERATED_YAML } from './crds.ts';
 import { errorsPage } from './errors-page.ts';
 import { formatted } from './format.ts';
 import { hooksPage } from './hooks-page.ts';
+import { INSTALL, installManifest } from './install-manifest.ts';
 import { kindPages } from './kinds-pages.ts';
 import { GENERATED } from './markdown.ts';
 import { pluginsPage } from './plugins-page.ts';
@@ -35,7 +36,9 @@ export async function generatedPages(): Promise<Generated> {
   for (const [name, text] of await kindPages()) {
     pages.set(`${REFERENCE}/${name}`, formatted(`${REFERENCE}/${name}`, text));
   }
-  for (const [path, text] of await customResourceDefinitions()) pages.set(path, text);
+  const definitions = await customResourceDefinitions();
+  for (const [path, text] of definitions) pages.set(path, text);
+  pages.set(INSTALL, installManifest(definitions.map(([, text]) => text)));
   for (const path of PAGES_WITH_SNIPPETS) {
     if (existsSync(join(ROOT, path)))
       pages.set(path, formatted(path, withSnippets(readFileSync(join(ROOT, path), 'utf8'))));

@@ -228,26 +228,21 @@ export async function importRoot(
 
 /** Writes the root file system of {@link SERVER_IMAGE}, which starts with {@link SERVER_ENTRYPOINT}. */
 export async function buildServerRoot(root: string): Promise<void> {
-  await buildRoot(root);
+  await buildNodeRoot(root);
   await bundleServer(join(root, 'app/server.mjs'));
 }
 
-async function buildRoot(root: string): Promise<void> {
+/** Writes a root file system with Node.js of this machine and busybox. */
+export async function buildNodeRoot(root: string): Promise<void> {
   for (const part of ['bin', 'usr/bin', 'etc', 'tmp', 'app', 'proc', 'sys', 'dev', 'home']) {
     await mkdir(join(root, part), { recursive: true });
   }
-  const node = process.execPath;
-  await copyFile(node, join(root, 'usr/bin/node'));
-  const libraries = execFileSync('ldd', [node], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
+  const libraries = await copyProgram(process.execPath, root, 'usr/bin/node');
   const beside = (await readdir(dirname(libraries.find((path) => path.includes('libc.so')) ?? '/lib'))).filter((name) =>
     /^libnss_(dns|files)\.so\.2$/.test(name),
   );
   const folderOfC = dirname(libraries.find((path) => path.includes('libc.so')) ?? '/lib/x');
-  for (const library of [...libraries, ...beside.map((name) => join(folderOfC, name))]) {
-    const into = join(root, library);
-    await mkdir(dirname(into), { recursive: true });
-    await copyFile(library, into);
-  }
+  for (const name of beside) await copyFile(join(folderOfC, name), join(root, folderOfC, name));
   const busybox = ['/bin/busybox', '/usr/bin/busybox'].find((path) => existsSync(path));
   if (busybox !== undefined) {
     await copyFile(busybox, join(root, 'bin/busybox'));
@@ -257,6 +252,17 @@ async function buildRoot(root: string): Promise<void> {
   }
   await writeFile(join(root, 'etc/passwd'), 'root:x:0:0:root:/:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/sh\n');
   await writeFile(join(root, 'etc/group'), 'root:x:0:\nnobody:x:65534:\n');
+}
+
+/** Copies a program with the libraries that it is linked with; returns their paths. */
+export async function copyProgram(program: string, root: string, into: string): Promise<readonly string[]> {
+  await copyFile(program, join(root, into));
+  const libraries = execFileSync('ldd', [program], { encoding: 'utf8' }).match(/\/\S+/g) ?? [];
+  for (const library of libraries) {
+    await mkdir(dirname(join(root, library)), { recursive: true });
+    await copyFile(library, join(root, library));
+  }
+  return libraries;
 }
 
 async function bundleServer(into: string): Promise<void> {

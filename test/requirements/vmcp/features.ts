@@ -65,10 +65,15 @@ export const features = [
   },
   {
     source: 'vmcp spec §2 optimizer',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.optimizer.embedding-provider-openai-exclusive':
         'openai together with spec.embeddingServerRef is rejected at admission',
+    },
+  },
+  {
+    source: 'vmcp spec §2 optimizer',
+    deferred: 'comes with the operator',
+    says: {
       'vmcp.optimizer.embedding-service-overridden':
         'spec.embeddingServerRef overrides embeddingService with a warning',
     },

@@ -185,7 +185,6 @@ export const server = [
   },
   {
     source: 'vmcp spec §9 versioning',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.versioning.resource-version': 'the resource version is v1beta1',
     },

@@ -19,19 +19,12 @@ export const status = [
   },
   {
     source: 'vmcp spec §2 status',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.status.phase': 'status.phase is Pending, Ready, Degraded or Failed, Pending by default',
       'vmcp.status.message': 'status.message is a string with the detail of the phase',
       'vmcp.status.url': 'status.url is the address of the aggregated server',
-      'vmcp.status.backend-count': 'status.backendCount is an int32 of routable backends, ready plus unauthenticated',
-      'vmcp.status.backend-count-excludes': 'status.backendCount leaves out unavailable, degraded and unknown backends',
       'vmcp.status.observed-generation': 'status.observedGeneration is an int64',
-      'vmcp.status.authz-config-hash': 'status.authzConfigHash is filled only when the reference is set',
-      'vmcp.status.oidc-config-hash': 'status.oidcConfigHash is filled only when the reference is set',
-      'vmcp.status.telemetry-config-hash': 'status.telemetryConfigHash is filled only when the reference is set',
       'vmcp.status.conditions': 'status.conditions is a list of observations',
-      'vmcp.status.discovered-backends': 'status.discoveredBackends lists the backends found from the group',
       'vmcp.condition.type':
         'conditions[].type is required CamelCase with an optional DNS-style prefix, at most 316 characters',
       'vmcp.condition.status': 'conditions[].status is required and True, False or Unknown',
@@ -39,6 +32,18 @@ export const status = [
       'vmcp.condition.message': 'conditions[].message is required, may be empty and has at most 32768 characters',
       'vmcp.condition.last-transition-time': 'conditions[].lastTransitionTime is a required date-time',
       'vmcp.condition.observed-generation': 'conditions[].observedGeneration is an int64 of at least 0',
+    },
+  },
+  {
+    source: 'vmcp spec §2 status',
+    deferred: 'comes with the operator',
+    says: {
+      'vmcp.status.backend-count': 'status.backendCount is an int32 of routable backends, ready plus unauthenticated',
+      'vmcp.status.backend-count-excludes': 'status.backendCount leaves out unavailable, degraded and unknown backends',
+      'vmcp.status.authz-config-hash': 'status.authzConfigHash is filled only when the reference is set',
+      'vmcp.status.oidc-config-hash': 'status.oidcConfigHash is filled only when the reference is set',
+      'vmcp.status.telemetry-config-hash': 'status.telemetryConfigHash is filled only when the reference is set',
+      'vmcp.status.discovered-backends': 'status.discoveredBackends lists the backends found from the group',
     },
   },
   {
@@ -63,7 +68,6 @@ export const status = [
   },
   {
     source: 'vmcp spec §3 states and transitions',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.state.phase-initial': 'the initial phase is Pending',
     },

@@ -109,6 +109,11 @@ const ofServers: readonly Omit<LimitCase, 'kind'>[] = [
     refuses: [-1, 2_147_483_648].map((db) => server({ sessionStorage: { provider: 'memory', db } })),
   },
   {
+    at: 'spec.sessionStorage.keyPrefix',
+    accepts: [server({ sessionStorage: { provider: 'memory', keyPrefix: 'tools:' } })],
+    refuses: [server({ sessionStorage: { provider: 'memory', keyPrefix: 5 } })],
+  },
+  {
     at: 'spec.sessionStorage.passwordRef.key',
     refuses: [server({ sessionStorage: { provider: 'memory', passwordRef: { name: 'a' } } })],
   },

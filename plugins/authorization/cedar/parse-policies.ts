@@ -5,6 +5,7 @@ import {
   policyToJson,
 } from '@cedar-policy/cedar-wasm/nodejs';
 import { nearest } from '@toolmgr/core';
+import { nestingProblem } from './nesting.ts';
 import { referencesOf, uidKey } from './references.ts';
 import type { StaticEntities } from './static-entities.ts';
 
@@ -65,6 +66,8 @@ type ReadText = { readonly policies: readonly Policy[] } | { readonly message: s
 
 function readText(text: string, index: number, entities: Pick<StaticEntities, 'has'>): ReadText {
   if (text.length > MAX_TEXT) return { message: `longer than ${MAX_TEXT} characters` };
+  const nested = nestingProblem(text);
+  if (nested !== undefined) return { message: nested };
   const parts = policySetTextToParts(text);
   if (parts.type === 'failure') return { message: errorText(text, parts.errors[0]) };
   const [template] = parts.policy_templates;

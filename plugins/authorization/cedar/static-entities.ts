@@ -1,4 +1,5 @@
 import { checkParseEntities, type EntityJson, type EntityUidJson } from '@cedar-policy/cedar-wasm/nodejs';
+import { nestingProblem } from './nesting.ts';
 import { uidKey } from './references.ts';
 
 /** Entities of the configuration by their keys. */
@@ -12,6 +13,8 @@ const MAX_ENTITIES = 10_000;
  * An error has the position in the text or the index of the entity.
  */
 export function readEntities(text: string): { readonly entities: StaticEntities } | { readonly message: string } {
+  const nested = nestingProblem(text);
+  if (nested !== undefined) return { message: nested };
   let given: unknown;
   try {
     given = JSON.parse(text);

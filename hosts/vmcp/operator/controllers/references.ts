@@ -47,6 +47,7 @@ const authServerSecrets = (at: string): readonly ReferenceField[] =>
     'delegateClients[].clientSecretRef',
     'hmacSecretRefs[]',
     'signingKeySecretRefs[]',
+    'storage.encryptionKeySecretRefs[]',
     'storage.redis.aclUserConfig.passwordSecretRef',
     'storage.redis.aclUserConfig.usernameSecretRef',
     'storage.redis.sentinelTls.caCertSecretRef',

@@ -1,5 +1,6 @@
 import { type KubeObject, keyOf, keyText } from '@toolmgr/plugins/kubernetes';
 import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import {
   gatewaysConcernedBy,
   membersOf,
@@ -9,6 +10,7 @@ import {
   referrersOf,
 } from '../../../../../hosts/vmcp/operator/controllers/references.ts';
 import type { Cache, Caches } from '../../../../../hosts/vmcp/operator/machinery/controller.ts';
+import { ownCrds } from '../../../../support/controllers.ts';
 
 const rows = Object.entries(REFERENCE_FIELDS).flatMap(([kind, fields]) =>
   fields.map((field) => ({ owner: kind, ...field })),
@@ -53,6 +55,22 @@ describe('references of objects', () => {
     const names = membersOf({ namespace: 'team', name: 'g' }, caches).map((each) => each.object.metadata.name);
     expect(names).toEqual(['b', 'z', 'e']);
   });
+});
+
+describe('the table of references', () => {
+  const manifests = parseAllDocuments(ownCrds()).map((document) => document.toJS() as Crd);
+  it.each(manifests.map((crd) => [crd.spec.names.kind, crd] as const))(
+    'has every field of %s that names another object',
+    (kind, crd) => {
+      const schema = crd.spec.versions[0]?.schema.openAPIV3Schema.properties?.spec;
+      // config.authServerConfig is replaced by spec.authServerConfig
+      const found = referencesIn(schema ?? {}, '').filter((path) => !path.startsWith('config.authServerConfig.'));
+      const listed = (REFERENCE_FIELDS[kind] ?? [])
+        .map(({ path }) => path)
+        .filter((path) => /Refs?(\[\])?\.name$/.test(path));
+      expect(found.sort()).toEqual(listed.sort());
+    },
+  );
 });
 
 describe('gateways that an object concerns', () => {
@@ -103,6 +121,30 @@ function specWith(path: string, value: string): Record<string, unknown> {
     .split('.')
     .reduceRight<unknown>((inner, key) => (key === '[]' ? [inner] : { [key === '*' ? 'any' : key]: inner }), value);
   return made as Record<string, unknown>;
+}
+
+interface Crd {
+  readonly spec: {
+    readonly names: { readonly kind: string };
+    readonly versions: readonly { readonly schema: { readonly openAPIV3Schema: Schema } }[];
+  };
+}
+interface Schema {
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly items?: Schema;
+  readonly additionalProperties?: Schema | boolean;
+}
+
+/** Paths of names below keys that end with Ref or Refs. */
+function referencesIn({ properties = {}, items, additionalProperties }: Schema, at: string): string[] {
+  const isRef = /Refs?(\[\])?$/.test(at);
+  const below = (key: string): string => (at === '' ? key : `${at}.${key}`);
+  return [
+    ...(isRef && properties.name !== undefined ? [`${at}.name`] : []),
+    ...Object.entries(properties).flatMap(([key, schema]) => referencesIn(schema, below(key))),
+    ...(items === undefined ? [] : referencesIn(items, `${at}[]`)),
+    ...(typeof additionalProperties === 'object' ? referencesIn(additionalProperties, below('*')) : []),
+  ];
 }
 
 /** Caches with the index over some objects. */

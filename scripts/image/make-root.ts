@@ -23,8 +23,8 @@ const UNUSED_FOLDERS = new Set([
   ...['test', 'tests', '__tests__', 'example', 'examples', 'benchmark', 'benchmarks', 'bench'],
   ...['.github', '.bin', 'prebuilds'],
 ]);
-/** Packages that no command in a container loads. */
-const UNUSED_PACKAGES = ['@types', 'undici-types'];
+/** Packages that no command in a pod loads: only `operator --kubeconfig` reads kubeconfig files. */
+const UNUSED_PACKAGES = ['@types', 'undici-types', '@kubernetes/client-node'];
 
 const [repository = '', root = ''] = process.argv.slice(2);
 

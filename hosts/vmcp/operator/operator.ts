@@ -39,7 +39,7 @@ export interface RunningOperator extends AsyncDisposable {
   stop(): Promise<void>;
 }
 
-/** The Lease of all operators of a namespace. */
+/** The Lease of the operators of a namespace, unless they name another. */
 export const LEASE = 'toolmgr-operator-leader-election';
 /** A request for the Lease that takes longer has failed, so that there is time for another one. */
 const LEASE_REQUEST_MS = 5_000;
@@ -93,7 +93,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     if (stopping.signal.aborted) return;
     log.info('all objects are read', { ms: Math.round(performance.now() - startedMs) });
     if (leaderElect) {
-      const lease = { namespace: settings.namespace, name: LEASE };
+      const lease = { namespace: settings.namespace, name: settings.leaseName ?? LEASE };
       const election = { api: leaseApi, lease, identity: settings.identity, log };
       leadership = await acquireLeadership(election, stopping.signal);
       if (leadership === undefined) return;

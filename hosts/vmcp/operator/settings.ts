@@ -9,6 +9,8 @@ export interface OperatorSettings {
   readonly namespace: string;
   /** Name of this process among the replicas. */
   readonly identity: string;
+  /** Name of the Lease, when it is not the default: installations in one namespace have one each. */
+  readonly leaseName?: string;
   /** Image of the pods. */
   readonly image: string;
   readonly imagePullSecrets: readonly string[];
@@ -26,6 +28,7 @@ export const OPERATOR_VARIABLES = {
   WATCH_NAMESPACE: 'namespaces to watch, separated by commas (all)',
   POD_NAMESPACE: 'namespace of the operator and its Lease (that of the service account or of the kubeconfig)',
   POD_NAME: 'name of this replica (host name)',
+  TOOLMGR_LEASE_NAME: 'name of the Lease, when a namespace has several operators (toolmgr-operator-leader-election)',
   TOOLMGR_IMAGE: 'image of the pods (that of the same version)',
   TOOLMGR_DEFAULT_IMAGE_PULL_SECRETS: 'pull secrets of all pods, separated by commas',
   TOOLMGR_OPENSHIFT: 'true: pods get no user ids, because OpenShift assigns them (false)',
@@ -48,10 +51,15 @@ export function settingsFrom(
     if (!LABEL.test(namespace)) throw new UsageError(`WATCH_NAMESPACE: '${namespace}' is not a name of a namespace`);
   }
   const redis = redisFrom(env);
+  const leaseName = env.TOOLMGR_LEASE_NAME ?? '';
+  if (leaseName !== '' && !LABEL.test(leaseName)) {
+    throw new UsageError(`TOOLMGR_LEASE_NAME: '${leaseName}' is not a name of a Lease`);
+  }
   return {
     namespaces,
     namespace: env.POD_NAMESPACE || own.namespace,
     identity: env.POD_NAME || own.identity,
+    ...(leaseName === '' ? {} : { leaseName }),
     image: env.TOOLMGR_IMAGE || DEFAULT_IMAGE,
     imagePullSecrets: listOf(env.TOOLMGR_DEFAULT_IMAGE_PULL_SECRETS),
     isOpenShift: booleanFrom(env, 'TOOLMGR_OPENSHIFT'),

@@ -92,6 +92,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | quote }}
   value: {{ include "toolmgr.fullname" . }}
 - name: NODE_OPTIONS
   value: {{ printf "--max-old-space-size=%v" .Values.operator.maxOldSpaceMiB | quote }}
+{{- if .Values.operator.openshift }}
+- name: TOOLMGR_OPENSHIFT
+  value: 'true'
+{{- end }}
 {{- with include "toolmgr.pullSecretNames" . }}
 - name: TOOLMGR_DEFAULT_IMAGE_PULL_SECRETS
   value: {{ . | quote }}

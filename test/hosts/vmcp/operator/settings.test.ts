@@ -23,6 +23,7 @@ describe('the environment of the operator', () => {
       TOOLMGR_IMAGE: 'registry.local/toolmgr:1',
       TOOLMGR_DEFAULT_IMAGE_PULL_SECRETS: 'one,two',
       TOOLMGR_OPENSHIFT: 'true',
+      TOOLMGR_LEASE_NAME: 'second-operator',
       TOOLMGR_DEFAULT_REDIS_ADDR: 'redis.system:6379',
       TOOLMGR_DEFAULT_REDIS_SECRET_NAME: 'redis',
     };
@@ -30,6 +31,7 @@ describe('the environment of the operator', () => {
       namespaces: ['a', 'b'],
       namespace: 'system',
       identity: 'operator-1',
+      leaseName: 'second-operator',
       image: 'registry.local/toolmgr:1',
       imagePullSecrets: ['one', 'two'],
       isOpenShift: true,

@@ -1,4 +1,5 @@
 import { sharedKindsPart } from './controllers/shared-kinds-part.ts';
+import { virtualMcpServers } from './controllers/virtual-mcp-server/part.ts';
 import type { Controller, InformerSpec } from './machinery/controller.ts';
 import type { OperatorSettings } from './settings.ts';
 
@@ -14,4 +15,4 @@ export interface OperatorPart {
  *
  * Shape: a function is called once at the start.
  */
-export const PARTS: readonly ((settings: OperatorSettings) => OperatorPart)[] = [sharedKindsPart];
+export const PARTS: readonly ((settings: OperatorSettings) => OperatorPart)[] = [sharedKindsPart, virtualMcpServers];

@@ -35,6 +35,21 @@ export const resource = [
   {
     source: 'vmcp spec §2 spec',
     says: {
+      'vmcp.spec.image-pull-secrets-where':
+        'spec.imagePullSecrets applies to the pod spec and to the operator-managed service account',
+      'vmcp.spec.image-pull-secrets-union':
+        'the pod list is the union by name of spec.imagePullSecrets and the pod template list',
+      'vmcp.spec.image-pull-secrets-collision': 'on a name collision the pod template entry wins',
+      'vmcp.spec.image-pull-secrets-service-account': 'the service account list comes only from spec.imagePullSecrets',
+      'vmcp.spec.pod-template-spec':
+        'spec.podTemplateSpec customises the pod, whose aggregator container is named vmcp',
+      'vmcp.spec.replicas-unset': 'without spec.replicas the operator leaves the number of replicas alone',
+      'vmcp.spec.service-account': 'spec.serviceAccount names an existing account, and one is created without it',
+    },
+  },
+  {
+    source: 'vmcp spec §2 spec',
+    says: {
       'vmcp.spec.group-ref': 'spec.groupRef is required and holds name',
       'vmcp.spec.group-ref-name': 'spec.groupRef.name is required with at least 1 character',
       'vmcp.spec.incoming-auth-required': 'spec.incomingAuth is required, with type anonymous for none',
@@ -60,19 +75,9 @@ export const resource = [
       'vmcp.spec.auth-server-config-absent': 'without spec.authServerConfig an external identity provider is used',
       'vmcp.spec.embedding-server-ref-optimizer': 'spec.embeddingServerRef is required when the optimizer is enabled',
       'vmcp.spec.embedding-server-ref-ready': 'the referenced EmbeddingServer must be ready',
-      'vmcp.spec.image-pull-secrets-where':
-        'spec.imagePullSecrets applies to the pod spec and to the operator-managed service account',
-      'vmcp.spec.image-pull-secrets-union':
-        'the pod list is the union by name of spec.imagePullSecrets and the pod template list',
-      'vmcp.spec.image-pull-secrets-collision': 'on a name collision the pod template entry wins',
-      'vmcp.spec.image-pull-secrets-service-account': 'the service account list comes only from spec.imagePullSecrets',
       'vmcp.spec.outgoing-auth-precedence': 'spec.outgoingAuth takes precedence over config.outgoingAuth',
       'vmcp.spec.passthrough-headers':
         'spec.passthroughHeaders is string[] and takes precedence over config.passthroughHeaders',
-      'vmcp.spec.pod-template-spec':
-        'spec.podTemplateSpec customises the pod, whose aggregator container is named vmcp',
-      'vmcp.spec.replicas-unset': 'without spec.replicas the operator leaves the number of replicas alone',
-      'vmcp.spec.service-account': 'spec.serviceAccount names an existing account, and one is created without it',
       'vmcp.spec.session-storage-absent': 'without spec.sessionStorage no session storage is configured',
     },
   },

@@ -76,9 +76,10 @@ function mergeMap(base: Json, patch: Json, place: Place): Json {
 }
 
 function mergeValue(base: unknown, patch: unknown, place: Place): unknown {
-  if (isObject(patch)) return mergeMap(isObject(base) ? base : {}, patch, place);
   const key = LIST_KEYS[place.path];
-  if (!Array.isArray(patch)) return key === undefined ? patch : fail(place, 'it must be a list', base);
+  if (key !== undefined && !Array.isArray(patch)) return fail(place, 'it must be a list', base);
+  if (isObject(patch)) return mergeMap(isObject(base) ? base : {}, patch, place);
+  if (!Array.isArray(patch)) return patch;
   if (key === undefined)
     return patch.map((item) =>
       mergeValue(undefined, item, { ...place, path: `${place.path}[]`, depth: place.depth + 1 }),

@@ -53,13 +53,10 @@ interface Known {
   /** Resource version whose content was compared; for types with metadata only. */
   compared?: string;
   /** What the last write returned, until the cache has it. */
-  written?: { readonly object: KubeObject; readonly at: number };
+  written?: KubeObject;
   /** uid of a deleted object, until the cache has no more of it. */
   removed?: string;
 }
-
-/** How long a written object counts as existing while the cache does not have it. */
-const CACHE_LAG_MS = 30_000;
 
 /** Objects of owners; one per controller. */
 export function createOwnedObjects(): OwnedObjects {
@@ -84,12 +81,12 @@ export function createOwnedObjects(): OwnedObjects {
         const sent = uid === undefined ? body : { ...body, metadata: { ...body.metadata, uid } };
         const options = { manager: MANAGER, force: result === 'updated' };
         const object = await context.api.apply(type, sent, options);
-        known.written = { object, at: context.now() };
+        known.written = object;
         known.compared = object.metadata.resourceVersion;
         known.settled = hasApplied(object, body) ? undefined : { hash, values: contentHash(valuesAt(object, body)) };
         return { result, object };
       };
-      const cached = latest(context.caches.of(type).get(key), known, context.now());
+      const cached = latest(context.caches.of(type).get(key), known);
       const live = cached ?? (await context.api.get(type, key));
       if (live === undefined) return write('created').catch((cause) => foreignWhenTaken(cause, type, key));
       const refused = refusalOf(owner, type, live);
@@ -112,9 +109,7 @@ export function createOwnedObjects(): OwnedObjects {
     async remove(owner, type, key, context) {
       const known = owners.get(ownerKey(owner.kind, keyOf(owner)))?.get(`${type.kind}/${key.name}`);
       const live =
-        known === undefined
-          ? context.caches.of(type).get(key)
-          : latest(context.caches.of(type).get(key), known, context.now());
+        known === undefined ? context.caches.of(type).get(key) : latest(context.caches.of(type).get(key), known);
       if (live === undefined || refusalOf(owner, type, live) !== undefined) return false;
       const { uid } = live.metadata;
       if (uid === undefined || known?.removed === uid) return false;
@@ -146,14 +141,11 @@ function bodyOf<T extends KubeObject>(owner: KubeObject, object: Applied<T>): { 
   return { body: { ...object, metadata: { ...metadata, annotations } }, hash };
 }
 
-/** The newer one of the cached and the written object. */
-function latest<T extends KubeObject>(cached: T | undefined, known: Known, now: number): T | undefined {
+/** The newer one of the cached and the written object; `undefined` when the cache has none, which may be its delay. */
+function latest<T extends KubeObject>(cached: T | undefined, known: Known): T | undefined {
   const { written, removed } = known;
-  if (cached?.metadata.uid === removed && removed !== undefined) return undefined;
-  if (written === undefined) return cached;
-  const isCurrent =
-    cached === undefined ? now - written.at > CACHE_LAG_MS : versionOf(cached) >= versionOf(written.object);
-  if (!isCurrent) return written.object as T;
+  if (cached === undefined || (removed !== undefined && cached.metadata.uid === removed)) return undefined;
+  if (written !== undefined && versionOf(cached) < versionOf(written)) return written as T;
   known.written = undefined;
   return cached;
 }

@@ -17,7 +17,7 @@ import { mergePodTemplate } from '../../objects/merge-pod-template.ts';
 import type { Wanted } from '../../objects/owned-objects.ts';
 import type { PodInputs, Resolution } from '../../resolve/resolution.ts';
 import { labelsOf, namesOf, PORT, selectorOf } from './object-names.ts';
-import { CHECKSUM_ANNOTATION, CONTAINER, podTemplate, SERVER_ANNOTATION } from './pod-template.ts';
+import { CHECKSUM_ANNOTATION, CONTAINER, podTemplate } from './pod-template.ts';
 
 /** Deployment annotation: `spec.replicas` of the VirtualMCPServer sets the number of pods. */
 export const REPLICAS_ANNOTATION = 'toolmgr.dev/sets-replicas';
@@ -104,14 +104,11 @@ function templateProblem(
 ): string | undefined {
   const changed = Object.keys(selector).find((label) => metadata?.labels?.[label] !== selector[label]);
   if (changed !== undefined) return `it must not change the label ${changed}, by which pods are found`;
-  const { annotations } = generated.metadata ?? {};
-  const lost = OWN_ANNOTATIONS.find((name) => metadata?.annotations?.[name] !== annotations?.[name]);
-  if (lost !== undefined) return `it must not change the annotation ${lost}`;
+  const checksum = generated.metadata?.annotations?.[CHECKSUM_ANNOTATION];
+  if (metadata?.annotations?.[CHECKSUM_ANNOTATION] !== checksum) return `it must not change ${CHECKSUM_ANNOTATION}`;
   if (!spec?.containers?.some(({ name }) => name === CONTAINER)) return `it must keep the container ${CONTAINER}`;
   return undefined;
 }
-
-const OWN_ANNOTATIONS = [CHECKSUM_ANNOTATION, SERVER_ANNOTATION];
 
 function accountOf({ server, imagePullSecrets }: BuildInput): WantedObject {
   const { name, namespace } = keyOf(server);

@@ -1,6 +1,5 @@
 import type { ObjectKey } from '@toolmgr/plugins/kubernetes';
 import { MANAGED_BY } from '../../objects/managed-informers.ts';
-import { derivedName, labelValue } from '../derived-name.ts';
 
 /** Names of the objects of a VirtualMCPServer. */
 export interface ObjectNames {
@@ -19,24 +18,16 @@ export interface ObjectNames {
 /** Port of the endpoint, in the pod and at the Service. */
 export const PORT = 4483;
 
-/** Names for a VirtualMCPServer. Those that would be too long are shortened and get a hash. */
+/** Names for a VirtualMCPServer, whose own name has at most 58 characters: resolving checks it. */
 export function namesOf(name: string): ObjectNames {
   return {
-    deployment: boundedName(name, '', MAX_DEPLOYMENT),
-    service: derivedName(name, { prefix: 'vmcp-' }),
-    account: boundedName(name, '-vmcp'),
-    config: boundedName(name, '-vmcp-config'),
-    backends: boundedName(name, '-vmcp-backends'),
-    report: boundedName(name, '-vmcp-report'),
+    deployment: name,
+    service: `vmcp-${name}`,
+    account: `${name}-vmcp`,
+    config: `${name}-vmcp-config`,
+    backends: `${name}-vmcp-backends`,
+    report: `${name}-vmcp-report`,
   };
-}
-
-/** Longest name of an object. Its pods add the hash of their ReplicaSet. */
-const MAX_NAME = 253;
-const MAX_DEPLOYMENT = 230;
-
-function boundedName(name: string, suffix: string, max = MAX_NAME): string {
-  return name.length + suffix.length <= max ? `${name}${suffix}` : derivedName(name, { suffix, max });
 }
 
 /** Address of the Service inside the cluster, without path: `status.url`. */
@@ -48,17 +39,22 @@ export function serviceUrl({ namespace, name }: ObjectKey, clusterDomain = 'clus
 export function labelsOf(name: string): Readonly<Record<string, string>> {
   return {
     app: KIND_LABEL,
-    'app.kubernetes.io/instance': labelValue(name),
+    'app.kubernetes.io/instance': name,
     ...MANAGED_BY,
     'app.kubernetes.io/name': KIND_LABEL,
     toolmgr: 'true',
-    'toolmgr-name': labelValue(name),
+    'toolmgr-name': name,
   };
 }
 
 /** Labels by which the Deployment and the Service select pods; a Deployment can never change them. */
 export function selectorOf(name: string): Readonly<Record<string, string>> {
-  return { 'app.kubernetes.io/instance': labelValue(name), 'app.kubernetes.io/name': KIND_LABEL };
+  return { 'app.kubernetes.io/instance': name, 'app.kubernetes.io/name': KIND_LABEL };
+}
+
+/** The VirtualMCPServer of a labelled pod; `undefined` for pods of other kinds. */
+export function serverOfLabels(labels: Readonly<Record<string, string>> = {}): string | undefined {
+  return labels['app.kubernetes.io/name'] === KIND_LABEL ? labels['app.kubernetes.io/instance'] : undefined;
 }
 
 const KIND_LABEL = 'virtualmcpserver';

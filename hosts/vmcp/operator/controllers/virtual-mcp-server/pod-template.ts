@@ -6,9 +6,6 @@ import { labelsOf, namesOf, PORT } from './object-names.ts';
 /** Pod annotation with the checksum of the configuration: a change of it makes new pods. */
 export const CHECKSUM_ANNOTATION = 'toolmgr.dev/config-checksum';
 
-/** Pod annotation with the name of the VirtualMCPServer, which may be too long for a label. */
-export const SERVER_ANNOTATION = 'toolmgr.dev/virtual-mcp-server';
-
 /** Name of the container of the aggregator. */
 export const CONTAINER = 'vmcp';
 
@@ -28,7 +25,7 @@ export function podTemplate(input: PodTemplateInput): PodTemplate {
   const { key, image, inputs, serviceAccount, imagePullSecrets, isOpenShift = false } = input;
   return {
     metadata: {
-      annotations: { [CHECKSUM_ANNOTATION]: inputs.checksum, [SERVER_ANNOTATION]: key.name },
+      annotations: { [CHECKSUM_ANNOTATION]: inputs.checksum },
       labels: labelsOf(key.name),
     },
     spec: {
@@ -92,12 +89,10 @@ function probe(path: string): object {
   return { httpGet: { path, port: 'http', scheme: 'HTTP' } };
 }
 
-function environment({ key, inputs }: PodTemplateInput): readonly EnvVar[] {
+function environment({ inputs }: PodTemplateInput): readonly EnvVar[] {
   return [
     { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
     { name: 'TOOLMGR_CONFIG_CHECKSUM', value: inputs.checksum },
-    { name: 'VMCP_NAME', value: key.name },
-    { name: 'VMCP_NAMESPACE', value: key.namespace },
     ...inputs.env,
   ];
 }

@@ -17,7 +17,7 @@ import { MANAGED_INFORMERS, managedPods } from '../../objects/managed-informers.
 import { controllerOf } from '../../objects/owned-objects.ts';
 import type { Defaults } from '../../resolve/related.ts';
 import { gatewaysConcernedBy } from '../references.ts';
-import { SERVER_ANNOTATION } from './pod-template.ts';
+import { serverOfLabels } from './object-names.ts';
 
 const TYPE = typeOfKind(virtualMcpServer);
 
@@ -67,6 +67,6 @@ function* ownerOf(object: KubeObject): Iterable<ObjectKey> {
 }
 
 function* serverOf(pod: KubeObject): Iterable<ObjectKey> {
-  const name = pod.metadata.annotations?.[SERVER_ANNOTATION];
+  const name = serverOfLabels(pod.metadata.labels);
   if (name !== undefined) yield { namespace: keyOf(pod).namespace, name };
 }

@@ -54,7 +54,7 @@ export async function writeObjects(
     if (ensured.result === 'blocked') {
       return { outcome: { result: 'waiting', phase: 'Pending', message: ensured.message }, conditions, events };
     }
-    events.push(...eventOf(wanted, ensured));
+    events.push(...eventOf(wanted, ensured, context.now()));
   }
   for (const { type, name } of built.unwanted) {
     await owned.remove(server, type, { namespace: keyOf(server).namespace, name }, context);
@@ -89,16 +89,26 @@ async function keepReplicas({ object }: WantedObject, { api, caches }: Reconcile
   const key: ObjectKey = keyOf(object);
   const live = caches.of(deployments).get(key);
   if (live?.metadata.annotations?.[REPLICAS_ANNOTATION] === undefined) return;
-  const { uid } = live.metadata;
+  const { uid, generation = 0, annotations } = live.metadata;
+  // this write was made, and the process ended before the next one
+  if (annotations[KEPT_ANNOTATION] === `${generation}`) return;
   const kept = { replicas: live.spec.replicas ?? 1 } as Deployment['spec'];
   const { apiVersion, kind } = deployments;
-  const metadata = { ...key, ...(uid === undefined ? {} : { uid }) };
+  const metadata = {
+    ...key,
+    ...(uid === undefined ? {} : { uid }),
+    annotations: { [KEPT_ANNOTATION]: `${generation + 1}` }, // a changed annotation of a Deployment is a new generation
+  };
   await api.apply(deployments, { apiVersion, kind, metadata, spec: kept }, { manager: 'toolmgr-operator-replicas' });
 }
 
-/** The API server will refuse the same object again. */
+/** Generation of the Deployment at which another manager got the number of pods. */
+const KEPT_ANNOTATION = 'toolmgr.dev/kept-replicas';
+
+/** The API server will refuse the same object again. A field that a type does not have is a 500 of server-side apply. */
 function isRefusal(cause: unknown): cause is ApiError {
-  return cause instanceof ApiError && REFUSALS.has(cause.status);
+  if (!(cause instanceof ApiError)) return false;
+  return REFUSALS.has(cause.status) || (cause.status === 500 && cause.message.includes('typed patch object'));
 }
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 422]);
@@ -131,14 +141,23 @@ const FAILED: Readonly<Record<string, { readonly create: string; readonly update
   Service: { create: 'ServiceCreationFailed' },
 };
 
-function eventOf({ type: { kind } }: WantedObject, ensured: Ensured): readonly EventText[] {
-  if (ensured.result !== 'created' && ensured.result !== 'updated') return [];
-  const verb = ensured.result === 'created' ? 'Created' : 'Updated';
-  const reason = `${kind}${verb}`;
-  if (!REPORTED.has(reason)) return [];
-  const { name, uid = '', generation = 0 } = ensured.object.metadata;
-  const message = `${kind} ${name} was ${ensured.result}`;
-  return [{ type: 'Normal', reason, message, action: 'Reconcile', transition: `${uid}/${generation}` }];
+/**
+ * The event of a write. That of a creation is repeated for some time, in case the process ended before it was reported: the
+ * recorder reports a transition once.
+ */
+function eventOf({ type: { kind } }: WantedObject, { result, object }: Kept, nowMs: number): readonly EventText[] {
+  const { name, uid = '', generation = 0, creationTimestamp = '' } = object.metadata;
+  const isYoung = Math.abs(nowMs - Date.parse(creationTimestamp)) < YOUNG_MS;
+  const events: readonly EventText[] = [
+    { ...NORMAL, reason: `${kind}Created`, message: `${kind} ${name} was created`, transition: uid },
+    { ...NORMAL, reason: `${kind}Updated`, message: `${kind} ${name} was updated`, transition: `${uid}/${generation}` },
+  ];
+  const happened = [result === 'created' || isYoung, result === 'updated'];
+  return events.filter(({ reason }, at) => happened[at] === true && REPORTED.has(reason));
 }
 
+type Kept = Extract<Ensured, { readonly object: unknown }>;
+
+const NORMAL = { type: 'Normal', action: 'Reconcile' } as const;
+const YOUNG_MS = 120_000;
 const REPORTED: ReadonlySet<string> = new Set(['DeploymentCreated', 'DeploymentUpdated', 'ServiceCreated']);

@@ -3,6 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { createGateway, readPlan } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { addWorkflowCommands } from './workflow/main.ts';
@@ -63,13 +64,27 @@ function later(flag: string): never {
 }
 
 function addValidate(vmcp: Command): void {
-  withFile(vmcp.command('validate').description('check a file and print a summary'))
+  withFile(
+    vmcp.command('validate').description('check a vmcp file, or manifests as a cluster would, and print a summary'),
+  )
     .option('--connect', 'also connect to the backends once and check the names of the file against their lists')
     .addHelpText(
       'after',
-      '\nExamples:\n  toolmgr vmcp validate -c vmcp.yaml\n  toolmgr vmcp validate -c vmcp.yaml --connect',
+      `
+A YAML file with a VirtualMCPServer and the objects that it refers to is checked as the API server and the operator would check
+it. References to objects that are not in the file are listed as not checked.
+
+Examples:
+  toolmgr vmcp validate -c vmcp.yaml
+  toolmgr vmcp validate -c vmcp.yaml --connect
+  toolmgr vmcp validate -c manifests.yaml --format json`,
     )
     .action(async ({ config: file, format, connect }: FileOptions & { readonly connect?: boolean }) => {
+      const text = await (await import('./read-config.ts')).readConfigText(file);
+      if ((await import('./manifests/read-manifests.ts')).isManifest(text)) {
+        if (connect) throw new UsageError('--connect needs a vmcp file; the backends of manifests are in the cluster');
+        return validateManifests(text, file, format);
+      }
       const read = await readFile(file);
       const { config } = read;
       const asked = connect ? await (await import('./check-against-backends.ts')).checkAgainstBackends(read, file) : [];
@@ -87,6 +102,20 @@ function addValidate(vmcp: Command): void {
       for (const [key, value] of Object.entries(config.metadata ?? {}))
         stdout.line(`  metadata       ${key}: ${value}`);
     });
+}
+
+async function validateManifests(text: string, file: string, format: FileOptions['format']): Promise<void> {
+  const [{ checkManifests }, { printReport }, { catalogue }] = await Promise.all([
+    import('./manifests/check-manifests.ts'),
+    import('./manifests/print-report.ts'),
+    import('@toolmgr/plugins'),
+  ]);
+  const report = await checkManifests(text, file, catalogue);
+  if (format === 'json') {
+    const { isValid, ...rest } = report;
+    stdout.line(JSON.stringify({ valid: isValid, ...rest }));
+  } else printReport(file, report);
+  if (!report.isValid) process.exitCode = EXIT_CODES.failed.code;
 }
 
 function addInit(vmcp: Command): void {

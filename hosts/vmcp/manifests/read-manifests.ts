@@ -11,9 +11,10 @@ export interface Manifest {
   readonly line: number;
 }
 
-/** Whether a text is manifests and no vmcp file: its first document has `apiVersion` and `kind`. */
+/** Whether a text is manifests and no vmcp file: it has `apiVersion` and `kind` at top level, as YAML or JSON. */
 export function isManifest(text: string): boolean {
-  return /^apiVersion:\s*\S/m.test(text) && /^kind:\s*\S/m.test(text);
+  if (/^\s*\{/.test(text)) return /"apiVersion"\s*:/.test(text) && /"kind"\s*:/.test(text);
+  return /^["']?apiVersion["']?:\s*\S/m.test(text) && /^["']?kind["']?:\s*\S/m.test(text);
 }
 
 /**

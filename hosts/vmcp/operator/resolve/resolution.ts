@@ -117,3 +117,11 @@ export function isResolved(type: string): boolean {
 }
 
 const OF_PODS: ReadonlySet<string> = new Set(['Ready', 'Degraded']);
+
+/** Whether a condition is a failed check because of which no pods are made. Others are about single backends, or advice. */
+export function stopsServer({ type, status }: ResolvedCondition): boolean {
+  return status === 'False' && !ADVICE.has(type) && !OF_BACKENDS.test(type);
+}
+
+const ADVICE: ReadonlySet<string> = new Set(['SessionStorageWarning', 'IdentitySynthesized', 'BackendsDiscovered']);
+const OF_BACKENDS = /^(?:DefaultAuthConfig$|BackendAuthConfig-|DiscoveredAuthConfig-)/;

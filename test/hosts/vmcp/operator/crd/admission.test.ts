@@ -4,11 +4,12 @@ import { REFERENCE_FIELDS } from '../../../../../hosts/vmcp/operator/controllers
 import { type CheckManifest, createManifestCheck } from '../../../../../hosts/vmcp/operator/crd/check-manifest.ts';
 import { KINDS } from '../../../../../hosts/vmcp/operator/kinds/index.ts';
 import type { RequirementId } from '../../../../requirements.ts';
-import { allCrds } from '../../../../support/crds.ts';
-import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
+import { missingKube } from '../../../../support/kube.ts';
 import { proves } from '../../../../support/proves.ts';
+import { type AdmissionServer, objectOf, startAdmissionServer } from './admission-server.ts';
 import { LIMIT_CASES, type LimitCase } from './limit-cases.ts';
-import { OIDC, RULE_CASES, type RuleCase, server } from './rule-cases.ts';
+import { RULE_CASES } from './rule-cases.ts';
+import { OIDC, type RuleCase, server } from './server-cases.ts';
 
 const missing = missingKube();
 const onServer = missing === undefined ? proves : proves.skipIf(true, missing);
@@ -96,32 +97,16 @@ const RELATED: readonly (readonly [RequirementId, string, string, object])[] = [
   ],
 ];
 
-interface Answer {
-  readonly status: number;
-  /** Fields at fault with the messages of the API server. */
-  readonly causes: readonly { readonly field?: string; readonly message: string }[];
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
 describe.skipIf(missing)(`admission by the API server${missing === undefined ? '' : ` (${missing})`}`, () => {
-  let kube: KubeCluster;
+  let api: AdmissionServer;
   let check: CheckManifest;
   beforeAll(async () => {
     check = await createManifestCheck(catalogue);
-    kube = await startKube({ controllers: false, crds: allCrds() });
-    await untilServed(kube);
+    api = await startAdmissionServer();
   }, 300_000);
-  afterAll(async () => kube?.[Symbol.asyncDispose]());
+  afterAll(async () => api?.kube[Symbol.asyncDispose]());
 
-  const objectOf = (kind: string, spec: unknown) =>
-    JSON.parse(JSON.stringify({ apiVersion: 'toolmgr.dev/v1beta1', kind, metadata: { name: 'a' }, spec }));
-
-  async function create(kind: string, spec: unknown, query = 'dryRun=All&fieldValidation=Strict'): Promise<Answer> {
-    const answer = await kube.request('POST', `${pathOf(kind)}?${query}`, objectOf(kind, spec));
-    const body = answer.body as Readonly<Record<string, unknown>>;
-    const details = body.details as { causes?: Answer['causes'] } | undefined;
-    return { status: answer.status, causes: details?.causes ?? [], body };
-  }
+  const create: AdmissionServer['create'] = (kind, spec, query) => api.create(kind, spec, query);
 
   /** The local check says the same, so that `toolmgr vmcp validate` needs no cluster. */
   async function expectAccepted(kind: string, spec: object): Promise<void> {
@@ -299,7 +284,7 @@ describe.skipIf(missing)(`admission by the API server${missing === undefined ? '
     ['vmcp.identity.api-version', 'vmcp.identity.kind', 'vmcp.identity.namespaced', 'vmcp.versioning.resource-version'],
     'serves every kind with its names, its category and a status of its own',
     async () => {
-      const answer = await kube.request('GET', '/apis/toolmgr.dev/v1beta1');
+      const answer = await api.kube.request('GET', '/apis/toolmgr.dev/v1beta1');
       const { resources } = answer.body as { resources: Served[] };
       for (const { kind, plural, shortNames } of KINDS) {
         const found = resources.find((each) => each.name === plural);
@@ -307,94 +292,6 @@ describe.skipIf(missing)(`admission by the API server${missing === undefined ? '
         expect(resources.map(({ name }) => name)).toContain(`${plural}/status`);
       }
     },
-  );
-
-  const statusLines = [
-    ...['vmcp.status.phase', 'vmcp.status.message', 'vmcp.status.url', 'vmcp.status.observed-generation'],
-    ...['vmcp.status.conditions', 'vmcp.condition.type', 'vmcp.condition.status', 'vmcp.condition.reason'],
-    ...['vmcp.condition.message', 'vmcp.condition.last-transition-time', 'vmcp.condition.observed-generation'],
-  ] as RequirementId[];
-  onServer(
-    statusLines,
-    'takes a status that the contract allows, and no other',
-    async () => {
-      const { status } = await create('VirtualMCPServer', server(), 'fieldValidation=Strict');
-      expect(status).toBe(201);
-      const write = (changes: object) =>
-        kube.request(
-          'PATCH',
-          `${pathOf('VirtualMCPServer')}/a/status?fieldValidation=Strict`,
-          { status: changes },
-          'application/merge-patch+json',
-        );
-      const condition = {
-        ...{ type: 'example.com/Ready', status: 'True', reason: 'AllReady', message: '' },
-        ...{ lastTransitionTime: '2026-01-01T00:00:00Z', observedGeneration: 1 },
-      };
-      const backend = {
-        ...{
-          name: 'a',
-          url: 'http://a',
-          status: 'ready',
-          message: 'm',
-          authType: 'header_injection',
-          authConfigRef: 'c',
-        },
-        ...{ circuitBreakerState: 'half-open', circuitLastChanged: '2026-01-01T00:00:00Z', consecutiveFailures: 0 },
-        ...{ lastHealthCheck: '2026-01-01T00:00:00Z', mcpRevision: '2026-07-28' },
-      };
-      const whole = {
-        ...{ phase: 'Ready', message: 'm', url: 'http://vmcp-a.default.svc.cluster.local:4483', backendCount: 1 },
-        ...{ observedGeneration: 1, authzConfigHash: 'a', oidcConfigHash: 'b', telemetryConfigHash: 'c' },
-        ...{ conditions: [condition], discoveredBackends: [backend] },
-      };
-      expect((await write(whole)).body).toMatchObject({ status: whole });
-      const refused: readonly (readonly [object, string])[] = [
-        [{ phase: 'Running' }, 'status.phase'],
-        [{ backendCount: 1.5 }, 'status.backendCount'],
-        [{ conditions: [{ ...condition, type: 'not ready' }] }, 'status.conditions[0].type'],
-        [{ conditions: [{ ...condition, type: 'A'.repeat(317) }] }, 'status.conditions[0].type'],
-        [{ conditions: [{ ...condition, status: 'Yes' }] }, 'status.conditions[0].status'],
-        [{ conditions: [{ ...condition, reason: '' }] }, 'status.conditions[0].reason'],
-        [{ conditions: [{ ...condition, reason: 'A'.repeat(1025) }] }, 'status.conditions[0].reason'],
-        [{ conditions: [{ ...condition, message: undefined }] }, 'status.conditions[0].message'],
-        [{ conditions: [{ ...condition, message: 'a'.repeat(32_769) }] }, 'status.conditions[0].message'],
-        [{ conditions: [{ ...condition, lastTransitionTime: 'now' }] }, 'status.conditions[0].lastTransitionTime'],
-        [{ conditions: [{ ...condition, observedGeneration: -1 }] }, 'status.conditions[0].observedGeneration'],
-        [{ conditions: [condition, condition] }, 'status.conditions[1]'],
-        [{ discoveredBackends: [{ url: 'a' }] }, 'status.discoveredBackends[0].name'],
-        [{ discoveredBackends: [{ ...backend, status: 'up' }] }, 'status.discoveredBackends[0].status'],
-        [
-          { discoveredBackends: [{ ...backend, mcpRevision: '2024-11-05' }] },
-          'status.discoveredBackends[0].mcpRevision',
-        ],
-        [
-          { discoveredBackends: [{ ...backend, circuitBreakerState: 'broken' }] },
-          'status.discoveredBackends[0].circuitBreakerState',
-        ],
-      ];
-      for (const [changes, field] of refused) {
-        const answer = await write(changes);
-        const { details } = answer.body as { details?: { causes?: { field: string }[] } };
-        expect([answer.status, details?.causes?.map((each) => each.field)]).toEqual([
-          422,
-          expect.arrayContaining([expect.stringContaining(field)]),
-        ]);
-      }
-    },
-    60_000,
-  );
-
-  onServer(
-    'vmcp.identity.short-names',
-    'shows the columns of servers by their short names',
-    async () => {
-      const table = await kube.kubectl(['get', 'vmcp', 'a']);
-      expect(table.split('\n')[0]?.split(/ {2,}/)).toEqual(['NAME', 'PHASE', 'URL', 'BACKENDS', 'AGE', 'READY']);
-      expect(await kube.kubectl(['get', 'virtualmcp', '-o', 'name'])).toContain('virtualmcpserver.toolmgr.dev/a');
-      expect(await kube.kubectl(['get', 'toolmgr', '-o', 'name'])).toContain('virtualmcpserver.toolmgr.dev/a');
-    },
-    60_000,
   );
 });
 
@@ -404,19 +301,4 @@ interface Served {
   readonly namespaced: boolean;
   readonly categories?: readonly string[];
   readonly shortNames?: readonly string[];
-}
-
-function pathOf(kind: string): string {
-  const plural = KINDS.find((each) => each.kind === kind)?.plural;
-  return `/apis/toolmgr.dev/v1beta1/namespaces/default/${plural}`;
-}
-
-/** The first requests for a new kind may be refused for about 2 s. */
-async function untilServed(kube: KubeCluster): Promise<void> {
-  for (const { kind } of KINDS) {
-    for (let left = 200; left > 0; left -= 1) {
-      if ((await kube.request('GET', pathOf(kind))).status === 200) break;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
 }

@@ -3,11 +3,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { type CheckManifest, createManifestCheck } from '../../../../../hosts/vmcp/operator/crd/check-manifest.ts';
 import { kindSchemas } from '../../../../../hosts/vmcp/operator/crd/crd.ts';
 import type { Structural } from '../../../../../hosts/vmcp/operator/crd/structural.ts';
+import { objectOf } from './admission-server.ts';
 import { LIMIT_CASES } from './limit-cases.ts';
-import { RULE_CASES, server } from './rule-cases.ts';
-
-const objectOf = (kind: string, spec: unknown) =>
-  JSON.parse(JSON.stringify({ apiVersion: 'toolmgr.dev/v1beta1', kind, metadata: { name: 'a' }, spec }));
+import { RULE_CASES } from './rule-cases.ts';
+import { server } from './server-cases.ts';
 
 describe('the check of manifests', () => {
   let check: CheckManifest;

@@ -1,4 +1,5 @@
-import { authServer, oauth2, redisStorage, server } from './rule-cases.ts';
+import { authServer, oauth2, redisStorage } from './auth-server-cases.ts';
+import { server } from './server-cases.ts';
 
 /** A bound of one field: specs inside and outside. */
 export interface LimitCase {

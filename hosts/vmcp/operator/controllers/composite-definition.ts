@@ -5,6 +5,7 @@ import { type CompositeToolDefinition, compositeToolDefinition } from '../kinds/
 import { typeOfKind } from '../kinds/kind.ts';
 import type { Controller } from '../machinery/controller.ts';
 import { referencesOf, referrersOf, typeNamed } from './references.ts';
+import { oversize } from './spec-size.ts';
 import { currentObject, timedConditions, type WantedCondition, writeStatus } from './write-status.ts';
 
 const { kind } = compositeToolDefinition;
@@ -30,7 +31,9 @@ export const compositeDefinitionController: Controller<CompositeToolDefinition> 
     const definition = currentObject(context, TYPE, key);
     if (definition === undefined) return;
     const { catalogue } = await import('@toolmgr/plugins');
-    const problems = await definitionProblems(definition.spec, catalogue);
+    const tooLarge = oversize(definition.spec);
+    const problems =
+      tooLarge === undefined ? await definitionProblems(definition.spec, catalogue) : [{ path: [], message: tooLarge }];
     const servers = referrersOf(kind, key, context.caches).map(({ object }) => keyOf(object).name);
     await writeStatus(context, TYPE, definition, {
       observedGeneration: definition.metadata.generation,
@@ -69,7 +72,7 @@ function reasonOf(problem: Problem): string {
 }
 
 function sentencesOf(problems: readonly Problem[]): readonly string[] {
-  const shown = problems.slice(0, MAX_ERRORS).map(({ path, message }) => cut(`spec.${path.join('.')}: ${message}`));
+  const shown = problems.slice(0, MAX_ERRORS).map(({ path, message }) => cut(path.length === 0 ? message : `spec.${path.join('.')}: ${message}`));
   const others = problems.length - shown.length;
   return others === 0 ? shown : [...shown, `and ${others} more`];
 }

@@ -3,6 +3,7 @@ import { API_GROUP } from '../kinds/kind.ts';
 import type { Controller, Outcome, ReconcileContext, Watched } from '../machinery/controller.ts';
 import { contentHash } from '../objects/content-hash.ts';
 import { setFinalizer } from './finalizer.ts';
+import { oversize } from './spec-size.ts';
 import { REFERENCE_FIELDS, type Referrer, referencesOf, referrersOf, typeNamed } from './references.ts';
 import { conditionOf, currentObject, timedConditions, type WantedCondition, writeStatus } from './write-status.ts';
 
@@ -73,14 +74,16 @@ async function report(
   referrers: readonly Referrer[],
   context: ReconcileContext,
 ): Promise<void> {
-  const problem = await check(object);
+  const tooLarge = oversize(object.spec);
+  const problem: ConfigProblem | undefined =
+    tooLarge === undefined ? await check(object) : { reason: 'ValidationFailed', message: tooLarge };
   const blocked = referrers.length === 0 ? [] : [blockedBy(kind, referrers)];
-  const wanted = [validity(problem), ...(more?.(object) ?? []), ...blocked];
+  const wanted = [validity(problem), ...(problem === undefined ? (more?.(object) ?? []) : []), ...blocked];
   emitTransitions(object, wanted, context);
   const { generation } = object.metadata;
   await writeStatus(context, typeNamed(kind), object, {
     observedGeneration: generation,
-    configHash: contentHash(object.spec),
+    ...(tooLarge === undefined ? { configHash: contentHash(object.spec) } : {}),
     conditions: timedConditions(object, wanted, context.now()),
   });
 }

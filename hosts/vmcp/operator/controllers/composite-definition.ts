@@ -72,7 +72,9 @@ function reasonOf(problem: Problem): string {
 }
 
 function sentencesOf(problems: readonly Problem[]): readonly string[] {
-  const shown = problems.slice(0, MAX_ERRORS).map(({ path, message }) => cut(path.length === 0 ? message : `spec.${path.join('.')}: ${message}`));
+  const shown = problems
+    .slice(0, MAX_ERRORS)
+    .map(({ path, message }) => cut(path.length === 0 ? message : `spec.${path.join('.')}: ${message}`));
   const others = problems.length - shown.length;
   return others === 0 ? shown : [...shown, `and ${others} more`];
 }

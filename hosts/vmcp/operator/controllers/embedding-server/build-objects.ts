@@ -122,7 +122,7 @@ function podTemplate({ spec }: EmbeddingServer, labels: Readonly<Record<string, 
   const isGiven = (name: string): boolean => given.some((each) => each.name === name);
   const own = [
     { name: 'HF_HOME', value: CACHE_PATH },
-    { name: 'MODEL_ID', value: model },
+    { name: 'MODEL_ID', value: literal(model) },
     ...(token === undefined
       ? []
       : [{ name: 'HF_TOKEN', valueFrom: { secretKeyRef: { name: token.name, key: token.key } } }]),
@@ -137,7 +137,7 @@ function podTemplate({ spec }: EmbeddingServer, labels: Readonly<Record<string, 
           image: spec.image ?? 'ghcr.io/huggingface/text-embeddings-inference:cpu-latest',
           imagePullPolicy: spec.imagePullPolicy ?? 'IfNotPresent',
           // one argument: a model that begins with a dash is no option
-          args: [`--model-id=${model}`, `--port=${port}`, ...(spec.args ?? [])],
+          args: [`--model-id=${literal(model)}`, `--port=${port}`, ...(spec.args ?? [])],
           env: [...own, ...given],
           livenessProbe: probe(60, 30, 10),
           ports: [{ containerPort: port, name: 'http', protocol: 'TCP' }],
@@ -159,6 +159,11 @@ function podTemplate({ spec }: EmbeddingServer, labels: Readonly<Record<string, 
       ...(cacheOf(spec) === undefined ? { volumes: [{ name: CACHE, emptyDir: {} }] } : {}),
     },
   };
+}
+
+/** Kubernetes replaces `$(NAME)` in arguments and variables, also by values of secrets. */
+function literal(text: string): string {
+  return text.replaceAll('$(', () => '$$(');
 }
 
 /** 30 minutes, every 10 s. */

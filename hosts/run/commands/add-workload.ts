@@ -29,12 +29,13 @@ export async function addWorkload(
 
 /** Warnings about an endpoint that other machines can reach. */
 export function exposureWarnings(
-  config: Pick<RunConfig, 'host' | 'allowed_origins' | 'oidc_config'>,
+  config: Pick<RunConfig, 'host' | 'allowed_origins' | 'oidc_config' | 'plugins'>,
 ): readonly string[] {
-  const { host } = config;
+  const { host, plugins = [] } = config;
   const isOpen = !isLoopbackHost(host);
+  const checksCallers = config.oidc_config !== undefined || plugins.some(({ use }) => use.startsWith('incoming-auth/'));
   return [
-    ...(isOpen && config.oidc_config === undefined
+    ...(isOpen && !checksCallers
       ? [
           `${host} is not a loopback address: everyone who can reach it can use this server; --oidc-issuer asks for a token`,
         ]

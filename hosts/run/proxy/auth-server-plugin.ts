@@ -10,10 +10,8 @@ type RedisConfig = NonNullable<NonNullable<EmbeddedAuth['storage']>['redis_confi
 /** The authorization server in front of a workload. The plugin's configuration has the names of `authServerConfig`. */
 export function authServerPlugins({
   embedded_auth_server_config: given,
-  auth_server_config: section,
   oidc_config: oidc,
 }: RunConfig): readonly PluginUse[] {
-  if (section !== undefined) return [{ use: 'auth-server', with: section }];
   if (given === undefined) return [];
   const resource = oidc?.resourceURL ?? oidc?.audience;
   const settings = present({

@@ -36,7 +36,7 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
   const isRemote = config.remote_url !== undefined;
   return {
     name,
-    plugins: [
+    plugins: withOwnPlugins(config, [
       { use: 'secrets/environment' },
       ...authServerPlugins(config),
       callerPlugin(config),
@@ -45,7 +45,7 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
       { use: 'backend-sources/workloads', with: { workloads: [workloadFrom(config, start)] } },
       ...policyPlugins(config, start.secrets ?? {}),
       ...storePlugins(config),
-    ],
+    ]),
     outgoingAuth: outgoing.outgoingAuth,
     ...(config.scaling_config?.session_redis === undefined ? {} : { sessionStorage: { store: 'redis' } }),
     // the client has its own time limit, and that of this hop must not be shorter
@@ -66,6 +66,17 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
       ...(isRemote ? {} : { firstStartMs: startDeadlineMs(config) }),
     },
   };
+}
+
+/** The plugins of the configuration in place of planned ones with the same address; the others before the caller is known. */
+function withOwnPlugins({ plugins = [] }: RunConfig, planned: readonly PluginUse[]): PluginUse[] {
+  const own = plugins.map(({ use, with: given }) => ({ use, ...(given === undefined ? {} : { with: given }) }));
+  const isCaller = ({ use }: PluginUse): boolean => use.startsWith('incoming-auth/');
+  const inPlaceOf = (use: PluginUse) =>
+    own.find((other) => other.use === use.use || (isCaller(use) && isCaller(other)));
+  const replaced = planned.map((use) => inPlaceOf(use) ?? use);
+  const [secrets = { use: 'secrets/environment' }, ...rest] = replaced;
+  return [secrets, ...own.filter((use) => !replaced.includes(use)), ...rest];
 }
 
 /** Names that `network.inbound` of the permission profile allows in `Host`, beside those of this machine. */

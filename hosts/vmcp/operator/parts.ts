@@ -1,3 +1,5 @@
+import { mcpServerPart } from './controllers/mcp-server/part.ts';
+import { remoteProxyPart } from './controllers/remote-proxy/part.ts';
 import { sharedKindsPart } from './controllers/shared-kinds-part.ts';
 import { virtualMcpServers } from './controllers/virtual-mcp-server/part.ts';
 import type { Controller, InformerSpec } from './machinery/controller.ts';
@@ -15,4 +17,9 @@ export interface OperatorPart {
  *
  * Shape: a function is called once at the start.
  */
-export const PARTS: readonly ((settings: OperatorSettings) => OperatorPart)[] = [sharedKindsPart, virtualMcpServers];
+export const PARTS: readonly ((settings: OperatorSettings) => OperatorPart)[] = [
+  sharedKindsPart,
+  virtualMcpServers,
+  mcpServerPart,
+  remoteProxyPart,
+];

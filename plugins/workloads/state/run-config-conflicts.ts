@@ -104,11 +104,6 @@ const RULES: readonly Rule[] = [
   },
   {
     fields: ['embedded_auth_server_config'],
-    when: (config) => config.auth_server_config !== undefined,
-    because: 'excludes auth_server_config, which says the same',
-  },
-  {
-    fields: ['embedded_auth_server_config', 'auth_server_config'],
     when: (config) => config.oidc_config === undefined,
     because: 'needs oidc_config, which accepts its tokens',
   },

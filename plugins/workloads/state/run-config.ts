@@ -230,8 +230,11 @@ export const runConfig = z.strictObject({
   aws_sts_config: awsStsConfig.optional(),
   /** Any strategy of `outgoing-auth/`, in place of the three above. Its secrets are variables. Ours. */
   outgoing_auth: z.strictObject({ type: z.string().regex(/^[a-z_]+$/), options: settings.optional() }).optional(),
-  /** The section `authServerConfig` of a vmcp file, in place of `embedded_auth_server_config`. Ours. */
-  auth_server_config: settings.optional(),
+  /**
+   * Plugins as a plan has them, for what has no field here. One replaces the plugin of the same address that other fields ask for,
+   * and one of `incoming-auth/` the one that decides who may call. Ours.
+   */
+  plugins: z.array(z.strictObject({ use: text, with: settings.optional() })).optional(),
   telemetry_config: telemetryConfig.optional(),
   /** Asked in this order, mutating ones first; `timeout` in nanoseconds. */
   mutating_webhooks: webhookList.optional(),

@@ -198,6 +198,14 @@ describe('the plan of a workload', () => {
     });
   });
 
+  it('has the plugins of the configuration in place of those of other fields', () => {
+    const cedar = { use: 'authorization/cedar', with: { policies: ['permit(principal, action, resource);'] } };
+    const oidc = { use: 'incoming-auth/oidc', with: { issuer: 'https://id.example', clientId: 'x', audience: 'x' } };
+    const { plugins } = planFromRun(workloadConfigOf('one', { plugins: [cedar, oidc] }), start);
+    expect(plugins.slice(0, 3)).toEqual([{ use: 'secrets/environment' }, cedar, oidc]);
+    expect(plugins.map(({ use }) => use)).not.toContain('incoming-auth/anonymous');
+  });
+
   it('restarts no program in the foreground', () => {
     const inForeground = planFromRun(
       workloadConfigOf('one', { process: { target: 'node', file: 'node', args: [], cwd: '/', start_timeout: '1s' } }),

@@ -32,6 +32,12 @@ export const roleBindings: ResourceType<RoleBinding> = {
   plural: 'rolebindings',
 };
 
+export const networkPolicies: ResourceType<NetworkPolicy> = {
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'NetworkPolicy',
+  plural: 'networkpolicies',
+};
+
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
   /** Base64. */
@@ -79,6 +85,13 @@ export interface ServiceSpec {
     readonly protocol: string;
   }[];
 }
+
+export type NetworkPolicy = Resource<{
+  readonly podSelector: LabelSelector;
+  readonly policyTypes: readonly ('Ingress' | 'Egress')[];
+  readonly ingress: readonly object[];
+  readonly egress?: readonly object[];
+}>;
 
 export type Deployment = Resource<DeploymentSpec, WorkloadStatus>;
 

@@ -3,6 +3,7 @@ import type { InformerSpec } from '../machinery/controller.ts';
 import {
   configMaps,
   deployments,
+  networkPolicies,
   type Pod,
   pods,
   roleBindings,
@@ -25,9 +26,17 @@ export const managedPods: InformerSpec<Pod> = { type: pods, labelSelector, strip
 
 /** Informers of the built-in types that controllers make or read. Pods are added by those who have an index of them. */
 export const MANAGED_INFORMERS: readonly InformerSpec[] = [
-  ...([deployments, statefulSets, services, serviceAccounts, roles, roleBindings] as readonly ResourceType[]).map(
-    (type) => ({ type, labelSelector }),
-  ),
+  ...(
+    [
+      deployments,
+      statefulSets,
+      services,
+      serviceAccounts,
+      roles,
+      roleBindings,
+      networkPolicies,
+    ] as readonly ResourceType[]
+  ).map((type) => ({ type, labelSelector })),
   { type: configMaps, metadataOnly: true },
   { type: secrets, metadataOnly: true },
 ];

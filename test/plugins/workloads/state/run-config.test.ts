@@ -187,7 +187,7 @@ const PLACED: RunConfig = {
   remote_url: 'http://mcp-placed-headless.team.svc:8080/mcp',
   oidc_config: { issuer: 'https://id.example', audience: 'placed' },
   outgoing_auth: { type: 'header_injection', options: { headerName: 'X-Key', headerValueEnv: 'KEY' } },
-  auth_server_config: { issuer: 'https://id.example' },
+  plugins: [{ use: 'incoming-auth/anonymous' }, { use: 'authorization/cedar', with: { policies: [] } }],
   tools_override: { echo: { name: 'repeat', annotations: { readOnlyHint: true } } },
 };
 
@@ -219,7 +219,6 @@ describe('a run configuration', () => {
       'is for servers with an HTTP transport',
     );
     expect(problemsOf({ ...PLACED, token_exchange_config: { token_url: 'x' } })).toContain('excludes outgoing_auth');
-    expect(problemsOf({ ...PLACED, oidc_config: undefined })).toContain('auth_server_config: needs oidc_config');
     expect(problemsOf({ ...POD, env_vars: { A: '1' } })).toBe('env_vars: is set in the pod');
     expect(problemsOf({ ...POD, transport: 'sse' })).toContain('a container of a pod is attached to with stdio');
     expect(problemsOf({ ...POD, pod: { ...POD.pod, name: '../secrets/x' } })).toContain(

@@ -5,6 +5,14 @@ export const status = [
   {
     source: 'vmcp spec §2 status',
     says: {
+      'vmcp.status.backend-count': 'status.backendCount is an int32 of routable backends, ready plus unauthenticated',
+      'vmcp.status.backend-count-excludes': 'status.backendCount leaves out unavailable, degraded and unknown backends',
+      'vmcp.status.discovered-backends': 'status.discoveredBackends lists the backends found from the group',
+    },
+  },
+  {
+    source: 'vmcp spec §2 status',
+    says: {
       'vmcp.related.embedding-server': 'EmbeddingServer is reached through spec.embeddingServerRef',
       'vmcp.related.authz-config': 'MCPAuthzConfig is reached through spec.incomingAuth.authzConfigRef',
       'vmcp.related.external-auth-config':
@@ -38,12 +46,9 @@ export const status = [
     source: 'vmcp spec §2 status',
     deferred: 'comes with the operator',
     says: {
-      'vmcp.status.backend-count': 'status.backendCount is an int32 of routable backends, ready plus unauthenticated',
-      'vmcp.status.backend-count-excludes': 'status.backendCount leaves out unavailable, degraded and unknown backends',
       'vmcp.status.authz-config-hash': 'status.authzConfigHash is filled only when the reference is set',
       'vmcp.status.oidc-config-hash': 'status.oidcConfigHash is filled only when the reference is set',
       'vmcp.status.telemetry-config-hash': 'status.telemetryConfigHash is filled only when the reference is set',
-      'vmcp.status.discovered-backends': 'status.discoveredBackends lists the backends found from the group',
     },
   },
   {

@@ -103,6 +103,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   reportStarts({ gateway: () => gatewaySwitch.current, say: (line) => log.info(line), signal: stop.signal });
   const reporting = pod?.report(() => gatewaySwitch.current, log, stop.signal);
   // The file of a pod is changed by a rollout: a running pod keeps the configuration that it reports.
+  pod?.ignoreHangup(log, stop.signal);
   const followed = pod === undefined ? source : { ...source, follow: undefined };
   followFile(followed, stop.signal, log, async (read) => {
     const { config, warnings } = read;

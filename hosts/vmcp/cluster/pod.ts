@@ -12,6 +12,8 @@ import { type ReportedGateway, reportOf } from './report-of.ts';
 export interface Pod {
   /** Serves after SIGTERM until clients have moved, see {@link drain}. */
   drain(gateway: DrainOptions['gateway'], served: Pick<Served, 'closeAfterResponses'>): Promise<void>;
+  /** Keeps SIGHUP from ending the process: it reloads nothing, because a rollout changes the configuration. */
+  ignoreHangup(log: Log, signal: AbortSignal): void;
   /** Publishes reports until `signal` aborts. Never rejects. */
   report(gateway: () => ReportedGateway, log: Log, signal: AbortSignal): Promise<void>;
 }
@@ -22,6 +24,11 @@ export function podOf(config: VmcpConfig, env: NodeJS.ProcessEnv): Pod {
   if (!read.success) throw new GatewayFault('PLAN_INVALID', 'kubernetes: the section is invalid'); // the file was checked
   const { drainTime, report: configMap, serviceAccount } = read.data;
   return {
+    ignoreHangup(log, signal) {
+      const onHangup = (): void => log.warn('SIGHUP reloads nothing in a pod: a rollout changes its configuration');
+      process.on('SIGHUP', onHangup);
+      signal.addEventListener('abort', () => process.off('SIGHUP', onHangup), { once: true });
+    },
     drain: (gateway, served) => drain({ gateway, served, ms: drainTime }),
     async report(gateway, log, signal) {
       if (configMap === undefined) return;

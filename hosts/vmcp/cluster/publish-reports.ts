@@ -1,6 +1,12 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { type BackOff, backOffMs, explainCause, type Log, untilAborted } from '@toolmgr/core';
-import { type Api, ApiError, type Applied, type KubeObject, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import {
+  type Api,
+  ApiError,
+  type Applied,
+  type KubeObject,
+  pause,
+  type ResourceType,
+} from '@toolmgr/plugins/kubernetes';
 import type { PodReport } from '../pod-report.ts';
 import { materialOf } from './report-of.ts';
 
@@ -56,7 +62,7 @@ export async function publishReports(options: PublishOptions): Promise<void> {
       }
     }
     const waitMs = failures === 0 ? LOOK_MS : backOffMs(failures, RETRY);
-    await delay(waitMs, undefined, { signal, ref: false }).catch(() => {});
+    await pause(waitMs, signal);
   }
   if (written !== undefined) await remove(options);
 }

@@ -81,8 +81,8 @@ function readMembers(
     const at = isDeclared || additionalProperties === undefined ? join(path, key) : `${path}[${key}]`;
     const own = isDeclared ? properties[key] : additionalProperties;
     if (own !== undefined) {
-      // the API server drops a null where there is a default
-      if (member !== null || own.default === undefined) value[key] = read(own, member, at, refuse);
+      // the API server drops a null
+      if (member !== null) value[key] = read(own, member, at, refuse);
     } else if (schema['x-kubernetes-preserve-unknown-fields']) value[key] = member;
     else refuse(at, unknownMember(key, known));
   }

@@ -8,11 +8,15 @@ import { missingKube } from '../../../../support/kube.ts';
 import { proves } from '../../../../support/proves.ts';
 import { type AdmissionServer, objectOf, startAdmissionServer } from './admission-server.ts';
 import { LIMIT_CASES, type LimitCase } from './limit-cases.ts';
+import { mutationsOf } from './mutations.ts';
 import { RULE_CASES } from './rule-cases.ts';
 import { OIDC, type RuleCase, server } from './server-cases.ts';
 
 const missing = missingKube();
 const onServer = missing === undefined ? proves : proves.skipIf(true, missing);
+
+/** One of so many objects is sent; without it the test takes a minute. */
+const SHARE = 31;
 
 /** Lines of the contract, with the paths of the cases that prove them. */
 const LINES: readonly (readonly [RequirementId, ...string[]])[] = [
@@ -137,6 +141,25 @@ describe.skipIf(missing)(`admission by the API server${missing === undefined ? '
 
   it.each(RULE_CASES)('accepts and refuses by the rule of $kind: $at: $says', expectRule, 30_000);
   it.each(LIMIT_CASES)('knows the bounds of $kind $at', expectLimit, 30_000);
+
+  it('accepts and refuses what the local check does, for objects that differ in one value', async () => {
+    const specs = [
+      ...RULE_CASES.map(({ kind, accepts }) => ({ kind, spec: accepts })),
+      ...LIMIT_CASES.flatMap(({ kind, accepts = [] }) => accepts.map((spec) => ({ kind, spec }))),
+    ];
+    const objects = specs.flatMap(({ kind, spec }) =>
+      mutationsOf(JSON.parse(JSON.stringify(spec))).map((each) => ({ kind, spec: each })),
+    );
+    const sample = objects.filter((_, index) => index % SHARE === 0);
+    expect(sample.length).toBeGreaterThan(200);
+    const differing: unknown[] = [];
+    for (const { kind, spec } of sample) {
+      const { status, body } = await create(kind, spec);
+      const local = check(objectOf(kind, spec));
+      if ((status === 201) !== (local.length === 0)) differing.push({ kind, spec, theirs: body.message, local });
+    }
+    expect(differing).toEqual([]);
+  }, 120_000);
 
   for (const [id, ...places] of LINES) {
     onServer(id, `accepts and refuses ${places.join(' and ')}`, async () => {

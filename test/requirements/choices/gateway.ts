@@ -327,7 +327,6 @@ export const gatewayChoices = [
   },
   {
     source: 'choice: operator',
-    deferred: 'comes with the operator',
     says: {
       'choice.operator.phase-owner': 'the operator alone writes phase',
     },

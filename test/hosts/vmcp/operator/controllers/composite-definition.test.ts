@@ -7,6 +7,7 @@ import { countedApi } from '../../../../support/counted-api.ts';
 import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
 import { apiOf } from '../../../../support/kube-api.ts';
 import { own } from '../../../../support/own-objects.ts';
+import { proves } from '../../../../support/proves.ts';
 import { until } from '../../../../support/until.ts';
 
 const missing = missingKube();
@@ -36,32 +37,39 @@ describe.skipIf(missing !== undefined)(`composite tool definitions on a real API
   const statusOf = async (name: string) =>
     ((await api.get(TYPE, { namespace: 'default', name })) as Resource<object, Status> | undefined)?.status;
 
-  it('a valid definition is ready and names the servers that offer it, as long as they do', async () => {
-    await using running = await startControllers(api, 'default', [compositeDefinitionController]);
-    await api.create(TYPE, own(KIND, 'default', 'flow'));
-    const gateway = (name: string, refs: readonly string[]) =>
-      api.apply(
-        typeNamed('VirtualMCPServer'),
-        own('VirtualMCPServer', 'default', name, { config: { compositeToolRefs: refs.map((ref) => ({ name: ref })) } }),
-        { manager: 'test', force: true },
-      );
-    await gateway('b', ['flow', 'other']);
-    await gateway('a', ['flow']);
-    const servers = async () => (await statusOf('flow'))?.referencingVirtualServers?.join();
-    await until(async () => (await servers()) === 'a,b', WAIT_MS);
-    const status = await statusOf('flow');
-    expect(status).toMatchObject({ validationStatus: 'Valid', observedGeneration: 1 });
-    expect(status).not.toHaveProperty('validationErrors');
-    expect(conditionsIn({ status })).toEqual({
-      WorkflowValidated: 'True/ValidationSuccess',
-      Ready: 'True/WorkflowReady',
-    });
-    await gateway('b', ['other']);
-    await until(async () => (await servers()) === 'a', WAIT_MS);
-    await api.remove(typeNamed('VirtualMCPServer'), { namespace: 'default', name: 'a' });
-    await until(async () => (await servers()) === '', WAIT_MS);
-    expect(running.failures).toEqual([]);
-  }, 120_000);
+  proves(
+    ['vmcp.config.composite-tool-refs', 'vmcp.related.composite-tool-definition'],
+    'a valid definition is ready and names the servers that offer it, as long as they do',
+    async () => {
+      await using running = await startControllers(api, 'default', [compositeDefinitionController]);
+      await api.create(TYPE, own(KIND, 'default', 'flow'));
+      const gateway = (name: string, refs: readonly string[]) =>
+        api.apply(
+          typeNamed('VirtualMCPServer'),
+          own('VirtualMCPServer', 'default', name, {
+            config: { compositeToolRefs: refs.map((ref) => ({ name: ref })) },
+          }),
+          { manager: 'test', force: true },
+        );
+      await gateway('b', ['flow', 'other']);
+      await gateway('a', ['flow']);
+      const servers = async () => (await statusOf('flow'))?.referencingVirtualServers?.join();
+      await until(async () => (await servers()) === 'a,b', WAIT_MS);
+      const status = await statusOf('flow');
+      expect(status).toMatchObject({ validationStatus: 'Valid', observedGeneration: 1 });
+      expect(status).not.toHaveProperty('validationErrors');
+      expect(conditionsIn({ status })).toEqual({
+        WorkflowValidated: 'True/ValidationSuccess',
+        Ready: 'True/WorkflowReady',
+      });
+      await gateway('b', ['other']);
+      await until(async () => (await servers()) === 'a', WAIT_MS);
+      await api.remove(typeNamed('VirtualMCPServer'), { namespace: 'default', name: 'a' });
+      await until(async () => (await servers()) === '', WAIT_MS);
+      expect(running.failures).toEqual([]);
+    },
+    120_000,
+  );
 
   it('an invalid definition says what is wrong and where, and recovers', async () => {
     await using running = await startControllers(api, 'default', [compositeDefinitionController]);

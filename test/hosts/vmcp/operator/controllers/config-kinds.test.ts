@@ -8,6 +8,7 @@ import { countedApi } from '../../../../support/counted-api.ts';
 import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
 import { apiOf } from '../../../../support/kube-api.ts';
 import { own } from '../../../../support/own-objects.ts';
+import { proves } from '../../../../support/proves.ts';
 import { until } from '../../../../support/until.ts';
 
 const missing = missingKube();
@@ -135,37 +136,48 @@ describe.skipIf(missing !== undefined)(`configurations on a real API server ${mi
     expect(conditionsIn(await read(kind, ns, 'with')).Valid).toBe('True/ValidationSucceeded');
   }, 120_000);
 
-  it('a deleted configuration stays while anything refers to it, and goes with the last referrer', async () => {
-    const ns = await namespace();
-    await using running = await startControllers(api, ns, controllers());
-    const rows = guardedFields();
-    expect(rows.length).toBeGreaterThan(18);
-    for (const [at, { owner, kind, path }] of rows.entries()) {
-      await api.create(typeNamed(kind), own(kind, ns, `used${at}`));
-      await api.create(typeNamed(owner), own(owner, ns, `user${at}`, specWith(owner, path, `used${at}`)));
-    }
-    await running.idle();
-    for (const [at, { kind }] of rows.entries())
-      await api.remove(typeNamed(kind), { namespace: ns, name: `used${at}` });
-    for (const [at, { owner, kind, path }] of rows.entries()) {
-      const blocked = async () => conditionsIn(await read(kind, ns, `used${at}`)).DeletionBlocked;
-      await until(async () => (await blocked()) !== undefined, WAIT_MS);
-      expect(await blocked(), `${owner} ${path}`).toBe('True/ReferencedByWorkloads');
-      const { status } = (await read(kind, ns, `used${at}`)) ?? {};
-      expect(status?.conditions?.find(({ type }) => type === 'DeletionBlocked')?.message).toContain(
-        `${owner}/user${at}`,
-      );
-      expect(running.events).toContain(`DeletionBlocked ${kind}/used${at}`);
-    }
-    const began = Date.now();
-    for (const [at, { owner }] of rows.entries())
-      await api.remove(typeNamed(owner), { namespace: ns, name: `user${at}` });
-    for (const [at, { kind }] of rows.entries()) {
-      await until(async () => (await read(kind, ns, `used${at}`)) === undefined, WAIT_MS);
-    }
-    expect(Date.now() - began).toBeLessThan(25_000); // by the watch, not by the fallback of 30 s
-    expect(running.failures).toEqual([]);
-  }, 180_000);
+  proves(
+    [
+      'vmcp.related.authz-config',
+      'vmcp.related.external-auth-config',
+      'vmcp.related.oidc-config',
+      'vmcp.related.telemetry-config',
+      'vmcp.related.tool-config',
+    ],
+    'a deleted configuration stays while anything refers to it, and goes with the last referrer',
+    async () => {
+      const ns = await namespace();
+      await using running = await startControllers(api, ns, controllers());
+      const rows = guardedFields();
+      expect(rows.length).toBeGreaterThan(18);
+      for (const [at, { owner, kind, path }] of rows.entries()) {
+        await api.create(typeNamed(kind), own(kind, ns, `used${at}`));
+        await api.create(typeNamed(owner), own(owner, ns, `user${at}`, specWith(owner, path, `used${at}`)));
+      }
+      await running.idle();
+      for (const [at, { kind }] of rows.entries())
+        await api.remove(typeNamed(kind), { namespace: ns, name: `used${at}` });
+      for (const [at, { owner, kind, path }] of rows.entries()) {
+        const blocked = async () => conditionsIn(await read(kind, ns, `used${at}`)).DeletionBlocked;
+        await until(async () => (await blocked()) !== undefined, WAIT_MS);
+        expect(await blocked(), `${owner} ${path}`).toBe('True/ReferencedByWorkloads');
+        const { status } = (await read(kind, ns, `used${at}`)) ?? {};
+        expect(status?.conditions?.find(({ type }) => type === 'DeletionBlocked')?.message).toContain(
+          `${owner}/user${at}`,
+        );
+        expect(running.events).toContain(`DeletionBlocked ${kind}/used${at}`);
+      }
+      const began = Date.now();
+      for (const [at, { owner }] of rows.entries())
+        await api.remove(typeNamed(owner), { namespace: ns, name: `user${at}` });
+      for (const [at, { kind }] of rows.entries()) {
+        await until(async () => (await read(kind, ns, `used${at}`)) === undefined, WAIT_MS);
+      }
+      expect(Date.now() - began).toBeLessThan(25_000); // by the watch, not by the fallback of 30 s
+      expect(running.failures).toEqual([]);
+    },
+    180_000,
+  );
 
   it('the operator is killed after any write and converges, and an unchanged object is not written', async () => {
     const ns = await namespace();

@@ -39,7 +39,21 @@ const operational = z.strictObject({
  * Shape: durations become whole milliseconds; sections of plugins stay as written.
  * Source: vmcp spec §2 `spec.config`.
  */
-export function configSchema(sections: readonly Section[]) {
+export function configSchema(sections: readonly Section[]): ReturnType<typeof buildSchema> {
+  const key = JSON.stringify(sections.map(({ contractKey, isRequired, choice }) => [contractKey, isRequired, choice]));
+  const known = built.get(key);
+  if (known !== undefined) return known;
+  if (built.size >= MAX_BUILT) built.clear();
+  const schema = buildSchema(sections);
+  built.set(key, schema);
+  return schema;
+}
+
+/** By the sections: the operator reads many files, and building a schema takes longer than a check with it. */
+const built = new Map<string, ReturnType<typeof buildSchema>>();
+const MAX_BUILT = 16;
+
+function buildSchema(sections: readonly Section[]) {
   const strategy = z.strictObject({
     type: typeOf(sections, STRATEGIES),
     ...keysIn(sections, STRATEGIES),

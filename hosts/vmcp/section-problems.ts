@@ -57,10 +57,13 @@ export function schemaOf(
 }
 
 function withSwitch({ hasSwitch }: Section, schema: z.ZodType): z.ZodType {
-  return hasSwitch && schema instanceof z.ZodObject
-    ? schema.safeExtend({ enabled: z.boolean().default(false) })
-    : schema;
+  if (!hasSwitch || !(schema instanceof z.ZodObject)) return schema;
+  const extended = switched.get(schema) ?? schema.safeExtend({ enabled: z.boolean().default(false) });
+  switched.set(schema, extended);
+  return extended;
 }
+
+const switched = new WeakMap<z.ZodType, z.ZodType>();
 
 /** Problems of the section `limits`. */
 export function limitsProblems(file: unknown): Problem[] {

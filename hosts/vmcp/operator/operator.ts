@@ -1,5 +1,7 @@
 import { explainCause, LATE, untilAborted, within } from '@toolmgr/core';
 import { type Connection, createApi, type KubeObject } from '@toolmgr/plugins/kubernetes';
+import { z } from 'zod';
+import { widenYoungGeneration } from '../../shared/engine.ts';
 import { VERSION } from '../../shared/version.ts';
 import { referencesIndex } from './controllers/references.ts';
 import { KINDS } from './kinds/index.ts';
@@ -52,6 +54,8 @@ const SLOW_START_MS = 15_000;
 /** Starts an operator. It waits for a server that cannot be reached. @throws Error when an address is in use */
 export async function startOperator(options: OperatorOptions): Promise<RunningOperator> {
   const { connection, settings, log, leaderElect, concurrency, parts = PARTS } = options;
+  // Some schemas depend on one file. Compiled code of each took longer than its check, and 300 MB until a full collection.
+  z.config({ jitless: true });
   let leadership: Leadership | undefined;
   let isWorking = false;
   const metrics: OperatorMetrics = createMetrics('toolmgr_operator', () => ({
@@ -91,6 +95,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     await Promise.race([set.synced, untilAborted(stopping.signal)]);
     clearTimeout(slow);
     if (stopping.signal.aborted) return;
+    widenYoungGeneration(); // it also returns memory when the process is idle
     log.info('all objects are read', { ms: Math.round(performance.now() - startedMs) });
     if (leaderElect) {
       const lease = { namespace: settings.namespace, name: settings.leaseName ?? LEASE };

@@ -43,6 +43,8 @@ export interface ListOptions {
   readonly fieldSelector?: string;
   /** Only `metadata` is read (PartialObjectMetadata), e.g. of secrets. */
   readonly metadataOnly?: boolean;
+  /** Drops parts of each object as it is read, so that a long list never holds them. */
+  readonly slim?: (object: KubeObject) => KubeObject;
   readonly signal?: AbortSignal;
 }
 

@@ -113,7 +113,7 @@ async function listPages<T extends KubeObject>(
   type: ResourceType<T>,
   options: ListOptions,
 ): Promise<ObjectList<T>> {
-  const { namespace, labelSelector, fieldSelector, signal, metadataOnly } = options;
+  const { namespace, labelSelector, fieldSelector, signal, metadataOnly, slim } = options;
   const items: T[] = [];
   const what = `list ${type.kind}`;
   let limit = PAGE;
@@ -136,7 +136,7 @@ async function listPages<T extends KubeObject>(
     }
     const read = page as { items?: T[]; metadata: { continue?: string; resourceVersion: string } };
     // items of a list have no kind of their own, and those of metadata have another one
-    for (const item of read.items ?? []) items.push(typed(type, item));
+    for (const item of read.items ?? []) items.push(typed(type, item, slim));
     next = read.metadata.continue || undefined;
     if (next === undefined) return { items, resourceVersion: read.metadata.resourceVersion };
   }
@@ -147,7 +147,7 @@ async function* watchEvents<T extends KubeObject>(
   type: ResourceType<T>,
   options: Parameters<Api['watch']>[1],
 ): AsyncGenerator<WatchEvent<T>> {
-  const { namespace, labelSelector, fieldSelector, signal, metadataOnly, resourceVersion } = options;
+  const { namespace, labelSelector, fieldSelector, signal, metadataOnly, slim, resourceVersion } = options;
   const timeoutSeconds = Math.floor(WATCH_SECONDS.least + Math.random() * WATCH_SECONDS.more);
   const query = { watch: true, allowWatchBookmarks: true, timeoutSeconds };
   const path = collectionPath(type, namespace) + queryOf({ labelSelector, fieldSelector, resourceVersion, ...query });
@@ -162,7 +162,7 @@ async function* watchEvents<T extends KubeObject>(
     });
     for await (const line of linesOf(body, what)) {
       const event = parsed<T>(line, what);
-      yield event.type === 'BOOKMARK' ? event : { type: event.type, object: typed(type, event.object) };
+      yield event.type === 'BOOKMARK' ? event : { type: event.type, object: typed(type, event.object, slim) };
     }
   } catch (cause) {
     if (!signal.aborted) throw cause;
@@ -176,8 +176,10 @@ function parsed<T extends KubeObject>(line: string, what: string): WatchEvent<T>
   throw errorOf({ what }, Number.isInteger(code) ? code : 0, event.object);
 }
 
-function typed<T extends KubeObject>({ apiVersion, kind }: ResourceType<T>, item: T): T {
-  return { ...item, apiVersion, kind };
+/** The parsed object itself with its type: a copy of thousands of objects costs more than the list. */
+function typed<T extends KubeObject>({ apiVersion, kind }: ResourceType<T>, item: T, slim: ListOptions['slim']): T {
+  const object = Object.assign(item, { apiVersion, kind });
+  return slim === undefined ? object : (slim(object) as T);
 }
 
 function acceptOf(kind: string, metadataOnly = false): { readonly accept?: string } {

@@ -7,7 +7,7 @@ import { pause } from './requests.ts';
 export interface ReflectorOptions<T extends KubeObject> {
   readonly api: Pick<Api, 'list' | 'watch'>;
   readonly type: ResourceType<T>;
-  readonly scope?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'metadataOnly'>;
+  readonly scope?: Pick<ListOptions, 'namespace' | 'labelSelector' | 'fieldSelector' | 'metadataOnly' | 'slim'>;
   readonly signal: AbortSignal;
   /** All objects that exist: at the start, and again when the history of changes was lost. */
   replaced(objects: readonly T[]): void;

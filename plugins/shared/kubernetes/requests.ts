@@ -107,9 +107,16 @@ export function createRequests(options: RequestsOptions): Requests {
     async json(request) {
       const limit = AbortSignal.timeout(timeoutMs);
       const signal = request.signal === undefined ? limit : AbortSignal.any([limit, request.signal]);
-      const { statusCode, body } = await send(request, false, signal);
-      const bytes = await readBody(request, body, signal);
-      const answer = jsonOf(bytes);
+      let statusCode: number;
+      let answer: unknown;
+      try {
+        const response = await send(request, false, signal);
+        statusCode = response.statusCode;
+        answer = jsonOf(await readBody(request, response.body, signal));
+      } catch (cause) {
+        if (limit.aborted) agents.renewRequests();
+        throw cause;
+      }
       if (statusCode >= 200 && statusCode < 300 && answer !== undefined) return answer;
       throw errorOf(request, statusCode, answer);
     },
@@ -204,28 +211,31 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Agents of the newest TLS settings; those of older ones close when their requests have ended. */
+/** Agents of the newest TLS settings; older ones close when their requests have ended. */
 function createAgents(silenceMs: number) {
-  let current: { readonly tls: TlsSettings; readonly requests: Agent; readonly watches: Agent } | undefined;
-  const retire = async (): Promise<void> => {
-    const before = current;
-    current = undefined;
-    // the running watches of an old CA end with their time limit
-    await Promise.all([before?.requests.close(), before?.watches.close()]);
-  };
+  let current: { readonly tls: TlsSettings; requests: Agent; readonly watches: Agent } | undefined;
+  const sharedBy = (tls: TlsSettings) => ({
+    connect: { ...tls, timeout: CONNECT_MS, keepAlive: true },
+    allowH2: false,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  });
+  const requestsWith = (tls: TlsSettings): Agent =>
+    new Agent({ ...sharedBy(tls), connections: CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 });
   return {
     of(tls: TlsSettings, isWatch: boolean): Agent {
       if (current?.tls !== tls) {
-        void retire();
-        const connect = { ...tls, timeout: CONNECT_MS, keepAlive: true };
-        const shared = { connect, allowH2: false, keepAliveTimeout: KEEP_ALIVE_MS };
-        current = {
-          tls,
-          requests: new Agent({ ...shared, connections: CONNECTIONS, headersTimeout: 0, bodyTimeout: 0 }),
-          watches: new Agent({ ...shared, headersTimeout: TIMEOUT_MS, bodyTimeout: silenceMs }),
-        };
+        void current?.requests.close();
+        void current?.watches.close();
+        const watches = new Agent({ ...sharedBy(tls), headersTimeout: TIMEOUT_MS, bodyTimeout: silenceMs });
+        current = { tls, requests: requestsWith(tls), watches };
       }
       return isWatch ? current.watches : current.requests;
+    },
+    /** After a request without an answer: the other idle connections may be dead too. */
+    renewRequests() {
+      if (current === undefined) return;
+      void current.requests.close();
+      current.requests = requestsWith(current.tls);
     },
     async close() {
       const before = current;

@@ -43,10 +43,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
   const scopes = spec.type.isClusterScoped || options.namespaces.length === 0 ? [undefined] : options.namespaces;
   const waiting = new Set(scopes);
   const failures = new Map<string | undefined, unknown>();
-  const put = (object: T): void => {
-    const slim = stripped(object, spec);
-    options.changed(store.put(slim), slim);
-  };
+  const put = (object: T): void => options.changed(store.put(object), object);
   const drop = (key: ObjectKey): void => {
     const before = store.drop(key);
     if (before !== undefined) options.changed(before, undefined);
@@ -56,6 +53,7 @@ export function createInformer<T extends KubeObject>(options: InformerOptions<T>
       api,
       type: spec.type,
       scope: {
+        slim: (object) => stripped(object as T, spec),
         ...(namespace === undefined ? {} : { namespace }),
         ...(spec.labelSelector === undefined ? {} : { labelSelector: spec.labelSelector }),
         ...(spec.metadataOnly === undefined ? {} : { metadataOnly: spec.metadataOnly }),

@@ -143,8 +143,12 @@ describe.skipIf(missing !== undefined)(`the API client ${missing ? `(skipped: ${
   });
 
   test('says that a type is not served', async () => {
-    for (const work of [api.get(widgets, key('a')), api.list(widgets), api.remove(widgets, key('a'))]) {
-      const cause = await refusal(work);
+    for (const work of [
+      () => api.get(widgets, key('a')),
+      () => api.list(widgets),
+      () => api.remove(widgets, key('a')),
+    ]) {
+      const cause = await refusal(work());
       expect(isMissingType(cause)).toBe(true);
       expect(cause.message).toMatch(
         /^cannot \w+ Widget.*: the server does not serve this type; is its CRD installed\?$/,

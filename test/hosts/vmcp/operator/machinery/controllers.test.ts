@@ -238,11 +238,13 @@ describe.skipIf(missing !== undefined)(
       await using proxy = await freezingProxy(Number(new URL(cluster.server).port));
       await using running = await start([namespace], { port: proxy.port, silenceMs: 2_000 });
       await running.set.synced;
+      await write(namespace, 'first', { a: '1' }); // by the watch, so it has begun
+      await until(async () => (await dataOf(namespace, `first${COPY}`)) !== undefined, WAIT_MS);
       proxy.freeze();
       await write(namespace, 'm', { a: '1' });
-      await until(async () => (await dataOf(namespace, `m${COPY}`)) !== undefined, WAIT_MS);
+      await until(async () => (await dataOf(namespace, `m${COPY}`)) !== undefined, 2 * WAIT_MS);
       expect(running.restarts).toContain('failed');
-    }, 60_000);
+    }, 120_000);
 
     test('say which right is missing, and continue when it is granted', async () => {
       const namespace = await newNamespace('rights');

@@ -26,7 +26,6 @@ export const mcpRemoteProxy = defineKind({
     phase: z.enum(['Pending', 'Ready', 'Failed', 'Terminating']).default('Pending'),
     message: z.string().optional().describe('detail of the phase'),
     url: z.string().optional().describe('URL of the Service of the proxy'),
-    externalUrl: z.string().optional().describe('URL outside the cluster'),
     readyReplicas: int32().optional(),
     authzConfigHash: z.string().optional(),
     externalAuthConfigHash: z.string().optional(),

@@ -5,6 +5,14 @@ export const status = [
   {
     source: 'vmcp spec §2 status',
     says: {
+      'vmcp.status.authz-config-hash': 'status.authzConfigHash is filled only when the reference is set',
+      'vmcp.status.oidc-config-hash': 'status.oidcConfigHash is filled only when the reference is set',
+      'vmcp.status.telemetry-config-hash': 'status.telemetryConfigHash is filled only when the reference is set',
+    },
+  },
+  {
+    source: 'vmcp spec §2 status',
+    says: {
       'vmcp.status.backend-count': 'status.backendCount is an int32 of routable backends, ready plus unauthenticated',
       'vmcp.status.backend-count-excludes': 'status.backendCount leaves out unavailable, degraded and unknown backends',
       'vmcp.status.discovered-backends': 'status.discoveredBackends lists the backends found from the group',
@@ -40,15 +48,6 @@ export const status = [
       'vmcp.condition.message': 'conditions[].message is required, may be empty and has at most 32768 characters',
       'vmcp.condition.last-transition-time': 'conditions[].lastTransitionTime is a required date-time',
       'vmcp.condition.observed-generation': 'conditions[].observedGeneration is an int64 of at least 0',
-    },
-  },
-  {
-    source: 'vmcp spec §2 status',
-    deferred: 'comes with the operator',
-    says: {
-      'vmcp.status.authz-config-hash': 'status.authzConfigHash is filled only when the reference is set',
-      'vmcp.status.oidc-config-hash': 'status.oidcConfigHash is filled only when the reference is set',
-      'vmcp.status.telemetry-config-hash': 'status.telemetryConfigHash is filled only when the reference is set',
     },
   },
   {

@@ -5,7 +5,6 @@ import type { Controller, Outcome } from '../../machinery/controller.ts';
 import { deployments, pods } from '../../objects/built-in-kinds.ts';
 import { createOwnedObjects } from '../../objects/owned-objects.ts';
 import type { Defaults } from '../../resolve/related.ts';
-import type { Resolution } from '../../resolve/resolution.ts';
 import { resolveServer } from '../../resolve/resolve-server.ts';
 import { type Contents, createContents } from '../contents.ts';
 import type { PodSettings } from './build-objects.ts';
@@ -13,6 +12,7 @@ import { namesOf } from './object-names.ts';
 import { countPods } from './pod-counts.ts';
 import { createReportCleaner, reportsOf } from './pod-reports.ts';
 import { relatedObjects } from './related-objects.ts';
+import { createRememberedResolutions } from './remembered-resolution.ts';
 import { statusOf } from './server-status.ts';
 import { createStatusWriter } from './status-writer.ts';
 import { SERVER_INDEX, watchesOf } from './watches.ts';
@@ -37,12 +37,14 @@ export function createVirtualMcpServerController(settings: VirtualMcpServerSetti
   const owned = createOwnedObjects();
   const cleaner = createReportCleaner();
   const statuses = createStatusWriter(TYPE);
+  const resolutions = createRememberedResolutions();
   let contents: Contents | undefined;
 
   const forget = (key: ObjectKey): void => {
     owned.forget(TYPE.kind, key);
     cleaner.forget({ namespace: key.namespace, name: namesOf(key.name).report });
     statuses.forget(key);
+    resolutions.forget(key);
   };
 
   return {
@@ -56,11 +58,13 @@ export function createVirtualMcpServerController(settings: VirtualMcpServerSetti
       const server = statuses.latest({ ...cached, apiVersion: TYPE.apiVersion, kind: TYPE.kind });
       contents ??= createContents(context.api, context.caches);
       const related = relatedObjects(key.namespace, context.caches, contents);
-      const resolution = await resolve(server, related, settings.defaults);
+      const resolution = await resolutions.resolve(server, related, context.caches, (noted) =>
+        resolve(server, noted, settings.defaults),
+      );
       const { pod: inputs, imagePullSecrets } = resolution;
       const written =
         inputs === undefined
-          ? { outcome: resolution.outcome, conditions: keptConditions(server), events: [] }
+          ? { outcome: resolution.outcome, conditions: [], events: [] }
           : await writeObjects({ server, inputs, imagePullSecrets, settings: settings.pods }, owned, context);
       for (const event of [...resolution.events, ...written.events]) context.events.emit(server, event);
 
@@ -86,12 +90,4 @@ export function createVirtualMcpServerController(settings: VirtualMcpServerSetti
       return waits.length === 0 ? undefined : { againAfterMs: Math.max(1, Math.min(...waits)) };
     },
   };
-}
-
-/** Conditions about objects that are not written now. */
-function keptConditions({ spec, status }: VirtualMcpServer): Resolution['conditions'] {
-  if (spec.podTemplateSpec === undefined) return [];
-  return (status?.conditions ?? [])
-    .filter(({ type }) => type === 'PodTemplateSpecValid')
-    .map(({ type, status: is, reason, message }) => ({ type, status: is, reason, message }));
 }

@@ -113,13 +113,16 @@ function isRefusal(cause: unknown): cause is ApiError {
 
 const REFUSALS: ReadonlySet<number> = new Set([400, 403, 422]);
 
+/** Characters of an answer of the API in a status. */
+const MAX_CAUSE = 2_000;
+
 function refused(
   server: VirtualMcpServer,
   { type: { kind }, object }: WantedObject,
   cause: ApiError,
   { caches }: ReconcileContext,
 ): WrittenObjects {
-  const message = `${kind} ${object.metadata.name} was refused: ${cause.message}`;
+  const message = `${kind} ${object.metadata.name} was refused: ${cause.message.slice(0, MAX_CAUSE)}`;
   const { podTemplateSpec } = server.spec;
   if (kind === 'Deployment' && podTemplateSpec !== undefined && cause.status !== 403) {
     return { ...invalidTemplate(server, message), isRefused: true };

@@ -217,6 +217,9 @@ describe.skipIf(missing !== undefined)(
           expect.objectContaining({ type: 'OIDCConfigRefValidated', status: 'False', observedGeneration: 2 }),
         );
         expect((await team.deployment()).metadata.generation).toBe(generation);
+        const events = await cluster.kubectl(['-n', namespace, 'get', 'events', '-o', 'jsonpath={.items[*].reason}']);
+        const created = events.split(' ').filter((reason) => CREATED.includes(reason));
+        expect(created.sort()).toEqual(CREATED);
         expect(errors).toEqual([]);
       },
       LIMIT_MS,
@@ -238,6 +241,7 @@ describe.skipIf(missing !== undefined)(
   },
 );
 
+const CREATED = ['DeploymentCreated', 'ServiceCreated'];
 const SERVER = { groupRef: { name: 'tools' }, incomingAuth: { type: 'anonymous' } };
 
 function manifest(kind: string, namespace: string, name: string, spec: object): string {

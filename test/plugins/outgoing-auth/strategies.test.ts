@@ -60,6 +60,14 @@ describe('outgoing-auth/header-injection', () => {
     },
   );
 
+  it('puts a prefix before the value, for secrets that hold a token alone', async () => {
+    const options = { headerName: 'Authorization', headerValueEnv: 'TOKEN', valuePrefix: 'Bearer ' };
+    const request = outbound();
+    await (await prepare(options, { TOKEN: 'abc' })).apply(request, authContext);
+    expect(request.headers.authorization).toBe('Bearer abc');
+    await expect(prepare({ ...options, valuePrefix: 'a\nb' }, { TOKEN: 'abc' })).rejects.toThrow(/valuePrefix/);
+  });
+
   it('reads the value from the environment once, when it is prepared', async () => {
     const environment = { TOKEN: 'Bearer abc' };
     const authorizer = await prepare({ headerName: 'Authorization', headerValueEnv: 'TOKEN' }, environment);

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import { catalogue } from '@toolmgr/plugins';
 import type { Problem } from '../../problem.ts';
-import { type ExaminedConfig, examineConfig } from '../../read-config.ts';
+import { examineConfig } from '../../read-config.ts';
 import type { BaseFile } from './base-file.ts';
 import type { Context } from './context.ts';
 
@@ -26,9 +27,36 @@ function once<T>(load: () => Promise<T>): () => Promise<T> {
   };
 }
 
+/** What a check of a file found. */
+export type CheckedFile =
+  | { readonly problems: readonly Problem[] }
+  | { readonly problems?: undefined; readonly warnings: readonly Problem[] };
+
+/** Files whose result is kept: most reconciles are about unchanged ones, and a check takes milliseconds. */
+const MAX_KEPT = 4096;
+const kept = new Map<string, CheckedFile>();
+
 /** Checks a vmcp file as `vmcp serve` does. Keys without a value are absent, as in YAML. */
-export function checkFile(file: unknown): Promise<ExaminedConfig> {
-  return examineConfig(JSON.parse(JSON.stringify(file)), 'config.yaml', loadedOnce);
+export async function checkFile(file: unknown): Promise<CheckedFile> {
+  const text = JSON.stringify(file);
+  const id = createHash('sha256').update(text).digest('base64');
+  const known = kept.get(id);
+  if (known !== undefined) {
+    kept.delete(id); // it becomes the newest
+    kept.set(id, known);
+    return known;
+  }
+  const { problems, warnings } = await examined(text);
+  const checked = problems === undefined ? { warnings } : { problems };
+  kept.set(id, checked);
+  const [oldest] = kept.keys();
+  if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+  return checked;
+}
+
+async function examined(text: string): Promise<{ problems?: readonly Problem[]; warnings: readonly Problem[] }> {
+  const found = await examineConfig(JSON.parse(text), 'config.yaml', loadedOnce);
+  return found.problems === undefined ? { warnings: found.warnings } : { problems: found.problems, warnings: [] };
 }
 
 /** Reports problems of the file with the conditions of the parts that they are about. */

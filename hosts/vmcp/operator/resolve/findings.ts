@@ -1,5 +1,6 @@
 import type { Condition } from '@toolmgr/plugins/kubernetes';
 import type { EventText } from '../machinery/controller.ts';
+import { contentHash } from '../objects/content-hash.ts';
 import type { Outcome, ResolvedCondition } from './resolution.ts';
 
 /** Maximum characters of `conditions[].message`. Source: vmcp spec §8. */
@@ -45,7 +46,7 @@ export function createFindings(generation: number, previous: readonly Condition[
       if (event === undefined) return;
       const before = previous.find((condition) => condition.type === type);
       if (before?.status === 'False' && before.reason === reason && before.message === message) return;
-      emit(event, message, `${reason} after ${before?.lastTransitionTime ?? 'the start'}: ${message}`);
+      emit(event, message, `${reason} after ${before?.lastTransitionTime ?? 'the start'}: ${contentHash(message)}`);
     },
     wait(type, reason, message) {
       tell(type, 'False', reason, message);

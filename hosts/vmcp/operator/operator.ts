@@ -88,6 +88,7 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
   };
   const served = await serveAll(options, probes, metricsPages);
 
+  widenYoungGeneration(); // before the lists are read, so that their memory is returned when the process is idle
   const followed = set.follow(following.signal);
   const work = async (): Promise<void> => {
     const startedMs = performance.now();
@@ -95,7 +96,6 @@ export async function startOperator(options: OperatorOptions): Promise<RunningOp
     await Promise.race([set.synced, untilAborted(stopping.signal)]);
     clearTimeout(slow);
     if (stopping.signal.aborted) return;
-    widenYoungGeneration(); // it also returns memory when the process is idle
     log.info('all objects are read', { ms: Math.round(performance.now() - startedMs) });
     if (leaderElect) {
       const lease = { namespace: settings.namespace, name: settings.leaseName ?? LEASE };

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 
 /**
@@ -33,3 +34,16 @@ export const podReport = z.object({
 
 /** A parsed report. */
 export type PodReport = z.output<typeof podReport>;
+
+/** Prefix of the annotations of the config map that change with what a pod reports, but not with times alone. */
+export const REPORT_ANNOTATIONS = 'report.toolmgr.dev/';
+
+/** The annotation of one pod. A hash, because names of pods may be longer than those of annotations. */
+export function reportAnnotation(pod: string): string {
+  return REPORT_ANNOTATIONS + shortHash(pod);
+}
+
+/** Value of an annotation for a report without its times. */
+export function shortHash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -7,7 +7,7 @@ import {
   pause,
   type ResourceType,
 } from '@toolmgr/plugins/kubernetes';
-import type { PodReport } from '../pod-report.ts';
+import { type PodReport, reportAnnotation, shortHash } from '../pod-report.ts';
 import { materialOf } from './report-of.ts';
 
 interface ConfigMap extends KubeObject {
@@ -47,7 +47,7 @@ export async function publishReports(options: PublishOptions): Promise<void> {
       const current = report();
       const material = materialOf(current);
       if (written?.material !== material || now() - written.atMs >= intervalMs) {
-        await write(options, JSON.stringify(current));
+        await write(options, { text: JSON.stringify(current), material });
         if (failures > 0) log.info('the pod report is written again');
         written = { material, atMs: now() };
         failures = 0;
@@ -67,13 +67,21 @@ export async function publishReports(options: PublishOptions): Promise<void> {
   if (written !== undefined) await remove(options);
 }
 
-/** Applies only the own key, or none: server-side apply then removes it. @throws ApiError */
-async function write({ api, namespace, configMap, pod }: PublishOptions, text?: string): Promise<void> {
+/**
+ * Applies only the own key and the own annotation, or none: server-side apply then removes them. The operator follows the
+ * annotations and reads the reports when one has changed.
+ * @throws ApiError
+ */
+async function write(
+  { api, namespace, configMap, pod }: PublishOptions,
+  report?: { readonly text: string; readonly material: string },
+): Promise<void> {
+  const annotations = report && { [reportAnnotation(pod)]: shortHash(report.material) };
   const object: Applied<ConfigMap> = {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name: configMap, namespace },
-    ...(text === undefined ? {} : { data: { [pod]: text } }),
+    metadata: { name: configMap, namespace, ...(annotations && { annotations }) },
+    ...(report && { data: { [pod]: report.text } }),
   };
   await api.apply(CONFIG_MAPS, object, { manager: pod });
 }

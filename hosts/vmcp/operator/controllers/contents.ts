@@ -11,8 +11,12 @@ import type { SecretValue } from '../resolve/related.ts';
 export interface Contents {
   /** Keys of a secret; `undefined` when there is none. @throws ApiError */
   secret(key: ObjectKey): Promise<Readonly<Record<string, SecretValue>> | undefined>;
-  /** Texts of a config map by key, `binaryData` excluded; `undefined` when there is none. @throws ApiError */
-  configMap(key: ObjectKey): Promise<Readonly<Record<string, string>> | undefined>;
+  /**
+   * Texts of a config map by key, `binaryData` excluded; `undefined` when there is none. `version`: read again when this text
+   * has changed, instead of the resource version.
+   * @throws ApiError
+   */
+  configMap(key: ObjectKey, version?: string): Promise<Readonly<Record<string, string>> | undefined>;
 }
 
 /** Bounds of what is kept. A config map has at most 1 MiB. */
@@ -30,21 +34,22 @@ export function createContents(api: Api, caches: Caches): Contents {
     key: ObjectKey,
     kept: Kept<C>,
     contentOf: (object: T) => C,
+    version?: string,
   ): Promise<C | undefined> => {
     const known = caches.of(type).get(key);
     if (known === undefined) return undefined;
     const id = keyText(key);
-    const found = kept.get(id, known.metadata.resourceVersion);
+    const found = kept.get(id, version ?? known.metadata.resourceVersion);
     if (found !== undefined) return found;
     const object = await api.get(type, key);
     if (object === undefined) return undefined;
     const content = contentOf(object);
-    kept.set(id, object.metadata.resourceVersion, content);
+    kept.set(id, version ?? object.metadata.resourceVersion, content);
     return content;
   };
   return {
     secret: (key) => read(secrets, key, keptSecrets, hashesOf),
-    configMap: (key) => read(configMaps, key, keptTexts, ({ data }: ConfigMap) => data ?? {}),
+    configMap: (key, version) => read(configMaps, key, keptTexts, ({ data }: ConfigMap) => data ?? {}, version),
   };
 }
 

@@ -10,7 +10,7 @@ import { type Contents, createContents } from '../contents.ts';
 import type { PodSettings } from './build-objects.ts';
 import { namesOf } from './object-names.ts';
 import { countPods } from './pod-counts.ts';
-import { createReportCleaner, reportsOf } from './pod-reports.ts';
+import { createReportCleaner, readTexts, reportsOf } from './pod-reports.ts';
 import { relatedObjects } from './related-objects.ts';
 import { createRememberedResolutions } from './remembered-resolution.ts';
 import { statusOf } from './server-status.ts';
@@ -70,7 +70,7 @@ export function createVirtualMcpServerController(settings: VirtualMcpServerSetti
 
       const own = context.caches.of(pods).byIndex(SERVER_INDEX, keyText(key));
       const reportMap = { namespace: key.namespace, name: namesOf(key.name).report };
-      const texts = (await contents.configMap(reportMap)) ?? {};
+      const texts = await readTexts(reportMap, contents, context);
       const checksum = written.outcome.result === 'ready' ? inputs?.checksum : undefined;
       const deployment = context.caches.of(deployments).get({ ...key, name: namesOf(key.name).deployment });
       const status = statusOf({

@@ -1,14 +1,34 @@
 import { keyText, type ObjectKey } from '@toolmgr/plugins/kubernetes';
-import type { PodReport } from '../../../pod-report.ts';
+import { type PodReport, REPORT_ANNOTATIONS, reportAnnotation } from '../../../pod-report.ts';
 import type { ReconcileContext } from '../../machinery/controller.ts';
 import { configMaps, type Pod } from '../../objects/built-in-kinds.ts';
 import { MANAGER } from '../../objects/owned-objects.ts';
+import type { Contents } from '../contents.ts';
 import { readReport } from './join-reports.ts';
 import { isReady } from './pod-counts.ts';
 import { CHECKSUM_ANNOTATION } from './pod-template.ts';
 
 /** Texts of reports by pod name. */
 export type ReportTexts = Readonly<Record<string, string>>;
+
+/** Reports whose times alone changed are read again after this time. */
+const TIMES_READ_MS = 300_000;
+
+/**
+ * The reports of a config map. They are read when an annotation of a pod has changed: pods write times twice a minute, and a
+ * request for each would be most of what the operator asks for.
+ * @throws ApiError
+ */
+export async function readTexts(
+  map: ObjectKey,
+  contents: Contents,
+  { caches, now }: ReconcileContext,
+): Promise<ReportTexts> {
+  const { uid, annotations = {} } = caches.of(configMaps).get(map)?.metadata ?? {};
+  const ofPods = Object.entries(annotations).filter(([name]) => name.startsWith(REPORT_ANNOTATIONS));
+  const version = JSON.stringify([uid, ofPods.sort(), Math.floor(now() / TIMES_READ_MS)]);
+  return (await contents.configMap(map, version)) ?? {};
+}
 
 /**
  * Reports of ready pods. A report counts when the pod has loaded the configuration that its annotation names, and this one is
@@ -60,7 +80,8 @@ export function createReportCleaner(): ReportCleaner {
       const old = gone.filter((name) => now() - (since.get(name) ?? 0) >= REPORT_KEPT_MS);
       if (old.length > 0) {
         const data = Object.fromEntries(old.map((name) => [name, null]));
-        await api.patch(configMaps, map, { data }, { manager: MANAGER });
+        const annotations = Object.fromEntries(old.map((name) => [reportAnnotation(name), null]));
+        await api.patch(configMaps, map, { metadata: { annotations }, data }, { manager: MANAGER });
         for (const name of old) since.delete(name);
       }
       if (since.size === 0) return undefined;

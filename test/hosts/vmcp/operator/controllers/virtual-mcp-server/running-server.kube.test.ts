@@ -8,7 +8,7 @@ import {
 import { configMaps, deployments, pods } from '../../../../../../hosts/vmcp/operator/objects/built-in-kinds.ts';
 import { type RunningOperator, startOperator } from '../../../../../../hosts/vmcp/operator/operator.ts';
 import { settingsFrom } from '../../../../../../hosts/vmcp/operator/settings.ts';
-import type { PodReport } from '../../../../../../hosts/vmcp/pod-report.ts';
+import { type PodReport, reportAnnotation, shortHash } from '../../../../../../hosts/vmcp/pod-report.ts';
 import { allCrds } from '../../../../../support/crds.ts';
 import { type KubeCluster, missingKube, startKube } from '../../../../../support/kube.ts';
 import { apiOf, connectionTo } from '../../../../../support/kube-api.ts';
@@ -171,7 +171,8 @@ describe.skipIf(missing !== undefined)(
             consecutiveFailures: 0,
           }));
           const text = JSON.stringify({ configChecksum: checksum, reportedAt: new Date().toISOString(), backends });
-          const metadata = { namespace, name: 'a-vmcp-report' };
+          const annotations = { [reportAnnotation(name)]: shortHash(states.join()) };
+          const metadata = { namespace, name: 'a-vmcp-report', annotations };
           const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { [name]: text } };
           return api.apply(configMaps, body, { manager: name, force: true });
         };

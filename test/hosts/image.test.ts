@@ -61,6 +61,8 @@ describe.skipIf(missing)(`The image${missing === undefined ? '' : `, skipped: ${
     expect(Size).toBeLessThan(MAX_BYTES);
     expect(Config).toMatchObject({ User: '65532:65532', Entrypoint: ['/usr/bin/toolmgr'] });
     expect(await outputOf(['version'])).toMatchObject({ code: 0, out: expect.stringContaining('0.') });
+    const help = await outputOf(['operator', '--help']);
+    expect(help).toMatchObject({ code: 0, out: expect.stringContaining('WATCH_NAMESPACE') });
     const shell = { Image: PRODUCT_IMAGE, Entrypoint: ['/bin/sh'], Cmd: [] };
     const { Id } = await api<{ Id: string }>('POST', '/containers/create', shell);
     await expect(api('POST', `/containers/${Id}/start`)).rejects.toThrow(/no such file/);

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import { runTool } from '../../scripts/rigs/run-tool.ts';
+import { type KubeNode, startKubeNode } from '../support/kube-node.ts';
+import { PRODUCT_IMAGE, productImage } from '../support/product-image.ts';
+import { rig } from '../support/rig.ts';
+import { until } from '../support/until.ts';
+
+const CHARTS = join(import.meta.dirname, '../../deploy/charts');
+
+/** Calls `helm` with the connection of a cluster. */
+export function helmFor(node: KubeNode): (...args: readonly string[]) => Promise<string> {
+  const found = rig('helm');
+  if ('missing' in found) throw new Error(found.missing);
+  return (...args) => runTool(join(found.folder, 'helm'), [...args, '--kubeconfig', node.cluster.kubeconfig]);
+}
+
+/** Starts a cluster with a node and the image of the product, and installs both charts. */
+export async function installedCluster(): Promise<KubeNode> {
+  const archive = await productImage();
+  const node = await startKubeNode();
+  try {
+    await node.load(archive);
+    await node.loadServer();
+    const helm = helmFor(node);
+    await helm('install', 'toolmgr-crds', join(CHARTS, 'toolmgr-crds'));
+    const [repository = '', tag = ''] = PRODUCT_IMAGE.split(/:(?=[^:]*$)/);
+    const image = ['--set', `operator.image.repository=${repository}`, '--set-string', `operator.image.tag=${tag}`];
+    const where = ['--namespace', 'toolmgr-system', '--create-namespace'];
+    await helm('install', 'toolmgr', join(CHARTS, 'toolmgr'), ...where, ...image);
+    await rolledOut(node, 'toolmgr-system', 'deployment/toolmgr');
+    return node;
+  } catch (cause) {
+    const why = await node.explain('toolmgr-system').catch(() => '');
+    await node[Symbol.asyncDispose]();
+    throw new Error(`the cluster was not installed\n${why}`, { cause });
+  }
+}
+
+/** Waits until a workload is rolled out. @throws Error with pods, events and logs of the namespace */
+export async function rolledOut(node: KubeNode, namespace: string, workload: string): Promise<void> {
+  try {
+    await until(() => exists(node, namespace, workload), 60_000);
+    await node.cluster.kubectl(['--namespace', namespace, 'rollout', 'status', workload, '--timeout=180s']);
+  } catch (cause) {
+    throw new Error(await node.explain(namespace), { cause });
+  }
+}
+
+function exists(node: KubeNode, namespace: string, what: string): Promise<boolean> {
+  return later(node.cluster.kubectl(['--namespace', namespace, 'get', what])).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Each kubectl is a process: a pause leaves the processor to the pods. */
+async function later<T>(result: Promise<T>): Promise<T> {
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  return result;
+}
+
+/** Waits for a phase. @throws Error with the status, and pods, events and logs of the namespace */
+export async function hasPhase(node: KubeNode, namespace: string, name: string, phase: string): Promise<void> {
+  const get = (path: string) =>
+    node.cluster.kubectl(['--namespace', namespace, 'get', 'vmcp', name, `--output=jsonpath=${path}`]);
+  try {
+    await until(async () => (await later(get('{.status.phase}'))) === phase, 180_000);
+  } catch (cause) {
+    const operator = await node.cluster.kubectl(['--namespace', 'toolmgr-system', 'logs', 'deployment/toolmgr']);
+    const parts = [await get('{.status}'), operator.slice(-4_000), await node.explain(namespace)];
+    throw new Error(`${name} is not ${phase}\n${parts.join('\n')}`, { cause });
+  }
+}
+
+/** Address and port of a service, which this machine reaches. */
+export async function addressOf(node: KubeNode, namespace: string, service: string): Promise<string> {
+  const path = '--output=jsonpath={.spec.clusterIP}:{.spec.ports[0].port}';
+  return node.cluster.kubectl(['--namespace', namespace, 'get', 'service', service, path]);
+}

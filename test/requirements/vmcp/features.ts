@@ -72,7 +72,6 @@ export const features = [
   },
   {
     source: 'vmcp spec §2 optimizer',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.optimizer.embedding-service-overridden':
         'spec.embeddingServerRef overrides embeddingService with a warning',

@@ -68,7 +68,6 @@ export const resource = [
   },
   {
     source: 'vmcp spec §2 spec',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.spec.group-ref-namespace': 'the MCPGroup of spec.groupRef must exist in the same namespace',
       'vmcp.spec.incoming-auth-precedence': 'spec.incomingAuth takes precedence over config.incomingAuth',
@@ -109,9 +108,7 @@ export const resource = [
   },
   {
     source: 'vmcp spec §2 spec.incomingAuth',
-    deferred: 'comes with the operator',
     says: {
-      'vmcp.incoming-auth.oidc-config-ref-audience-unique': 'oidcConfigRef.audience must be unique per server',
       'vmcp.incoming-auth.oidc-config-ref-scopes-advertised':
         'oidcConfigRef.scopes are advertised in the well-known metadata (RFC 9728)',
       'vmcp.incoming-auth.oidc-config-ref-resource-url-public':
@@ -130,6 +127,13 @@ export const resource = [
     },
   },
   {
+    source: 'vmcp spec §2 spec.incomingAuth',
+    deferred: 'comes with the operator',
+    says: {
+      'vmcp.incoming-auth.oidc-config-ref-audience-unique': 'oidcConfigRef.audience must be unique per server',
+    },
+  },
+  {
     source: 'vmcp spec §2 spec.outgoingAuth',
     says: {
       'vmcp.outgoing-auth.source': 'spec.outgoingAuth.source is discovered or inline, discovered by default',
@@ -143,7 +147,6 @@ export const resource = [
   },
   {
     source: 'vmcp spec §2 spec.outgoingAuth',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.outgoing-auth.source-discovered': 'discovered takes the external auth config reference of each backend',
       'vmcp.outgoing-auth.source-inline': 'inline takes the explicit configuration per backend',
@@ -164,6 +167,8 @@ export const resource = [
   {
     source: 'vmcp spec §2 spec.telemetryConfigRef',
     says: {
+      'vmcp.telemetry-config-ref.service-name-default':
+        'telemetryConfigRef.serviceName defaults to a fixed prefix plus the server name',
       'vmcp.telemetry-config-ref.name': 'telemetryConfigRef.name is required with at least 1 character',
     },
   },
@@ -172,8 +177,6 @@ export const resource = [
     deferred: 'comes with the operator',
     says: {
       'vmcp.telemetry-config-ref.service-name-unique': 'telemetryConfigRef.serviceName must be unique per server',
-      'vmcp.telemetry-config-ref.service-name-default':
-        'telemetryConfigRef.serviceName defaults to a fixed prefix plus the server name',
     },
   },
 ] as const satisfies readonly Section[];

@@ -3,6 +3,8 @@ import { embeddingServer } from '../kinds/embedding-server.ts';
 import type { Context, Section } from './context.ts';
 
 const CONDITION = 'EmbeddingServerReady';
+const WITHOUT_SERVICE =
+  'spec.embeddingServerRef: missing; the optimizer needs it, or spec.config.optimizer.embeddingService with the URL of a service';
 
 /**
  * `optimizer` of the vmcp file; `spec.embeddingServerRef` switches the optimizer on. `undefined`: a check failed, or the server is
@@ -13,7 +15,13 @@ export function optimizerOf({ spec, lookups, findings }: Context): { readonly se
   const given: Section | undefined = isObject(written) ? written : undefined;
   const ref = spec.embeddingServerRef;
   if (ref === undefined) {
-    if (given?.embeddingService === undefined) return given === undefined ? {} : { section: given };
+    if (given === undefined) return {};
+    if (given.embeddingService === undefined) {
+      // an embedding model in the pod needs no service
+      if (given.embeddingProvider === 'local') return { section: given };
+      findings.fail('Valid', 'ValidationFailed', WITHOUT_SERVICE);
+      return undefined;
+    }
     const message =
       'spec.config.optimizer.embeddingService is used as it is; spec.embeddingServerRef names a managed server';
     findings.warn('EmbeddingServiceManual', message);

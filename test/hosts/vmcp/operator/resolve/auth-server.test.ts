@@ -169,7 +169,7 @@ describe('spec.authServerConfig', () => {
   });
 
   proves(
-    'vmcp.event.deprecated-provider',
+    ['vmcp.event.deprecated-provider', 'vmcp.authz-config.inline-primary-upstream-provider-deprecated'],
     'still reads the deprecated provider of inline policies, with one Warning event per generation',
     async () => {
       const policies = `, authzConfig: { type: inline, inline: { policies: ${PERMIT}, primaryUpstreamProvider: github } }`;

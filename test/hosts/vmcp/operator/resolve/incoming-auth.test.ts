@@ -1,7 +1,12 @@
+import { createGateway } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import type { Resolution } from '../../../../../hosts/vmcp/operator/resolve/resolution.ts';
+import { planFromConfig } from '../../../../../hosts/vmcp/plan.ts';
+import { readConfig } from '../../../../../hosts/vmcp/read-config.ts';
+import { cedarConfig } from '../../../../../plugins/authorization/cedar/config.ts';
 import { proves } from '../../../../support/proves.ts';
-import { conditions, messageOf, object, podOf, resolveYaml, secret, server } from './resolve-yaml.ts';
+import { conditions, entry, messageOf, object, podOf, resolveYaml, secret, server } from './resolve-yaml.ts';
 
 const OIDC = '{ type: oidc, oidcConfigRef: { name: company, audience: tools } }';
 const COMPANY = object(
@@ -16,12 +21,19 @@ const fileOf = (resolution: Resolution) => podOf(resolution).config as { readonl
 
 describe('spec.incomingAuth', () => {
   proves(
-    ['vmcp.related.oidc-config', 'vmcp.config.auth-superseded'],
+    [
+      'vmcp.related.oidc-config',
+      'vmcp.config.auth-superseded',
+      'vmcp.spec.incoming-auth-precedence',
+      'vmcp.spec.auth-server-config-absent',
+      'vmcp.incoming-auth.oidc-config-ref-resource-url',
+    ],
     'is made from the referenced MCPOIDCConfig, with audience and scopes of the reference, and replaces config.incomingAuth',
     async () => {
       const written = 'config: { incomingAuth: { type: anonymous }, outgoingAuth: { source: inline } }';
       const resolution = await resolveYaml(server(written, OIDC) + COMPANY);
       expect(fileOf(resolution)).toMatchObject({ outgoingAuth: { source: 'discovered' } });
+      expect(fileOf(resolution)).not.toHaveProperty('authServerConfig');
       expect(fileOf(resolution).incomingAuth).toEqual({
         type: 'oidc',
         oidc: {
@@ -37,13 +49,32 @@ describe('spec.incomingAuth', () => {
     },
   );
 
-  it('has the public URL and the scopes of the reference', async () => {
-    const auth =
-      '{ type: oidc, oidcConfigRef: { name: company, audience: tools, scopes: [a, b], resourceUrl: "https://mcp.example.com/mcp" } }';
-    expect(fileOf(await resolveYaml(server('', auth) + COMPANY)).incomingAuth).toMatchObject({
-      oidc: { scopes: ['a', 'b'], resource: 'https://mcp.example.com/mcp' },
-    });
-  });
+  proves(
+    ['vmcp.incoming-auth.oidc-config-ref-scopes-advertised', 'vmcp.incoming-auth.oidc-config-ref-resource-url-public'],
+    'has the public URL and the scopes of the reference, which the resource metadata of the endpoint shows',
+    async () => {
+      const auth =
+        '{ type: oidc, oidcConfigRef: { name: company, audience: tools, scopes: [a, b], resourceUrl: "https://mcp.example.com/mcp" } }';
+      const inline = 'outgoingAuth: { source: inline }';
+      const resolution = await resolveYaml(server(inline, auth) + COMPANY + entry('a'));
+      expect(fileOf(resolution).incomingAuth).toMatchObject({
+        oidc: { scopes: ['a', 'b'], resource: 'https://mcp.example.com/mcp' },
+      });
+      const read = await readConfig(podOf(resolution).configYaml, 'config.yaml', catalogue);
+      const gateway = await createGateway(planFromConfig(read, { loopback: false }), { catalogue });
+      try {
+        const url = 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp';
+        const answer = await gateway.fetch(new Request(url, { headers: { host: 'mcp.example.com' } }));
+        expect(await answer.json()).toMatchObject({
+          resource: 'https://mcp.example.com/mcp',
+          scopes_supported: ['a', 'b'],
+          authorization_servers: ['https://idp.example.com'],
+        });
+      } finally {
+        await gateway.stop();
+      }
+    },
+  );
 
   it('reads keys of the cluster with the token of the pod, for tokens of one service account', async () => {
     const cluster = object(
@@ -137,25 +168,34 @@ describe('spec.incomingAuth', () => {
 describe('authorization', () => {
   const withAuthz = (authz: string) => `{ type: anonymous, ${authz} }`;
 
-  it('takes inline policies with the claims of groups and roles', async () => {
-    const inline = `authzConfig: { type: inline, inline: { policies: ${PERMIT} }, groupClaimName: teams, groupEntityType: Team, roleClaimName: roles }`;
-    expect(fileOf(await resolveYaml(server('', withAuthz(inline)))).incomingAuth).toEqual({
-      type: 'anonymous',
-      authz: {
-        type: 'cedar',
-        policies: ['permit(principal, action, resource);'],
-        entitiesJson: '[]',
-        groupClaimName: 'teams',
-        groupEntityType: 'Team',
-        roleClaimName: 'roles',
-      },
-    });
-  });
+  proves(
+    ['vmcp.authz-config.group-claim-name-defaults', 'vmcp.authz-config.group-entity-type-default'],
+    'takes inline policies with the claims of groups and roles, whose defaults are those of Cedar',
+    async () => {
+      const bare = `authzConfig: { type: inline, inline: { policies: ${PERMIT} } }`;
+      const { authz } = fileOf(await resolveYaml(server('', withAuthz(bare)))).incomingAuth as { authz: object };
+      expect(authz).toEqual({ type: 'cedar', policies: ['permit(principal, action, resource);'], entitiesJson: '[]' });
+      const { type: _, ...ofPlugin } = authz as { type: string };
+      expect(cedarConfig.parse(ofPlugin)).toMatchObject({ groupEntityType: 'THVGroup' });
+      const inline = `authzConfig: { type: inline, inline: { policies: ${PERMIT} }, groupClaimName: teams, groupEntityType: Team, roleClaimName: roles }`;
+      expect(fileOf(await resolveYaml(server('', withAuthz(inline)))).incomingAuth).toEqual({
+        type: 'anonymous',
+        authz: {
+          type: 'cedar',
+          policies: ['permit(principal, action, resource);'],
+          entitiesJson: '[]',
+          groupClaimName: 'teams',
+          groupEntityType: 'Team',
+          roleClaimName: 'roles',
+        },
+      });
+    },
+  );
 
   const configMap = (file: string) => object('ConfigMap', 'policies', `data: { authz.json: ${JSON.stringify(file)} }`);
   const CONFIG_MAP = 'authzConfig: { configMap: { name: policies }, groupClaimName: mine }';
 
-  it('takes a config map, whose claims the spec overrides', async () => {
+  proves('vmcp.authz-config.config-map-overridden', 'takes a config map, whose claims the spec overrides', async () => {
     const file = JSON.stringify({
       version: '1.0',
       type: 'cedarv1',
@@ -197,7 +237,7 @@ describe('authorization', () => {
   );
 
   proves(
-    'vmcp.error.authz-config-ref-variant',
+    ['vmcp.error.authz-config-ref-variant', 'vmcp.incoming-auth.authz-config-ref-variant'],
     'fails for an MCPAuthzConfig of another variant than Cedar',
     async () => {
       const resolution = await resolveYaml(server('', withAuthz(REF)) + shared('{ type: httpv1, config: {} }'));

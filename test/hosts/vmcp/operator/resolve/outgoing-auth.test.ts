@@ -270,6 +270,30 @@ describe('spec.outgoingAuth', () => {
     );
   });
 
+  proves(
+    ['vmcp.outgoing-auth.source-discovered', 'vmcp.outgoing-auth.source-inline', 'vmcp.outgoing-auth.backends'],
+    'takes the own configuration of a backend with the source discovered, the default with inline, and overrides in both',
+    async () => {
+      const refsOf = async (outgoing: string) => {
+        const text = server(`outgoingAuth: { ${outgoing}, ${DEFAULT} }`) + OBJECTS + entry('a', REF('own'));
+        return (await resolveYaml(text)).effective.map(({ authConfigRef }) => authConfigRef);
+      };
+      expect(await refsOf('source: discovered')).toEqual(['own']);
+      expect(await refsOf('source: inline')).toEqual(['general']);
+      expect(await refsOf(`source: discovered, ${OVERRIDE}`)).toEqual(['other']);
+      expect(await refsOf(`source: inline, ${OVERRIDE}`)).toEqual(['other']);
+    },
+  );
+
+  proves('vmcp.spec.outgoing-auth-precedence', 'takes precedence over config.outgoingAuth', async () => {
+    const inFile =
+      'config: { outgoingAuth: { source: discovered, default: { type: header_injection, headerInjection: { headerName: x-file, headerValue: v } } } }';
+    const resolution = await resolveYaml(server(`outgoingAuth: { source: inline }, ${inFile}`) + entry('b'));
+    const { outgoingAuth } = podOf(resolution).config as { outgoingAuth?: unknown };
+    expect(outgoingAuth).toMatchObject({ source: 'inline' });
+    expect(JSON.stringify(outgoingAuth)).not.toContain('x-file');
+  });
+
   proves('vmcp.related.external-auth-config', 'uses the MCPExternalAuthConfig of the default', async () => {
     const text = server(`outgoingAuth: { ${DEFAULT} }`) + OBJECTS + entry('a');
     const resolution = await resolveYaml(text);

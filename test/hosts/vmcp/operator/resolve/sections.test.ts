@@ -6,20 +6,27 @@ const fileOf = async (text: string, defaults = {}) =>
   podOf(await resolveYaml(text, defaults)).config as unknown as Readonly<Record<string, unknown>>;
 
 describe('spec.groupRef', () => {
-  proves('vmcp.related.group', 'names an MCPGroup that exists and is ready', async () => {
-    expect(conditions(await resolveYaml(server()))).toContain('GroupRefValidated=True/GroupRefValid');
-    const missing = await resolveYaml(server().replace(GROUP, ''));
-    expect(conditions(missing)).toContain('GroupRefValidated=False/GroupRefNotFound');
-    expect(missing.outcome).toMatchObject({
-      result: 'failed',
-      phase: 'Failed',
-      message: expect.stringContaining('there is no MCPGroup group'),
-    });
-    const pending = await resolveYaml(`${server()}status: { phase: Pending }\n`);
-    expect(conditions(pending)).toContain('GroupRefValidated=False/GroupRefNotReady');
-    expect(pending.outcome).toMatchObject({ result: 'waiting', phase: 'Pending' });
-    expect(pending.pod).toBeUndefined();
-  });
+  proves(
+    ['vmcp.related.group', 'vmcp.spec.group-ref-namespace'],
+    'names an MCPGroup of the namespace that exists and is ready',
+    async () => {
+      expect(conditions(await resolveYaml(server()))).toContain('GroupRefValidated=True/GroupRefValid');
+      const elsewhere = GROUP.replace('name: group', 'name: group, namespace: other');
+      const foreign = await resolveYaml(server().replace(GROUP, elsewhere));
+      expect(conditions(foreign)).toContain('GroupRefValidated=False/GroupRefNotFound');
+      const missing = await resolveYaml(server().replace(GROUP, ''));
+      expect(conditions(missing)).toContain('GroupRefValidated=False/GroupRefNotFound');
+      expect(missing.outcome).toMatchObject({
+        result: 'failed',
+        phase: 'Failed',
+        message: expect.stringContaining('there is no MCPGroup group'),
+      });
+      const pending = await resolveYaml(`${server()}status: { phase: Pending }\n`);
+      expect(conditions(pending)).toContain('GroupRefValidated=False/GroupRefNotReady');
+      expect(pending.outcome).toMatchObject({ result: 'waiting', phase: 'Pending' });
+      expect(pending.pod).toBeUndefined();
+    },
+  );
 });
 
 describe('the members of the group', () => {
@@ -171,7 +178,11 @@ describe('telemetry', () => {
   const config = (spec: string) => object('MCPTelemetryConfig', 'otel', `spec: ${spec}`);
 
   proves(
-    ['vmcp.related.telemetry-config', 'vmcp.config.telemetry-deprecated'],
+    [
+      'vmcp.related.telemetry-config',
+      'vmcp.config.telemetry-deprecated',
+      'vmcp.telemetry-config-ref.service-name-default',
+    ],
     'comes from the MCPTelemetryConfig; config.telemetry is ignored with a condition',
     async () => {
       const written = 'config: { telemetry: { enablePrometheusMetricsPath: true } }';
@@ -229,20 +240,24 @@ describe('session storage', () => {
   const PASSWORD = secret('redis', { password: 'hunter2' });
   const defaults = { redis: { address: 'shared:6379', password: { name: 'redis', key: 'password' } } };
 
-  it('is that of the spec, then that of the file, then that of the installation', async () => {
-    const inFile = 'config: { sessionStorage: { provider: memory } }';
-    const keyPrefix = 'toolmgr:team:tools:';
-    expect(await fileOf(server(`${REDIS}, ${inFile}`) + PASSWORD, defaults)).toMatchObject({
-      sessionStorage: { provider: 'redis', address: 'redis:6379', keyPrefix },
-    });
-    expect((await fileOf(server(inFile), defaults)).sessionStorage).toEqual({ provider: 'memory' });
-    const installed = await resolveYaml(server() + PASSWORD, defaults);
-    expect(podOf(installed).config).toMatchObject({ sessionStorage: { address: 'shared:6379', keyPrefix } });
-    expect(podOf(installed).env).toEqual([
-      { name: 'TOOLMGR_SESSION_REDIS_PASSWORD', valueFrom: { secretKeyRef: { name: 'redis', key: 'password' } } },
-    ]);
-    expect(await fileOf(server())).not.toHaveProperty('sessionStorage');
-  });
+  proves(
+    'vmcp.spec.session-storage-absent',
+    'is that of the spec, then that of the file, then that of the installation, else none',
+    async () => {
+      const inFile = 'config: { sessionStorage: { provider: memory } }';
+      const keyPrefix = 'toolmgr:team:tools:';
+      expect(await fileOf(server(`${REDIS}, ${inFile}`) + PASSWORD, defaults)).toMatchObject({
+        sessionStorage: { provider: 'redis', address: 'redis:6379', keyPrefix },
+      });
+      expect((await fileOf(server(inFile), defaults)).sessionStorage).toEqual({ provider: 'memory' });
+      const installed = await resolveYaml(server() + PASSWORD, defaults);
+      expect(podOf(installed).config).toMatchObject({ sessionStorage: { address: 'shared:6379', keyPrefix } });
+      expect(podOf(installed).env).toEqual([
+        { name: 'TOOLMGR_SESSION_REDIS_PASSWORD', valueFrom: { secretKeyRef: { name: 'redis', key: 'password' } } },
+      ]);
+      expect(await fileOf(server())).not.toHaveProperty('sessionStorage');
+    },
+  );
 
   it('fails without its password', async () => {
     const resolution = await resolveYaml(server(REDIS));
@@ -277,16 +292,34 @@ describe('the optimizer', () => {
     },
   );
 
-  it('warns when the EmbeddingServer overrides a URL, and when a URL is used as it is', async () => {
-    const url = 'config: { optimizer: { embeddingService: "http://other:80" } }';
-    const overridden = await resolveYaml(server(`${REF}, ${url}`) + READY);
-    expect(podOf(overridden).config).toMatchObject({
-      optimizer: { embeddingService: expect.stringContaining('emb.team') },
-    });
-    expect(overridden.events).toMatchObject([{ type: 'Warning', reason: 'EmbeddingServiceOverridden' }]);
-    const manual = await resolveYaml(server(url));
-    expect(podOf(manual).config).toMatchObject({ optimizer: { embeddingService: 'http://other:80' } });
-    expect(manual.events).toMatchObject([{ type: 'Warning', reason: 'EmbeddingServiceManual' }]);
+  proves(
+    'vmcp.optimizer.embedding-service-overridden',
+    'warns when the EmbeddingServer overrides a URL, and when a URL is used as it is',
+    async () => {
+      const url = 'config: { optimizer: { embeddingService: "http://other:80" } }';
+      const overridden = await resolveYaml(server(`${REF}, ${url}`) + READY);
+      expect(podOf(overridden).config).toMatchObject({
+        optimizer: { embeddingService: expect.stringContaining('emb.team') },
+      });
+      expect(overridden.events).toMatchObject([{ type: 'Warning', reason: 'EmbeddingServiceOverridden' }]);
+      const manual = await resolveYaml(server(url));
+      expect(podOf(manual).config).toMatchObject({ optimizer: { embeddingService: 'http://other:80' } });
+      expect(manual.events).toMatchObject([{ type: 'Warning', reason: 'EmbeddingServiceManual' }]);
+    },
+  );
+
+  proves('vmcp.spec.embedding-server-ref-optimizer', 'needs an EmbeddingServer or a URL', async () => {
+    const resolution = await resolveYaml(server('config: { optimizer: { maxToolsToReturn: 5 } }'));
+    expect(resolution.outcome).toMatchObject({ result: 'failed', phase: 'Failed' });
+    expect(messageOf(resolution, 'Valid')).toContain('spec.embeddingServerRef: missing');
+    expect(resolution.pod).toBeUndefined();
+  });
+
+  proves('vmcp.spec.embedding-server-ref-ready', 'waits until the EmbeddingServer is ready', async () => {
+    const waiting = await resolveYaml(server(REF) + embedding('{ phase: Pending }'));
+    expect(waiting.outcome).toMatchObject({ result: 'waiting', phase: 'Pending' });
+    expect(waiting.pod).toBeUndefined();
+    expect((await resolveYaml(server(REF) + READY)).outcome.result).toBe('ready');
   });
 
   it.each([
@@ -303,7 +336,7 @@ describe('the optimizer', () => {
 });
 
 describe('other settings', () => {
-  it('of the spec win over those of the file', async () => {
+  proves('vmcp.spec.passthrough-headers', 'of the spec win over those of the file', async () => {
     const config = 'config: { name: mine, passthroughHeaders: [x-file], audit: { enabled: true }, metadata: { a: b } }';
     expect(await fileOf(server(`passthroughHeaders: [x-spec], ${config}`))).toMatchObject({
       name: 'mine',

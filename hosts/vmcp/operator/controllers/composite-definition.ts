@@ -4,8 +4,8 @@ import { definitionProblems } from '../../workflow/read-definition.ts';
 import { type CompositeToolDefinition, compositeToolDefinition } from '../kinds/composite-tool-definition.ts';
 import { typeOfKind } from '../kinds/kind.ts';
 import type { Controller } from '../machinery/controller.ts';
+import { oversize } from '../resolve/spec-size.ts';
 import { referencesOf, referrersOf, typeNamed } from './references.ts';
-import { oversize } from './spec-size.ts';
 import { currentObject, timedConditions, type WantedCondition, writeStatus } from './write-status.ts';
 
 const { kind } = compositeToolDefinition;

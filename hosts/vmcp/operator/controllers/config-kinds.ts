@@ -2,9 +2,9 @@ import { keyOf, type ObjectKey, type Resource } from '@toolmgr/plugins/kubernete
 import { API_GROUP } from '../kinds/kind.ts';
 import type { Controller, Outcome, ReconcileContext, Watched } from '../machinery/controller.ts';
 import { contentHash } from '../objects/content-hash.ts';
+import { oversize } from '../resolve/spec-size.ts';
 import { setFinalizer } from './finalizer.ts';
 import { REFERENCE_FIELDS, type Referrer, referencesOf, referrersOf, typeNamed } from './references.ts';
-import { oversize } from './spec-size.ts';
 import { conditionOf, currentObject, timedConditions, type WantedCondition, writeStatus } from './write-status.ts';
 
 /** Checks one kind of configuration. */

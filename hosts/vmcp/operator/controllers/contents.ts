@@ -19,15 +19,21 @@ export interface Contents {
   configMap(key: ObjectKey, version?: string): Promise<Readonly<Record<string, string>> | undefined>;
 }
 
-/** Bounds of what is kept. A config map has at most 1 MiB. */
-const MAX_SECRETS = 20_000;
+/** Bounds of what is kept, in bytes of texts and {@link KEY_BYTES} for each key. */
+const MAX_SECRET_BYTES = 16 * 1024 * 1024;
 const MAX_CONFIG_MAP_BYTES = 32 * 1024 * 1024;
+/** A larger content is read each time: one namespace must not displace the contents of the others. */
+const MAX_KEPT_BYTES = 2 * 1024 * 1024;
+/** What a key costs in memory beside its text: a secret or config map may have 100,000 keys. */
+const KEY_BYTES = 300;
 
 /** `caches` follow the metadata of both types. */
 export function createContents(api: Api, caches: Caches): Contents {
-  const keptSecrets = createKept<Readonly<Record<string, SecretValue>>>(MAX_SECRETS, () => 1);
+  const keptSecrets = createKept<Readonly<Record<string, SecretValue>>>(MAX_SECRET_BYTES, (data) =>
+    Object.keys(data).reduce((sum, key) => sum + KEY_BYTES + key.length, 0),
+  );
   const keptTexts = createKept<Readonly<Record<string, string>>>(MAX_CONFIG_MAP_BYTES, (data) =>
-    Object.entries(data).reduce((sum, [key, text]) => sum + key.length + text.length, 0),
+    Object.entries(data).reduce((sum, [key, text]) => sum + KEY_BYTES + key.length + text.length, 0),
   );
   const read = async <T extends KubeObject, C>(
     type: ResourceType<T>,
@@ -78,7 +84,7 @@ interface Kept<C> {
   set(id: string, version: string | undefined, content: C): void;
 }
 
-/** Keeps contents by resource version; drops the oldest above `max`. */
+/** Keeps contents by resource version, none above {@link MAX_KEPT_BYTES}; drops the oldest above `max`. */
 function createKept<C>(max: number, sizeOf: (content: C) => number): Kept<C> {
   const entries = new Map<
     string,
@@ -97,6 +103,7 @@ function createKept<C>(max: number, sizeOf: (content: C) => number): Kept<C> {
     set(id, version, content) {
       drop(id);
       const size = sizeOf(content);
+      if (size > MAX_KEPT_BYTES) return;
       entries.set(id, { version, content, size });
       total += size;
       for (const oldest of entries.keys()) {

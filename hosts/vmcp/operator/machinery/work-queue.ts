@@ -1,8 +1,9 @@
 import { backOffMs } from '@toolmgr/core';
 import { keyText, type ObjectKey } from '@toolmgr/plugins/kubernetes';
 import type { Outcome } from './controller.ts';
+import { createFairQueue } from './fair-queue.ts';
 
-/** Keys to reconcile. A key waits at most once and is worked on at most once at a time. */
+/** Keys to reconcile. Namespaces take turns. A key waits at most once and is worked on at most once at a time. */
 export interface WorkQueue {
   /** Adds a key. While it is worked on, it is worked on once more. */
   add(key: ObjectKey): void;
@@ -37,8 +38,6 @@ const LONGEST_MS = 24 * 3600_000;
 
 /** Entries of keys that are gone are removed when there are so many. */
 const SWEEP_AT = 1_000;
-/** Places before the first waiting key that are removed at once: shifting an array of thousands is slow. */
-const COMPACT_AT = 1_024;
 
 /** One key, from its first addition until nothing is known of it but success. */
 interface Entry {
@@ -58,8 +57,8 @@ interface Entry {
 export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
   const { concurrency, backOff = BACK_OFF, burst = BURST } = options;
   const entries = new Map<string, Entry>();
-  const waiting: Entry[] = []; // an entry is in it at most once
-  let first = 0;
+  // an entry is in it at most once; namespaces take turns, so that one with many objects does not delay the others
+  const waiting = createFairQueue<Entry>();
   let running = 0;
   let sweepAt = SWEEP_AT;
   let isStarted = false;
@@ -105,16 +104,13 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
     const pauseMs = pauseOf(entry, burst);
     if (pauseMs > 0) return addAfter(entry, pauseMs);
     entry.state = 'waiting';
-    waiting.push(entry);
+    waiting.add(entry.key.namespace, entry);
     next();
   };
   const next = (): void => {
-    while (isStarted && stopped === undefined && running < concurrency && first < waiting.length) {
-      const entry = waiting[first++] as Entry;
-      if (first >= COMPACT_AT) {
-        waiting.splice(0, first);
-        first = 0;
-      }
+    while (isStarted && stopped === undefined && running < concurrency) {
+      const entry = waiting.take();
+      if (entry === undefined) return;
       void runOne(entry);
     }
   };
@@ -166,10 +162,10 @@ export function createWorkQueue(options: WorkQueueOptions): WorkQueue {
       next();
     },
     get depth() {
-      return waiting.length - first;
+      return waiting.size;
     },
     get isIdle() {
-      return running === 0 && waiting.length === first;
+      return running === 0 && waiting.size === 0;
     },
     stop() {
       return new Promise((resolve) => {

@@ -1,4 +1,5 @@
-import type { ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ResourceType } from '@toolmgr/plugins/kubernetes';
+import { REPORT_ANNOTATIONS } from '../../pod-report.ts';
 import type { InformerSpec } from '../machinery/controller.ts';
 import {
   configMaps,
@@ -13,6 +14,9 @@ import {
   services,
   statefulSets,
 } from './built-in-kinds.ts';
+
+/** Hash of the fields that the operator applied last: fields that are no longer wanted are found by it. */
+export const APPLIED_ANNOTATION = 'toolmgr.dev/applied';
 
 /** Label of all objects that the operator makes, and of their pods: informers select by it. */
 export const MANAGED_BY = { 'app.kubernetes.io/managed-by': 'toolmgr-operator' } as const;
@@ -37,9 +41,43 @@ export const MANAGED_INFORMERS: readonly InformerSpec[] = [
       networkPolicies,
     ] as readonly ResourceType[]
   ).map((type) => ({ type, labelSelector })),
-  { type: configMaps, metadataOnly: true },
-  { type: secrets, metadataOnly: true },
+  { type: configMaps, metadataOnly: true, strip: strippedMetadata },
+  { type: secrets, metadataOnly: true, strip: strippedMetadata },
 ];
+
+/** All secrets and config maps of the cluster are followed: annotations and labels of others could fill the memory. */
+function strippedMetadata({ apiVersion, kind, metadata }: KubeObject): KubeObject {
+  const { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences } = metadata;
+  const { labels = {}, annotations = {} } = metadata;
+  const read = Object.entries(annotations)
+    .filter(([key, value]) => isRead(key) && value.length <= MAX_HASH)
+    .slice(0, MAX_ANNOTATIONS);
+  const own = Object.entries(labels).filter(([key]) => OWN_LABELS.has(key));
+  const controllers = ownerReferences?.filter(({ controller }) => controller === true);
+  const kept = {
+    ...{ name, namespace, uid, resourceVersion, deletionTimestamp },
+    ...(own.length === 0 ? {} : { labels: Object.fromEntries(own) }),
+    ...(read.length === 0 ? {} : { annotations: Object.fromEntries(read) }),
+    ...(controllers?.length ? { ownerReferences: controllers } : {}),
+  };
+  // a copy without references to the texts of the whole answer
+  return JSON.parse(JSON.stringify({ apiVersion, kind, metadata: kept }));
+}
+
+/** Annotations of config maps that controllers read; their values are hashes. */
+function isRead(annotation: string): boolean {
+  return annotation === APPLIED_ANNOTATION || annotation.startsWith(REPORT_ANNOTATIONS);
+}
+
+/** Labels that controllers set. A value has at most 63 characters. */
+const OWN_LABELS: ReadonlySet<string> = new Set([
+  ...['app', 'toolmgr', 'toolmgr-name'],
+  ...['component', 'instance', 'managed-by', 'name'].map((name) => `app.kubernetes.io/${name}`),
+]);
+
+const MAX_HASH = 64;
+/** One per pod. */
+const MAX_ANNOTATIONS = 1_000;
 
 function strippedPod({ apiVersion, kind, metadata, status }: Pod): Pod {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, labels, ownerReferences } = metadata;

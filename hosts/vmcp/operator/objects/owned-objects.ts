@@ -11,12 +11,10 @@ import {
 import type { ReconcileContext } from '../machinery/controller.ts';
 import { contentHash } from './content-hash.ts';
 import { hasApplied, valuesAt } from './drift.ts';
+import { APPLIED_ANNOTATION } from './managed-informers.ts';
 
 /** Field manager of everything that the operator applies. */
 export const MANAGER = 'toolmgr-operator';
-
-/** Hash of the fields that the operator applied last: fields that are no longer wanted are found by it. */
-export const APPLIED_ANNOTATION = 'toolmgr.dev/applied';
 
 /** What became of a wanted object. */
 export type Ensured<T extends KubeObject = KubeObject> =

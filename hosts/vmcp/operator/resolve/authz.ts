@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { mcpAuthzConfig } from '../kinds/mcp-authz-config.ts';
 import { contentHash } from '../objects/content-hash.ts';
 import type { Context, Section } from './context.ts';
+import { MAX_BYTES } from './spec-size.ts';
 import { withoutUndefined } from './strategy.ts';
 
 /** `incomingAuth.authz` of the vmcp file; no section without policies. */
@@ -72,6 +73,15 @@ function fromInline({ spec, findings }: Context): Authz | undefined {
     return undefined;
   }
   const { policies, entitiesJson, primaryUpstreamProvider: primaryUpstream } = inline;
+  const bytes = policies.reduce(
+    (sum, policy) => sum + Buffer.byteLength(policy),
+    Buffer.byteLength(entitiesJson ?? ''),
+  );
+  if (bytes > MAX_BYTES) {
+    const message = `spec.incomingAuth.authzConfig.inline: ${bytes} bytes, expected at most ${MAX_BYTES}`;
+    findings.fail('Valid', 'ValidationFailed', message);
+    return undefined;
+  }
   if (primaryUpstream !== undefined) {
     const message =
       'spec.incomingAuth.authzConfig.inline.primaryUpstreamProvider is deprecated; use spec.authServerConfig.primaryUpstreamProvider';
@@ -94,6 +104,8 @@ async function fromConfigMap({ spec, lookups, findings }: Context): Promise<Auth
   const found = await lookups.configMap(ref, by);
   if ('problem' in found) return fail('AuthzConfigMapNotFound', found.problem);
   const at = `${by}: ${ref.key} of the config map ${ref.name}`;
+  const bytes = Buffer.byteLength(found.text);
+  if (bytes > MAX_BYTES) return fail('AuthzConfigMapInvalid', `${at}: ${bytes} bytes, expected at most ${MAX_BYTES}`);
   let given: unknown;
   try {
     given = parse(found.text, { maxAliasCount: 0 });

@@ -14,6 +14,7 @@ import { createPodParts } from './pod-parts.ts';
 import { podTemplateProblem } from './pod-template.ts';
 import type { Defaults, Related } from './related.ts';
 import type { EffectiveBackend, Resolution } from './resolution.ts';
+import { tooDeep } from './spec-size.ts';
 
 /**
  * Resolves a VirtualMCPServer with everything that it refers to. Pure but for the lookups.
@@ -29,12 +30,14 @@ export async function resolveServer(
   const { name, namespace = 'default', generation = 1 } = server.metadata;
   const findings = createFindings(generation, server.status?.conditions ?? []);
   const lookups = createLookups(related);
-  const read = virtualMcpServer.spec.safeParse(server.spec);
-  if (!read.success) {
-    const message = explainIssues('spec', virtualMcpServer.spec, read.error).join('; ');
+  const refused = (message: string): Resolution => {
     findings.fail('Valid', 'ValidationFailed', message);
     return { ...findings.result(), hashes: {}, effective: [], imagePullSecrets: [], references: lookups.references() };
-  }
+  };
+  const deep = tooDeep(server.spec);
+  if (deep !== undefined) return refused(deep);
+  const read = virtualMcpServer.spec.safeParse(server.spec);
+  if (!read.success) return refused(explainIssues('spec', virtualMcpServer.spec, read.error).join('; '));
   const spec: ServerSpec = read.data;
   const context: Context = { name, namespace, spec, lookups, findings, pod: createPodParts(lookups), defaults };
   checkName(context);

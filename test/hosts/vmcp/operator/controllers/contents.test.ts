@@ -31,6 +31,20 @@ it('of a secret only sizes and hashes are kept, which differ between secrets wit
   expect((await contents.secret(KEY))?.token?.hash).not.toBe(first?.token?.hash);
 });
 
+it('a secret or config map with 100,000 keys is not kept in memory, and displaces no other content', async () => {
+  const store = rig();
+  const contents = createContents(store.api, store.caches);
+  store.put('ConfigMap', '1', { data: { 'ca.crt': 'pem' } });
+  await contents.configMap(KEY);
+  const data = Object.fromEntries(Array.from({ length: 100_000 }, (_, at) => [`k${at}`, '']));
+  store.put('Secret', '1', { data });
+  expect(await contents.secret(KEY)).toHaveProperty('k99999');
+  expect(await contents.secret(KEY)).toHaveProperty('k0');
+  expect(store.reads()).toBe(3);
+  await contents.configMap(KEY);
+  expect(store.reads()).toBe(3);
+});
+
 function rig() {
   const objects = new Map<string, KubeObject>();
   let reads = 0;

@@ -30,6 +30,18 @@ describe('the work queue', () => {
     expect(started).toEqual(['a', 'b']);
   });
 
+  test('namespaces take turns: one with thousands of objects delays another by one of them', async () => {
+    const { queue, started } = recordingQueue({ concurrency: 1, work: async () => {} });
+    for (let at = 0; at < 3_000; at++) queue.add({ namespace: 'noisy', name: `n${at}` });
+    for (const name of ['a', 'b']) queue.add({ namespace: 'quiet', name });
+    expect(queue.depth).toBe(3_002);
+    queue.start();
+    await until(() => queue.isIdle);
+    expect(started.slice(0, 5)).toEqual(['n0', 'a', 'n1', 'b', 'n2']);
+    expect(started).toHaveLength(3_002);
+    expect(started.slice(5)).toEqual(Array.from({ length: 2_997 }, (_, at) => `n${at + 3}`));
+  });
+
   test('works on a key once more when it was added meanwhile, never twice at a time', async () => {
     const gate = Promise.withResolvers<void>();
     let running = 0;

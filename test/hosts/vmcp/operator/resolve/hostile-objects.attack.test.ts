@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { fileObjects } from '../../../../../hosts/vmcp/manifests/file-objects.ts';
+import type { VirtualMcpServer } from '../../../../../hosts/vmcp/operator/kinds/virtual-mcp-server.ts';
 import { conditionSuffix, envName, volumeName } from '../../../../../hosts/vmcp/operator/resolve/env-name.ts';
+import { resolveServer } from '../../../../../hosts/vmcp/operator/resolve/resolve-server.ts';
+import { own } from '../../../../support/own-objects.ts';
 import { conditions, entry, messageOf, object, podOf, resolveYaml, secret, server } from './resolve-yaml.ts';
 
 const LONG = 'a'.repeat(253);
@@ -133,6 +137,34 @@ describe('hostile values', () => {
     );
     expect(podOf(withNamespace).secretNames).toEqual([]);
   });
+
+  it.each([100, 3_000])('nested %i deep are a condition, and no fault of recursive code', async (depth) => {
+    let config: unknown = 'x';
+    for (let level = 0; level < depth; level++) config = { a: config };
+    const spec = { groupRef: { name: 'group' }, incomingAuth: { type: 'anonymous' }, config };
+    const hostile = own('VirtualMCPServer', 'team', 'tools', spec) as VirtualMcpServer;
+    const { outcome, conditions: told } = await resolveServer(hostile, fileObjects([], { namespace: 'team' }));
+    expect(outcome).toMatchObject({ result: 'failed', message: 'spec: nested more than 64 deep' });
+    expect(told.map(({ type, reason }) => `${type}/${reason}`)).toEqual(['Valid/ValidationFailed']);
+  });
+
+  it.each(['inline', 'configMap'])(
+    'with policies that take seconds to check are a condition, unchecked: %s',
+    async (type) => {
+      const policies = Array.from(
+        { length: 900 },
+        (_, at) => `permit(principal, action, resource) when { context.a == "${at} ${'y'.repeat(300)}" };`,
+      );
+      const file = JSON.stringify({ version: '1.0', type: 'cedarv1', cedar: { policies } });
+      const from = type === 'inline' ? JSON.stringify({ policies }) : '{ name: policies, key: file }';
+      const auth = `{ type: anonymous, authzConfig: { type: ${type}, ${type}: ${from} } }`;
+      const maps = object('ConfigMap', 'policies', `data: { file: ${JSON.stringify(file)} }`);
+      const resolution = await resolveYaml(server('', auth) + maps);
+      const told = messageOf(resolution, type === 'inline' ? 'Valid' : 'AuthConfigured');
+      expect(told).toMatch(/ \d{6} bytes, expected at most 262144$/);
+      expect(resolution.outcome.result).toBe('failed');
+    },
+  );
 
   it('too large for a config map are a condition, in the file and in the list of backends', async () => {
     const big = 'x'.repeat(1_100_000);

@@ -1,4 +1,4 @@
-import type { Catalogue } from '@toolmgr/core';
+import { type Catalogue, nearest } from '@toolmgr/core';
 import { type KubeObject, keyOf } from '@toolmgr/plugins/kubernetes';
 import { createManifestCheck } from '../operator/crd/check-manifest.ts';
 import { type VirtualMcpServer, virtualMcpServer } from '../operator/kinds/virtual-mcp-server.ts';
@@ -32,6 +32,8 @@ export interface ServerReport {
   readonly backends: readonly EffectiveBackend[];
   /** Objects that the file refers to and does not have, as `Kind name`. */
   readonly notChecked: readonly string[];
+  /** Which of these are probably misspelled: the file has an object of the kind with a similar name. */
+  readonly hints: readonly string[];
 }
 
 /**
@@ -69,18 +71,32 @@ async function reportServer(server: VirtualMcpServer, objects: readonly KubeObje
   const found = await resolveServer({ ...server, metadata: { ...server.metadata, namespace } }, related);
   const notChecked = related.notInFile();
   const absent = notChecked.map((each) => `there is no ${each.replace(/^ConfigMap /, 'config map ')}`);
+  const group = `MCPGroup ${server.spec.groupRef.name}`;
   return {
     name,
     namespace,
     outcome: found.outcome,
     conditions: found.conditions.map((condition) => {
+      if (condition.type === 'GroupRefValidated' && notChecked.includes(group)) {
+        return { ...condition, message: `spec.groupRef: there is no ${group} in the file`, isUnchecked: true };
+      }
       const isUnchecked = condition.status === 'False' && absent.some((text) => condition.message.includes(text));
       return isUnchecked ? { ...condition, isUnchecked } : condition;
     }),
     events: found.events.map(({ type, reason, message }) => `${type} ${reason}: ${message}`),
     backends: found.effective,
     notChecked,
+    hints: notChecked.flatMap((reference) => hintOf(reference, namespace, objects)),
   };
+}
+
+function hintOf(reference: string, namespace: string, objects: readonly KubeObject[]): readonly string[] {
+  const [kind, name = ''] = reference.split(' ');
+  const names = objects
+    .filter((object) => object.kind === kind && (object.metadata.namespace ?? namespace) === namespace)
+    .map(({ metadata }) => metadata.name);
+  const similar = nearest(name, names);
+  return similar === undefined ? [] : [`${reference}: did you mean "${similar}", which is in the file?`];
 }
 
 function duplicates(manifests: readonly Manifest[], file: string): readonly string[] {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -81,6 +82,27 @@ describe('toolmgr vmcp validate with manifests', () => {
     expect(both.isValid).toBe(false);
   });
 
+  it('does not call a group ready that the file does not have, and names a similar one', async () => {
+    const group = object('MCPGroup', 'groups', 'spec: {}');
+    const { isValid, servers } = await check(SERVER + group);
+    expect(servers[0]?.conditions).toContainEqual({
+      type: 'GroupRefValidated',
+      status: 'True',
+      reason: 'GroupRefValid',
+      message: 'spec.groupRef: there is no MCPGroup group in the file',
+      isUnchecked: true,
+    });
+    expect(servers[0]?.hints).toEqual(['MCPGroup group: did you mean "groups", which is in the file?']);
+    expect(isValid).toBe(true);
+  });
+
+  it('accepts the manifests of the guide, whose group has no spec', async () => {
+    const { isValid, servers } = await check(readFileSync('examples/kubernetes/tools.yaml', 'utf8'));
+    expect(servers[0]?.outcome).toEqual({ result: 'ready' });
+    expect(servers[0]?.notChecked).toEqual([]);
+    expect(isValid).toBe(true);
+  });
+
   it('takes objects of the namespace of the server only', async () => {
     const elsewhere = entry('a').replace('{ name: a }', '{ name: a, namespace: other }');
     expect((await check(`${SERVER}${elsewhere}`)).servers[0]?.backends).toEqual([]);
@@ -122,10 +144,10 @@ describe('toolmgr vmcp validate with manifests', () => {
     expect(text).toMatchObject({ code: 0, err: '' });
     for (const part of [
       /pods would be made/,
-      /GroupRefValidated +True/,
+      /GroupRefValidated +not checked/,
       /a +https:\/\/a\.example\.com\/mcp +unauthenticated/,
       /MCPGroup group/,
-      /2 objects, valid/,
+      /2 objects, valid; 1 reference not checked/,
     ]) {
       expect(text.out).toMatch(part);
     }

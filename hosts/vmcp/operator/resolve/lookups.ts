@@ -61,7 +61,7 @@ export function createLookups(related: Related): Lookups {
 
 function check<K extends KindDefinition>(kind: K, object: ObjectOf<K>, by: string): Found<K> {
   const at = `${by}: ${kind.kind} ${object.metadata.name}`;
-  const read = kind.spec.safeParse(object.spec);
+  const read = kind.spec.safeParse(object.spec ?? {}); // the API server adds an absent spec, a file does not
   if (!read.success) {
     return { is: 'invalid', message: `${at}: ${explainIssues('spec', kind.spec, read.error).join('; ')}` };
   }

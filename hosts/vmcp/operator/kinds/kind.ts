@@ -65,6 +65,7 @@ export const COLUMNS = {
   valid: { name: 'Valid', type: 'string', jsonPath: '.status.conditions[?(@.type=="Valid")].status' },
   type: { name: 'Type', type: 'string', jsonPath: '.spec.type' },
   url: { name: 'URL', type: 'string', jsonPath: '.status.url' },
+  message: { name: 'Message', type: 'string', jsonPath: '.status.message', priority: 1 },
   age: { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
 } as const satisfies Readonly<Record<string, PrinterColumn>>;
 

@@ -40,6 +40,7 @@ export const mcpRemoteProxy = defineKind({
     COLUMNS.url,
     { name: 'Group', type: 'string', jsonPath: '.spec.groupRef.name' },
     COLUMNS.age,
+    COLUMNS.message,
   ],
 });
 

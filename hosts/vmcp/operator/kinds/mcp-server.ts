@@ -89,6 +89,7 @@ export const mcpServer = defineKind({
     COLUMNS.url,
     { name: 'Group', type: 'string', jsonPath: '.spec.groupRef.name' },
     COLUMNS.age,
+    COLUMNS.message,
   ],
 });
 

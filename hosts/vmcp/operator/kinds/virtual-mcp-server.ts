@@ -184,6 +184,7 @@ export const virtualMcpServer = defineKind({
     { name: 'Backends', type: 'integer', jsonPath: '.status.backendCount' },
     COLUMNS.age,
     COLUMNS.ready,
+    COLUMNS.message,
   ],
 });
 

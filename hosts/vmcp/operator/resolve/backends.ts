@@ -64,7 +64,7 @@ function createConverter(
     const made = await convertExternalAuth(found.spec, {
       ...strategyContext,
       async nameSecret(prefix, key, by) {
-        const value = await lookups.secret(key, `${at} spec.${by}`);
+        const value = await lookups.secret(key, `spec.${by}`);
         return 'problem' in value ? value : { name: envName(prefix, name) };
       },
     });

@@ -36,6 +36,12 @@ export function proxyPhase({ outcome, proxy, server, isStopped }: PhaseInput): P
   if (proxy.failure !== undefined) {
     return { phase: 'Failed', reason: 'DeploymentFailed', message: `the proxy does not start: ${proxy.failure}` };
   }
-  const what = proxy.running === 0 ? 'the proxy does not run yet' : 'the server behind the proxy has not answered yet';
-  return { phase: 'Pending', reason: proxy.running === 0 ? 'DeploymentNotReady' : 'ServerNotReady', message: what };
+  if (proxy.running === 0) {
+    return { phase: 'Pending', reason: 'DeploymentNotReady', message: 'the proxy does not run yet' };
+  }
+  const check = server === undefined ? 'spec.remoteUrl, spec.transport and the log of the proxy' : CHECK_SERVER;
+  const message = `the server behind the proxy has not answered yet; if this lasts, check ${check}`;
+  return { phase: 'Pending', reason: 'ServerNotReady', message };
 }
+
+const CHECK_SERVER = 'that the server speaks spec.transport, and the logs of the proxy and of the server';

@@ -6,8 +6,15 @@ export interface PhaseInput {
   /** The result of resolving; an error of the objects to write counts as `failed`. */
   readonly outcome: Outcome;
   readonly pods: PodCounts;
-  /** Status of each backend of the group. */
-  readonly backends: readonly (string | undefined)[];
+  /** Each backend of the group. */
+  readonly backends: readonly BackendState[];
+}
+
+/** A backend of `status.discoveredBackends`. `message`: why it is not ready. */
+export interface BackendState {
+  readonly name: string;
+  readonly status?: string;
+  readonly message?: string;
 }
 
 /** `status.phase` with its message, and the condition `Ready`. */
@@ -43,20 +50,33 @@ export function computePhase({ outcome, pods, backends }: PhaseInput): PhaseResu
   }
   if (pods.ready === 0 && pods.failure !== undefined) return result('Failed', 'DeploymentFailed', pods.failure);
   if (pods.ready === 0) return result('Pending', 'DeploymentNotReady', 'no pod is ready yet');
-  const routable = backends.filter(isRoutable).length;
+  const routable = backends.filter(({ status }) => isRoutable(status)).length;
   const isServing = backends.length === 0 || routable > 0;
   if (pods.current === 0 && pods.failure !== undefined) {
     const message = `pods with the new configuration do not start; older ones keep serving: ${pods.failure}`;
     return result('Degraded', 'DeploymentFailed', message, isServing);
   }
   if (backends.length === 0) return result('Ready', 'DeploymentReady', 'pods are ready; the group has no backends');
-  const of = `${routable} of ${count(backends.length, 'backend')}`;
-  if (routable === backends.length) return result('Ready', 'DeploymentReady', `pods are ready; ${of} are routable`);
-  if (routable > 0) return result('Degraded', 'BackendsDegraded', `${of} are routable`, true);
-  if (backends.every((status) => status === 'unknown' || status === undefined)) {
+  const answering = `backends that answer: ${routable} of ${backends.length}`;
+  if (routable === backends.length) return result('Ready', 'DeploymentReady', `pods are ready; ${answering}`);
+  const causes = causesOf(backends);
+  if (routable > 0) return result('Degraded', 'BackendsDegraded', `${answering}${causes}`, true);
+  if (backends.every(({ status }) => status === 'unknown' || status === undefined)) {
     return result('Pending', 'BackendsPending', 'pods are ready; no backend was probed yet');
   }
-  return result('Degraded', 'BackendsUnavailable', `no backend is routable: ${of}`);
+  return result('Degraded', 'BackendsUnavailable', `${answering}${causes}`);
+}
+
+const MAX_CAUSES = 3;
+
+/** Which backends take no calls, and why: the first ones by name. */
+function causesOf(backends: readonly BackendState[]): string {
+  const failed = backends.filter(({ status }) => !isRoutable(status));
+  const texts = failed
+    .slice(0, MAX_CAUSES)
+    .map(({ name, status = 'unknown', message }) => `${name}: ${message ?? status}`);
+  const more = failed.length > MAX_CAUSES ? [`and ${failed.length - MAX_CAUSES} more`] : [];
+  return ['', ...texts, ...more].join('; ');
 }
 
 function count(number: number, what: string): string {

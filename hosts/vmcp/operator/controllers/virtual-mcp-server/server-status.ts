@@ -30,8 +30,7 @@ export function statusOf(input: StatusInput): ServerStatus {
   const { server, key, resolution, pods, reports, now } = input;
   const { outcome } = resolution;
   const backends = joinReports(knownBackends(server, resolution, pods.ready > 0), reports, now);
-  const states = backends.map(({ status }) => status);
-  const { phase, reason, message, isReady } = computePhase({ outcome, pods, backends: states });
+  const { phase, reason, message, isReady } = computePhase({ outcome, pods, backends });
   const url = serviceUrl(key, input.clusterDomain);
   const own: readonly WantedCondition[] = [
     { type: 'Ready', status: isReady ? 'True' : 'False', reason, message },
@@ -44,7 +43,7 @@ export function statusOf(input: StatusInput): ServerStatus {
     message,
     url,
     mcpUrl: `${url}/mcp`,
-    backendCount: states.filter(isRoutable).length,
+    backendCount: backends.filter(({ status }) => isRoutable(status)).length,
     ...(server.metadata.generation === undefined ? {} : { observedGeneration: server.metadata.generation }),
     ...resolution.hashes,
     conditions: timedConditions(server, [...decided, ...others], now) as Condition[],

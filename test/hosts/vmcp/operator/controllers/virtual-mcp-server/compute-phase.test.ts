@@ -19,21 +19,21 @@ describe('the phase', () => {
     ['0 replicas are wanted', { pods: { ...NONE, isScaledToZero: true } }, 'Pending', 'DeploymentNotReady', false],
     ['pods cannot start', { pods: { ...NONE, failure: 'no image' } }, 'Failed', 'DeploymentFailed', false],
     ['the group has no backends', {}, 'Ready', 'DeploymentReady', true],
-    ['all are routable', { backends: ['ready', 'unauthenticated'] }, 'Ready', 'DeploymentReady', true],
-    ['some are routable', { backends: ['ready', 'unavailable'] }, 'Degraded', 'BackendsDegraded', true],
-    ['one is degraded', { backends: ['ready', 'degraded'] }, 'Degraded', 'BackendsDegraded', true],
-    ['none is routable', { backends: ['unavailable', 'unknown'] }, 'Degraded', 'BackendsUnavailable', false],
-    ['none was probed', { backends: ['unknown', undefined] }, 'Pending', 'BackendsPending', false],
+    ['all are routable', { backends: states('ready', 'unauthenticated') }, 'Ready', 'DeploymentReady', true],
+    ['some are routable', { backends: states('ready', 'unavailable') }, 'Degraded', 'BackendsDegraded', true],
+    ['one is degraded', { backends: states('ready', 'degraded') }, 'Degraded', 'BackendsDegraded', true],
+    ['none is routable', { backends: states('unavailable', 'unknown') }, 'Degraded', 'BackendsUnavailable', false],
+    ['none was probed', { backends: states('unknown', undefined) }, 'Pending', 'BackendsPending', false],
     [
       'only older pods serve, because new ones do not start',
-      { pods: { ready: 1, current: 0, isScaledToZero: false, failure: 'no image' }, backends: ['ready'] },
+      { pods: { ready: 1, current: 0, isScaledToZero: false, failure: 'no image' }, backends: states('ready') },
       'Degraded',
       'DeploymentFailed',
       true,
     ],
     [
       'the configuration is invalid while pods serve',
-      { outcome: { result: 'failed', phase: 'Failed', message: 'bad' }, backends: ['ready'] },
+      { outcome: { result: 'failed', phase: 'Failed', message: 'bad' }, backends: states('ready') },
       'Failed',
       'ConfigurationFailed',
       false,
@@ -48,6 +48,19 @@ describe('the phase', () => {
   ])('when %s', (_when, input, phase, reason, isReady) => {
     const result = computePhase({ outcome: OK, pods: READY, backends: [], ...input });
     expect([result.phase, result.reason, result.isReady]).toEqual([phase, reason, isReady]);
+  });
+
+  it('names the first backends that do not answer, with the reason of each', () => {
+    const failed = ['b', 'c', 'd', 'e'].map((name) => ({ name, status: 'unavailable', message: `no key of ${name}` }));
+    const message = (backends: PhaseInput['backends']): string =>
+      computePhase({ outcome: OK, pods: READY, backends }).message;
+    expect(message([{ name: 'a', status: 'ready', message: 'fine' }, { name: 'b' }])).toBe(
+      'backends that answer: 1 of 2; b: unknown',
+    );
+    expect(message(failed)).toBe(
+      'backends that answer: 0 of 4; b: no key of b; c: no key of c; d: no key of d; and 1 more',
+    );
+    expect(message(states('ready'))).toBe('pods are ready; backends that answer: 1 of 1');
   });
 
   it('says that pods keep serving when the configuration fails', () => {
@@ -91,6 +104,10 @@ describe('the pods of a server', () => {
     expect(countPods([], 'c1', { spec: { replicas: 0 } } as Deployment).isScaledToZero).toBe(true);
   });
 });
+
+function states(...all: readonly (string | undefined)[]): PhaseInput['backends'] {
+  return all.map((status, index) => ({ name: `b${index}`, ...(status === undefined ? {} : { status }) }));
+}
 
 function pod(name: string, checksum: string, metadata: object = {}, isReady = true): Pod {
   return {

@@ -184,7 +184,7 @@ describe.skipIf(missing !== undefined)(
           mcpUrl: 'http://vmcp-a.phases.svc.cluster.local:4483/mcp',
           backendCount: 2,
           observedGeneration: 1,
-          message: expect.stringContaining('2 of 2 backends'),
+          message: expect.stringContaining('backends that answer: 2 of 2'),
           discoveredBackends: [
             { name: 'docs', status: 'ready', url: 'https://docs.example.com/mcp' },
             { name: 'search', status: 'unauthenticated', authConfigRef: 'header' },

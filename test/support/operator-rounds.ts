@@ -48,7 +48,14 @@ export function operatorRounds({ api, namespace, controller, informers, dies }: 
   const writes: string[] = [];
   const reads: string[] = [];
   const events: OperatorRounds['events'] = [];
-  let caches: Caches | undefined;
+  let read: Caches | undefined;
+  // one object, like that of an operator: what is derived from it is kept over rounds
+  const caches: Caches = {
+    of(type) {
+      if (read === undefined) throw new Error('no round has read the caches yet');
+      return read.of(type);
+    },
+  };
   let isDead = false;
   const write = async <T>(text: string, send: () => Promise<T>): Promise<T> => {
     if (isDead) throw new Died();
@@ -84,11 +91,10 @@ export function operatorRounds({ api, namespace, controller, informers, dies }: 
   const rounds: OperatorRounds = {
     ...{ writes, reads, events, now: undefined },
     async reconcile(name) {
-      caches = await readCaches(api, namespace, informers);
+      read = await readCaches(api, namespace, informers);
       return rounds.reconcileStale(name);
     },
     async reconcileStale(name) {
-      if (caches === undefined) throw new Error('no round has read the caches yet');
       return controller.reconcile(
         { namespace, name },
         {

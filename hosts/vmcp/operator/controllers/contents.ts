@@ -68,7 +68,8 @@ export function contentsOf({ api, caches }: { readonly api: Api; readonly caches
 
 const CONTENTS = new WeakMap<Caches, Contents>();
 
-function hashesOf({ metadata: { uid = '' }, data = {} }: Secret): Readonly<Record<string, SecretValue>> {
+/** What is kept of the values of a secret. */
+export function hashesOf({ metadata: { uid = '' }, data = {} }: Secret): Readonly<Record<string, SecretValue>> {
   return Object.fromEntries(
     Object.entries(data).map(([key, base64]) => {
       const value = Buffer.from(base64, 'base64');

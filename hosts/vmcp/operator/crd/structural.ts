@@ -192,21 +192,32 @@ function withAddition(at: Structural, path: readonly string[], addition: Additio
   return { ...at, properties: { ...at.properties, [step]: next(at.properties?.[step]) } };
 }
 
-function changed(at: Structural, { rules, without, listMapKeys, ...keywords }: Addition, whole: string): Structural {
-  for (const key of [...(without ?? []), ...(keywords.required ?? [])]) {
+function changed(at: Structural, addition: Addition, whole: string): Structural {
+  const { rules = [], forbidden = {}, listMapKeys, ...keywords } = addition;
+  for (const key of [...Object.keys(forbidden), ...(keywords.required ?? [])]) {
     if (at.properties?.[key] === undefined)
       throw new Error(`an addition names a key that is not there: ${whole}.${key}`);
   }
-  const validations = [...(at['x-kubernetes-validations'] ?? []), ...(rules ?? []).map(validation)];
+  const absent = Object.entries(forbidden).map(([key, why]) => absentRule(key, why));
+  const validations = [...(at['x-kubernetes-validations'] ?? []), ...[...rules, ...absent].map(validation)];
+  const opaque = Object.entries(forbidden).map(([key, why]): [string, Structural] => [
+    key,
+    { type: 'object', description: `must be absent: ${why}`, ...ANY },
+  ]);
   return {
     ...at,
     ...keywords,
-    ...(without === undefined
-      ? {}
-      : {
-          properties: Object.fromEntries(Object.entries(at.properties ?? {}).filter(([key]) => !without.includes(key))),
-        }),
+    ...(opaque.length === 0 ? {} : { properties: { ...at.properties, ...Object.fromEntries(opaque) } }),
     ...(listMapKeys && { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': listMapKeys }),
     ...(validations.length === 0 ? {} : { 'x-kubernetes-validations': validations }),
+  };
+}
+
+function absentRule(key: string, why: string): Rule {
+  return {
+    rule: `!has(self.${key})`,
+    message: `${key} must be absent: ${why}`,
+    fieldPath: `.${key}`,
+    reason: 'FieldValueForbidden',
   };
 }

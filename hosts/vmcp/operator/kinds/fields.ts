@@ -23,8 +23,8 @@ export interface KubeMeta {
 /** What a schema of a section gets in objects beside what its plugin declares. */
 export interface Addition {
   readonly rules?: readonly Rule[];
-  /** Members that objects do not have. */
-  readonly without?: readonly string[];
+  /** Members that must be absent, with the reason. They stay in the schema: the API server drops unknown members unseen. */
+  readonly forbidden?: Readonly<Record<string, string>>;
   /** All required members. */
   readonly required?: readonly string[];
   readonly listMapKeys?: readonly string[];

@@ -92,7 +92,7 @@ const RULES: readonly Rule[] = [
 
 /** What `spec.config` gets beside the schemas of the plugins. */
 const CONFIG: KubeMeta['within'] = {
-  '': { without: ['kubernetes'] }, // the operator writes it
+  '': { forbidden: { kubernetes: 'the operator writes it for the pods' } },
   'incomingAuth.authz': { required: ['type'] },
   passthroughHeaders: { maxItems: 100 },
   'passthroughHeaders.[]': headerName,

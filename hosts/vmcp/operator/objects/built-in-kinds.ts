@@ -46,6 +46,8 @@ export interface ConfigMap extends KubeObject {
 
 export interface Secret extends KubeObject {
   readonly type?: string;
+  /** The API server refuses changes of `data`. */
+  readonly immutable?: boolean;
   /** Base64. */
   readonly data?: Readonly<Record<string, string>>;
 }

@@ -152,7 +152,8 @@ function versionOf({ metadata: { resourceVersion = '0' } }: KubeObject): bigint 
   return /^\d{1,20}$/.test(resourceVersion) ? BigInt(resourceVersion) : 0n;
 }
 
-function refusalOf(
+/** Why an object is not the owner's to use now; `undefined` when it is. */
+export function refusalOf(
   owner: KubeObject,
   { kind }: ResourceType,
   live: KubeObject,

@@ -9,7 +9,9 @@ import {
   type Role,
   roleBindings,
   roles,
+  type Secret,
   type Service,
+  secrets,
   serviceAccounts,
   services,
 } from '../../objects/built-in-kinds.ts';
@@ -17,7 +19,7 @@ import { mergePodTemplate } from '../../objects/merge-pod-template.ts';
 import type { Wanted } from '../../objects/owned-objects.ts';
 import type { PodInputs, Resolution } from '../../resolve/resolution.ts';
 import { labelsOf, namesOf, PORT, selectorOf } from './object-names.ts';
-import { CHECKSUM_ANNOTATION, CONTAINER, podTemplate } from './pod-template.ts';
+import { CHECKSUM_ANNOTATION, CONTAINER, podTemplate, STATE_KEY_ANNOTATION } from './pod-template.ts';
 
 /** Deployment annotation: `spec.replicas` of the VirtualMCPServer sets the number of pods. */
 export const REPLICAS_ANNOTATION = 'toolmgr.dev/sets-replicas';
@@ -66,6 +68,7 @@ export function buildObjects(input: BuildInput): BuiltObjects {
   return {
     wanted: [
       ...(ownAccount ? account : []),
+      stateSecretOf(server),
       configMapOf(server, names.config, { 'config.yaml': inputs.configYaml }),
       ...(document === undefined ? [] : [configMapOf(server, names.backends, document)]),
       configMapOf(server, names.report, undefined),
@@ -77,6 +80,14 @@ export function buildObjects(input: BuildInput): BuiltObjects {
       ...(document === undefined ? [{ type: configMaps, name: names.backends }] : []),
     ],
   };
+}
+
+/** The Deployment with the hash of the state key in its pod template. */
+export function withStateKey(deployment: Applied<KubeObject>, hash: string): Applied<Deployment> {
+  const { spec, ...rest } = deployment as Deployment;
+  const { metadata, ...template } = spec.template;
+  const annotations = { ...metadata?.annotations, [STATE_KEY_ANNOTATION]: hash };
+  return { ...rest, spec: { ...spec, template: { ...template, metadata: { ...metadata, annotations } } } };
 }
 
 /** The generated template with `podTemplateSpec` merged. */
@@ -164,6 +175,19 @@ function configMapOf(server: VirtualMcpServer, name: string, data: ConfigMap['da
     ...(data === undefined ? {} : { data }),
   };
   return { type: configMaps, object, metadataOnly: data !== undefined };
+}
+
+/** The Secret without its value, which is made when the Secret is created. */
+function stateSecretOf(server: VirtualMcpServer): WantedObject {
+  const { name, namespace } = keyOf(server);
+  const object: Secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: namesOf(name).state, namespace, labels: labelsOf(name) },
+    type: 'Opaque',
+    immutable: true,
+  };
+  return { type: secrets, object };
 }
 
 function deploymentOf(server: VirtualMcpServer, template: PodTemplate): WantedObject {

@@ -65,7 +65,7 @@ export function createVirtualMcpServerController(settings: VirtualMcpServerSetti
       const written =
         inputs === undefined
           ? { outcome: resolution.outcome, conditions: [], events: [] }
-          : await writeObjects({ server, inputs, imagePullSecrets, settings: settings.pods }, owned, context);
+          : await writeObjects({ server, inputs, imagePullSecrets, settings: settings.pods, contents }, owned, context);
       for (const event of [...resolution.events, ...written.events]) context.events.emit(server, event);
 
       const own = context.caches.of(pods).byIndex(SERVER_INDEX, keyText(key));

@@ -13,6 +13,8 @@ export interface ObjectNames {
   readonly backends: string;
   /** Config map with the reports of pods. */
   readonly report: string;
+  /** Secret with the key that seals request states. */
+  readonly state: string;
 }
 
 /** Port of the endpoint, in the pod and at the Service. */
@@ -27,6 +29,7 @@ export function namesOf(name: string): ObjectNames {
     config: `${name}-vmcp-config`,
     backends: `${name}-vmcp-backends`,
     report: `${name}-vmcp-report`,
+    state: `${name}-vmcp-state`,
   };
 }
 

@@ -6,6 +6,12 @@ import { labelsOf, namesOf, PORT } from './object-names.ts';
 /** Pod annotation with the checksum of the configuration: a change of it makes new pods. */
 export const CHECKSUM_ANNOTATION = 'toolmgr.dev/config-checksum';
 
+/** Pod annotation with the hash of the state key: another key makes new pods. */
+export const STATE_KEY_ANNOTATION = 'toolmgr.dev/state-key-hash';
+
+/** Key of the Secret with the state key. */
+export const STATE_KEY = 'state-key';
+
 /** Name of the container of the aggregator. */
 export const CONTAINER = 'vmcp';
 
@@ -89,10 +95,12 @@ function probe(path: string): object {
   return { httpGet: { path, port: 'http', scheme: 'HTTP' } };
 }
 
-function environment({ inputs }: PodTemplateInput): readonly EnvVar[] {
+function environment({ key, inputs }: PodTemplateInput): readonly EnvVar[] {
   return [
     { name: 'POD_NAME', valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath: 'metadata.name' } } },
     { name: 'TOOLMGR_CONFIG_CHECKSUM', value: inputs.checksum },
+    // the same in all pods: each continues the calls of the others that wait for input
+    { name: 'TOOLMGR_STATE_KEY', valueFrom: { secretKeyRef: { name: namesOf(key.name).state, key: STATE_KEY } } },
     ...inputs.env,
   ];
 }

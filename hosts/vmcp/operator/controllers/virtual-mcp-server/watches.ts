@@ -45,6 +45,7 @@ export function watchesOf({ redis }: Defaults): readonly Watched[] {
     {
       type: secrets,
       *keysOf(object: KubeObject, caches: Caches) {
+        yield* ownerOf(object);
         yield* ofSecrets(object, caches);
         const { namespace, name } = keyOf(object);
         if (name === common) yield* caches.of(TYPE).list(namespace).map(keyOf);

@@ -5,8 +5,16 @@ import { type Deployment, deployments } from '../../objects/built-in-kinds.ts';
 import { contentHash } from '../../objects/content-hash.ts';
 import type { Ensured, OwnedObjects } from '../../objects/owned-objects.ts';
 import type { Outcome, PodInputs, Resolution } from '../../resolve/resolution.ts';
+import type { Contents } from '../contents.ts';
 import type { WantedCondition } from '../write-status.ts';
-import { buildObjects, type PodSettings, REPLICAS_ANNOTATION, type WantedObject } from './build-objects.ts';
+import {
+  buildObjects,
+  type PodSettings,
+  REPLICAS_ANNOTATION,
+  type WantedObject,
+  withStateKey,
+} from './build-objects.ts';
+import { type EnsuredStateKey, ensureStateKey } from './state-key.ts';
 
 /** What came of writing the objects. */
 export interface WrittenObjects {
@@ -23,6 +31,7 @@ export interface WriteInput {
   readonly inputs: PodInputs;
   readonly imagePullSecrets: Resolution['imagePullSecrets'];
   readonly settings: PodSettings;
+  readonly contents: Contents;
 }
 
 /**
@@ -31,28 +40,45 @@ export interface WriteInput {
  * @throws ApiError when the API cannot be reached or is overloaded
  */
 export async function writeObjects(
-  { server, inputs, imagePullSecrets, settings }: WriteInput,
+  { server, inputs, imagePullSecrets, settings, contents }: WriteInput,
   owned: OwnedObjects,
   context: ReconcileContext,
 ): Promise<WrittenObjects> {
   const events: EventText[] = [];
+  let stateKeyHash = '';
+  const ensure = async (wanted: WantedObject): Promise<Ensured | EnsuredStateKey> => {
+    const { type, object } = wanted;
+    if (type.kind === 'Secret') {
+      const ensured = await ensureStateKey(server, object, context, contents);
+      if ('hash' in ensured) stateKeyHash = ensured.hash;
+      return ensured;
+    }
+    if (type.kind !== 'Deployment') return owned.ensure(server, wanted, context);
+    await keepReplicas(wanted, context);
+    return owned.ensure(server, { ...wanted, object: withStateKey(object, stateKeyHash) }, context);
+  };
   const built = buildObjects({ server, inputs, imagePullSecrets, settings });
-  if ('templateProblem' in built) return invalidTemplate(server, built.templateProblem);
+  if ('templateProblem' in built) return failed(server, built.templateProblem, INVALID_TEMPLATE);
   const conditions = server.spec.podTemplateSpec === undefined ? [] : [VALID_TEMPLATE];
   for (const wanted of built.wanted) {
-    let ensured: Ensured;
+    let ensured: Ensured | EnsuredStateKey;
     try {
-      if (wanted.type.kind === 'Deployment') await keepReplicas(wanted, context);
-      ensured = await owned.ensure(server, wanted, context);
+      ensured = await ensure(wanted);
     } catch (cause) {
       if (!isRefusal(cause)) throw cause;
       return refused(server, wanted, cause, context);
     }
-    if (ensured.result === 'foreign') {
-      return { outcome: { result: 'failed', phase: 'Failed', message: ensured.message }, conditions, events };
-    }
     if (ensured.result === 'blocked') {
       return { outcome: { result: 'waiting', phase: 'Pending', message: ensured.message }, conditions, events };
+    }
+    if ('message' in ensured) {
+      const because = wanted.type.kind === 'Secret' ? STATE_KEY_FAILURES[ensured.result] : {};
+      const unusable = failed(server, ensured.message, because);
+      return {
+        ...{ ...unusable, isRefused: true },
+        conditions: [...conditions, ...unusable.conditions],
+        events: [...events, ...unusable.events],
+      };
     }
     events.push(...eventOf(wanted, ensured, context.now()));
   }
@@ -69,12 +95,33 @@ const VALID_TEMPLATE: WantedCondition = {
   message: 'spec.podTemplateSpec is merged into the pod template',
 };
 
-function invalidTemplate(server: VirtualMcpServer, message: string): WrittenObjects {
-  const reason = 'InvalidPodTemplateSpec';
-  const transition = `${server.metadata.generation ?? 0}/${contentHash(message)}`;
+/** Reason of the event of a failure, and the condition that is False with it. */
+interface Failure {
+  readonly reason?: string;
+  readonly condition?: string;
+}
+
+const INVALID_TEMPLATE: Failure = { reason: 'InvalidPodTemplateSpec', condition: 'PodTemplateSpecValid' };
+
+/** Absent while there is a key. */
+const OF_STATE_KEY = { condition: 'StateKeyValid' } as const;
+const STATE_KEY_FAILURES = {
+  foreign: { ...OF_STATE_KEY, reason: 'HMACSecretValidationFailed' },
+  invalid: { ...OF_STATE_KEY, reason: 'HMACSecretValidationFailed' },
+  ungenerated: { ...OF_STATE_KEY, reason: 'HMACSecretGenerationFailed' },
+} as const satisfies Readonly<Record<string, Failure>>;
+
+function failed(
+  { metadata: { generation = 0 } }: VirtualMcpServer,
+  message: string,
+  { reason, condition }: Failure,
+): WrittenObjects {
+  const outcome = { result: 'failed', phase: 'Failed', message } as const;
+  if (reason === undefined) return { outcome, conditions: [], events: [] };
+  const transition = `${generation}/${contentHash(message)}`;
   return {
-    outcome: { result: 'failed', phase: 'Failed', message },
-    conditions: [{ type: 'PodTemplateSpecValid', status: 'False', reason, message }],
+    outcome,
+    conditions: condition === undefined ? [] : [{ type: condition, status: 'False', reason, message }],
     events: [{ type: 'Warning', reason, message, action: 'Reconcile', transition }],
   };
 }
@@ -125,23 +172,19 @@ function refused(
   const message = `${kind} ${object.metadata.name} was refused: ${cause.message.slice(0, MAX_CAUSE)}`;
   const { podTemplateSpec } = server.spec;
   if (kind === 'Deployment' && podTemplateSpec !== undefined && cause.status !== 403) {
-    return { ...invalidTemplate(server, message), isRefused: true };
+    return { ...failed(server, message, INVALID_TEMPLATE), isRefused: true };
   }
   const exists = caches.of(deployments).get(keyOf(object)) !== undefined;
-  const reason = FAILED[kind]?.[exists ? 'update' : 'create'];
-  const transition = `${server.metadata.generation ?? 0}/${contentHash(message)}`;
-  return {
-    outcome: { result: 'failed', phase: 'Failed', message },
-    conditions: podTemplateSpec === undefined ? [] : [VALID_TEMPLATE],
-    events: reason === undefined ? [] : [{ type: 'Warning', reason, message, action: 'Reconcile', transition }],
-    isRefused: true,
-  };
+  const refusal = failed(server, message, FAILED[kind]?.[exists ? 'update' : 'create'] ?? {});
+  const conditions = podTemplateSpec === undefined ? refusal.conditions : [VALID_TEMPLATE, ...refusal.conditions];
+  return { ...refusal, conditions, isRefused: true };
 }
 
 /** Source: reference of events. */
-const FAILED: Readonly<Record<string, { readonly create: string; readonly update?: string }>> = {
-  Deployment: { create: 'DeploymentCreationFailed', update: 'DeploymentUpdateFailed' },
-  Service: { create: 'ServiceCreationFailed' },
+const FAILED: Readonly<Record<string, { readonly create: Failure; readonly update?: Failure }>> = {
+  Deployment: { create: { reason: 'DeploymentCreationFailed' }, update: { reason: 'DeploymentUpdateFailed' } },
+  Service: { create: { reason: 'ServiceCreationFailed' } },
+  Secret: { create: { ...OF_STATE_KEY, reason: 'HMACSecretCreationFailed' } },
 };
 
 /**
@@ -151,8 +194,9 @@ const FAILED: Readonly<Record<string, { readonly create: string; readonly update
 function eventOf({ type: { kind } }: WantedObject, { result, object }: Kept, nowMs: number): readonly EventText[] {
   const { name, uid = '', generation = 0, creationTimestamp = '' } = object.metadata;
   const isYoung = Math.abs(nowMs - Date.parse(creationTimestamp)) < YOUNG_MS;
+  const subject = kind === 'Secret' ? 'HMACSecret' : kind;
   const events: readonly EventText[] = [
-    { ...NORMAL, reason: `${kind}Created`, message: `${kind} ${name} was created`, transition: uid },
+    { ...NORMAL, reason: `${subject}Created`, message: `${kind} ${name} was created`, transition: uid },
     { ...NORMAL, reason: `${kind}Updated`, message: `${kind} ${name} was updated`, transition: `${uid}/${generation}` },
   ];
   const happened = [result === 'created' || isYoung, result === 'updated'];
@@ -163,4 +207,6 @@ type Kept = Extract<Ensured, { readonly object: unknown }>;
 
 const NORMAL = { type: 'Normal', action: 'Reconcile' } as const;
 const YOUNG_MS = 120_000;
-const REPORTED: ReadonlySet<string> = new Set(['DeploymentCreated', 'DeploymentUpdated', 'ServiceCreated']);
+const REPORTED: ReadonlySet<string> = new Set([
+  ...['DeploymentCreated', 'DeploymentUpdated', 'ServiceCreated', 'HMACSecretCreated'],
+]);

@@ -203,7 +203,6 @@ describe.skipIf(missing)(`admission by the API server${missing === undefined ? '
     const unknown = [
       ['VirtualMCPServer', server({ incomingAuht: {} }), 'spec.incomingAuht'],
       ['VirtualMCPServer', server({ config: { optimiser: {} } }), 'spec.config.optimiser'],
-      ['VirtualMCPServer', server({ config: { kubernetes: { report: 'a' } } }), 'spec.config.kubernetes'],
       ['MCPGroup', { members: [] }, 'spec.members'],
     ] as const;
     for (const [kind, spec, path] of unknown) {

@@ -45,6 +45,12 @@ export const SERVER_CASES: readonly RuleCase[] = [
     refuses: server({ sessionStorage: REDIS, config: { rateLimiting: { tools: [{ name: 'a', perUser: BUCKET }] } } }),
   },
   {
+    says: 'kubernetes must be absent: the operator writes it for the pods',
+    at: 'spec.config.kubernetes',
+    accepts: server({ config: {} }),
+    refuses: server({ config: { kubernetes: { drainTime: '5s' } } }),
+  },
+  {
     says: 'embeddingServerRef cannot be combined with config.optimizer.embeddingProvider openai',
     at: 'spec.embeddingServerRef',
     accepts: server({ embeddingServerRef: { name: 'e' }, config: { optimizer: {} } }),

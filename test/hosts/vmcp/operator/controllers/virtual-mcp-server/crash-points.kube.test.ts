@@ -10,6 +10,7 @@ import {
   deployments,
   roleBindings,
   roles,
+  secrets,
   serviceAccounts,
   services,
 } from '../../../../../../hosts/vmcp/operator/objects/built-in-kinds.ts';
@@ -21,7 +22,9 @@ import { type Resolved, resolved, serverRounds } from '../../../../../support/re
 
 const missing = missingKube();
 const TYPE = typeOfKind(virtualMcpServer);
-const OWNED: readonly ResourceType[] = [deployments, services, configMaps, serviceAccounts, roles, roleBindings];
+const OWNED: readonly ResourceType[] = [
+  ...[deployments, services, configMaps, secrets, serviceAccounts, roles, roleBindings],
+];
 const PODS_USE_NEW_ACCOUNT = { spec: { serviceAccount: 'mine' }, now: { document: undefined, secretNames: [] } };
 
 /** Writes of a reconcile, with the state before it. */
@@ -40,6 +43,7 @@ const CASES: readonly {
       'apply ServiceAccount a-vmcp',
       'apply Role a-vmcp',
       'apply RoleBinding a-vmcp',
+      'create Secret a-vmcp-state',
       'apply ConfigMap a-vmcp-config',
       'apply ConfigMap a-vmcp-backends',
       'apply ConfigMap a-vmcp-report',
@@ -134,16 +138,12 @@ describe.skipIf(missing !== undefined)(`an operator that is killed ${missing ? `
   }, 240_000);
 });
 
-const CREATED = ['DeploymentCreated', 'ServiceCreated'];
-const WITHOUT_ACCOUNT = ['ConfigMap a-vmcp-config', 'ConfigMap a-vmcp-report', 'Deployment a', 'Service vmcp-a'];
-const ALL = [
-  'ConfigMap a-vmcp-backends',
-  ...WITHOUT_ACCOUNT.slice(0, 3),
-  'Role a-vmcp',
-  'RoleBinding a-vmcp',
-  'Service vmcp-a',
-  'ServiceAccount a-vmcp',
+const CREATED = ['HMACSecretCreated', 'DeploymentCreated', 'ServiceCreated'];
+const WITHOUT_ACCOUNT = [
+  ...['ConfigMap a-vmcp-config', 'ConfigMap a-vmcp-report', 'Deployment a', 'Secret a-vmcp-state', 'Service vmcp-a'],
 ];
+const OF_ACCOUNT = ['Role a-vmcp', 'RoleBinding a-vmcp', 'ServiceAccount a-vmcp'];
+const ALL = [...WITHOUT_ACCOUNT, ...OF_ACCOUNT, 'ConfigMap a-vmcp-backends'].sort();
 
 async function ownedIn(api: ClosableApi, namespace: string): Promise<readonly string[]> {
   const lists = await Promise.all(OWNED.map((type) => api.list<KubeObject>(type, { namespace })));

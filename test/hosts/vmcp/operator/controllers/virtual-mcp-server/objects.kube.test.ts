@@ -84,6 +84,7 @@ describe.skipIf(missing !== undefined)(
           'apply ServiceAccount a-vmcp',
           'apply Role a-vmcp',
           'apply RoleBinding a-vmcp',
+          'create Secret a-vmcp-state',
           'apply ConfigMap a-vmcp-config',
           'apply ConfigMap a-vmcp-backends',
           'apply ConfigMap a-vmcp-report',
@@ -91,14 +92,16 @@ describe.skipIf(missing !== undefined)(
           'apply Service vmcp-a',
           'apply status VirtualMCPServer a',
         ]);
-        expect(first.events.map(({ reason }) => reason)).toEqual(['DeploymentCreated', 'ServiceCreated']);
+        expect(first.events.map(({ reason }) => reason)).toEqual([
+          ...['HMACSecretCreated', 'DeploymentCreated', 'ServiceCreated'],
+        ]);
         await first.reconcileStale('a');
         await first.reconcile('a');
         await first.reconcile('a');
         const next = team.operator();
         await next.reconcile('a');
         await next.reconcile('a');
-        expect([first.writes.length, next.writes]).toEqual([9, []]);
+        expect([first.writes.length, next.writes]).toEqual([10, []]);
         const reads = next.reads.length;
         await next.reconcile('a');
         expect(next.reads.slice(reads)).toEqual([]);
@@ -209,6 +212,7 @@ describe.skipIf(missing !== undefined)(
         const after = await team.deployment();
         expect(after.spec.template.metadata?.annotations?.['toolmgr.dev/config-checksum']).toBe('c2');
         expect(operator.events.map(({ reason }) => reason)).toEqual([
+          'HMACSecretCreated',
           'DeploymentCreated',
           'ServiceCreated',
           'DeploymentUpdated',

@@ -85,6 +85,7 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [FailureCategory, string]>
   EHOSTUNREACH: ['refused', 'has a host that cannot be reached'],
   ENETUNREACH: ['refused', 'has a network that cannot be reached'],
   ETIMEDOUT: ['timeout', 'did not accept a connection in time'],
+  ADDRESS_FORBIDDEN: ['refused', 'has a URL that leads to an address that is not allowed'],
   PROXY_REFUSED: ['refused', 'could not be reached through the proxy'],
   HTTP_MALFORMED_RESPONSE: ['protocol', 'sent a response that is not HTTP/1.1'],
   HTTP_UNDECODABLE_BODY: ['protocol', 'sent a response with an invalid content coding'],

@@ -17,6 +17,8 @@ export interface Backend {
   readonly type?: 'entry' | '';
   /** PEM file with the CAs to trust instead of those of the system. */
   readonly caBundlePath?: string;
+  /** Where the host of the URL may lead; without it, anywhere. */
+  readonly addresses?: AllowedAddresses;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly era?: EraSetting;
   /** Time limit for one response in milliseconds, unless the plan sets one for this backend. Progress restarts it. */
@@ -30,6 +32,12 @@ export interface Backend {
   /** Changes with the way to authenticate to it, so that its sessions are opened again. A renewed secret changes nothing. */
   readonly credentials?: string;
 }
+
+/**
+ * Addresses that the URL of a backend may lead to. `public`: public ones. `network`: private ones too. Both refuse this machine,
+ * link-local addresses and the metadata services of clouds.
+ */
+export type AllowedAddresses = 'public' | 'network';
 
 /** A program to start: exact argv, no shell. */
 export interface Command {

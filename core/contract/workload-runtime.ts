@@ -107,7 +107,7 @@ export interface WorkloadHandle {
    * How the gateway connects to it. A stdio workload has a `command`: the gateway starts one process per session of it.
    * Every other workload has a `url`, which stays the same after restarts.
    */
-  readonly reach: Pick<Backend, 'transport' | 'url' | 'command'>;
+  readonly reach: Pick<Backend, 'transport' | 'url' | 'addresses' | 'command'>;
   /** Resolves when the workload will not run again. */
   readonly ended: Promise<WorkloadState>;
   /**

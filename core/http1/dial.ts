@@ -1,5 +1,6 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { guardedLookup } from './allowed-addresses.ts';
 import type { Origin } from './origin.ts';
 import type { ProxyRoute } from './proxy-route.ts';
 import { dialProxy, Tunnel } from './tunnel.ts';
@@ -12,7 +13,7 @@ const KEEP_ALIVE_PROBE_MS = 60_000;
  */
 export function dial(origin: Origin, session: Buffer | undefined, read: (bytes: Buffer) => void): Dialled {
   if (origin.proxy !== undefined) return dialThrough(origin, origin.proxy, session, read);
-  const { hostname: host, port } = origin;
+  const { hostname: host, port, addresses } = origin;
   const onread = {
     buffer: Buffer.allocUnsafeSlow(READ_BYTES),
     callback: (size: number, bytes: Uint8Array): boolean => {
@@ -20,13 +21,16 @@ export function dial(origin: Origin, session: Buffer | undefined, read: (bytes: 
       return true;
     },
   };
-  const keepAlive = { noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS };
-  if (!origin.isTls) return { socket: connectPlain({ host, port, onread, ...keepAlive }), readyEvent: 'connect' };
+  const options = {
+    ...{ noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_PROBE_MS },
+    ...(addresses !== undefined && { lookup: guardedLookup(addresses) }),
+  };
+  if (!origin.isTls) return { socket: connectPlain({ host, port, onread, ...options }), readyEvent: 'connect' };
   const socket = connectTls({
     host,
     port,
     ALPNProtocols: ['http/1.1'],
-    ...keepAlive,
+    ...options,
     ...{ onread }, // missing in Node's types for TLS, but documented
     ...(isIP(host) === 0 && { servername: host }),
     ...(origin.ca !== undefined && { ca: origin.ca }),

@@ -1,3 +1,4 @@
+import type { AllowedAddresses } from '../contract/backend.ts';
 import type { ProxyRoute } from './proxy-route.ts';
 
 /** Where a pool connects to. */
@@ -10,13 +11,15 @@ export interface Origin {
   readonly host: string;
   /** Certificates that are trusted instead of the system's, PEM. */
   readonly ca: string | undefined;
+  /** Where its name may lead; `undefined`: anywhere. A forward proxy resolves names itself. */
+  readonly addresses: AllowedAddresses | undefined;
   /** The forward proxy on the way there. */
   readonly proxy: ProxyRoute | undefined;
 }
 
 /** The origin of an http or https URL. */
-export function originFrom(url: URL, ca?: string, proxy?: ProxyRoute): Origin {
+export function originFrom(url: URL, ca?: string, proxy?: ProxyRoute, addresses?: AllowedAddresses): Origin {
   const isTls = url.protocol === 'https:';
   const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
-  return { isTls, hostname: url.hostname.replace(/^\[|\]$/g, ''), port, host: url.host, ca, proxy };
+  return { isTls, hostname: url.hostname.replace(/^\[|\]$/g, ''), port, host: url.host, ca, addresses, proxy };
 }

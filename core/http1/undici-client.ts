@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import { guardedLookup } from './allowed-addresses.ts';
 import { decodingReader } from './decoded-body.ts';
 import {
   type HttpClient,
@@ -80,7 +81,7 @@ class UndiciClient implements HttpClient {
     await this.#dispatcher.destroy(closed());
   }
 
-  #dispatcherFor({ isTls, hostname, ca, proxy }: Origin, options: HttpClientOptions): Dispatcher {
+  #dispatcherFor({ isTls, hostname, ca, addresses, proxy }: Origin, options: HttpClientOptions): Dispatcher {
     const tls = {
       timeout: options.connectTimeoutMs,
       ...(isIP(hostname) === 0 && isTls && { servername: hostname }),
@@ -101,7 +102,10 @@ class UndiciClient implements HttpClient {
       this.#pools.push(pool);
       return pool;
     };
-    if (proxy === undefined) return poolTo(this.#url, { connect: tls });
+    if (proxy === undefined) {
+      const guard = addresses === undefined ? {} : { lookup: guardedLookup(addresses) };
+      return poolTo(this.#url, { connect: { ...tls, ...guard } });
+    }
     return new ProxyAgent({
       uri: proxy.url,
       requestTls: tls,

@@ -1,6 +1,7 @@
 import type { AuthContext, Backend } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
+import { ForbiddenAddress, isForbidden } from '../../http1/allowed-addresses.ts';
 import { readCaBundle } from '../../http1/ca-bundle.ts';
 import { ownClient } from '../../http1/choose-client.ts';
 import type {
@@ -13,7 +14,7 @@ import type {
 import { type Origin, originFrom } from '../../http1/origin.ts';
 import { type ProxyRoute, proxyRouteFor } from '../../http1/proxy-route.ts';
 import type { BackendCredentials } from '../authorizers.ts';
-import { ConnectionFailure } from '../failure.ts';
+import { ConnectionFailure, socketFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
 
 /** Less than the 5 s after which Node servers close an idle connection, so that no request is sent on a closing one. */
@@ -77,7 +78,8 @@ export class HttpTarget {
     const url = readUrl(backend);
     this.origin = url.origin;
     this.#path = `${url.pathname}${url.search}`;
-    this.#address = originFrom(url, caBundleOf(backend), proxyTo(url, backend));
+    this.#address = originFrom(url, caBundleOf(backend), proxyTo(url, backend), backend.addresses);
+    checkAddress(this.#address, backend);
     this.#client = this.#createClient(this.#address, CLIENT);
   }
 
@@ -209,6 +211,12 @@ function proxyTo(url: URL, backend: Backend): ProxyRoute | undefined {
     const facts = { category: 'refused', cause } as const;
     throw new ConnectionFailure('BACKEND_UNREACHABLE', backend.name, 'needs a proxy that cannot be used', facts);
   }
+}
+
+/** A name is checked when it is resolved. */
+function checkAddress({ hostname, addresses }: Origin, { name }: Backend): void {
+  if (addresses === undefined || !isForbidden(hostname, addresses)) return;
+  throw socketFailure(name, new ForbiddenAddress(`${hostname} is not allowed`), false);
 }
 
 function caBundleOf({ name, caBundlePath }: Backend): string | undefined {

@@ -96,7 +96,10 @@ function sseOf(config: RunConfig): Pick<NonNullable<PlanInput['endpoint']>, 'sse
 
 function runtimePlugin(config: RunConfig, restartsProgram: boolean): PluginUse {
   if (config.image !== undefined) return { use: 'workloads/container', with: restartSettings(restartsProgram) };
-  if (config.remote_url !== undefined) return { use: 'workloads/remote-url' };
+  if (config.remote_url !== undefined) {
+    const { remote_addresses: addresses } = config;
+    return { use: 'workloads/remote-url', ...(addresses === undefined ? {} : { with: { addresses } }) };
+  }
   if (config.pod !== undefined) return { use: 'workloads/kubernetes' };
   return { use: 'workloads/process', with: processSettings(config, restartsProgram) };
 }

@@ -102,7 +102,7 @@ async function apply(text: string, options: DiscoverOptions): Promise<boolean> {
 }
 
 async function backendFrom(
-  { name, url, transport, type, metadata, caBundle, authConfigRef }: DocumentBackend,
+  { name, url, transport, type, addresses, metadata, caBundle, authConfigRef }: DocumentBackend,
   credentials: PreparedCredentials,
   caFiles: CaFiles,
 ): Promise<Backend> {
@@ -111,6 +111,7 @@ async function backendFrom(
     url,
     transport,
     ...(type === undefined ? {} : { type }),
+    ...(addresses === undefined ? {} : { addresses }),
     ...(metadata === undefined && authConfigRef === undefined
       ? {}
       : { metadata: { ...metadata, ...(authConfigRef === undefined ? {} : { [AUTH_CONFIG_REF]: authConfigRef }) } }),

@@ -24,6 +24,12 @@ const backend = z
     transport: z.enum(['sse', 'streamable-http', 'stdio']).describe('transport of the backend'),
     type: z.enum(['entry', '']).optional().describe('`entry` = a remote server that is connected directly'),
     caBundlePath: z.string().optional().describe('PEM file; only for type `entry`'),
+    addresses: z
+      .enum(['public', 'network'])
+      .optional()
+      .describe(
+        'where the host of the URL may lead: to public addresses, or to private ones too; without it, anywhere (extension)',
+      ),
     metadata: z.record(z.string(), z.string()).optional().describe('labels of the operator'),
     command: command.optional().describe('the program of a stdio backend (an extension of the contract)'),
     era: z

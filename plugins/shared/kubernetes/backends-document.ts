@@ -18,6 +18,8 @@ export const backendsDocument = z.strictObject({
       transport: z.enum(['streamable-http', 'sse']),
       type: z.enum(['entry', '']).optional(),
       metadata: z.record(z.string(), z.string()).optional(),
+      /** Where the host of the URL may lead. Absent: anywhere. */
+      addresses: z.enum(['public', 'network']).optional(),
       /** PEM text with the CAs to trust. */
       caBundle: z.string().optional(),
       /** Strategy in the form of a plan: a name in the slot `authStrategies` and its options. Absent: none. */

@@ -1,4 +1,4 @@
-import { definePlugin, GatewayFault, type WorkloadHandle, type WorkloadSpec } from '@toolmgr/core';
+import { type Backend, definePlugin, GatewayFault, type WorkloadHandle, type WorkloadSpec } from '@toolmgr/core';
 import { z } from 'zod';
 import { heldWorkload } from '../../shared/held-workload.ts';
 
@@ -8,17 +8,26 @@ const ADDRESS = 'workloads/remote-url';
 export default definePlugin({
   address: ADDRESS,
   summary: 'Serves a remote MCP server with a URL as a workload.',
-  config: z.strictObject({}).prefault({}),
-  apply(core) {
-    core.slots.workloadRuntimes.register('remote-url', { start: async (spec) => remoteWorkload(spec) });
+  config: z
+    .strictObject({
+      addresses: z
+        .enum(['public', 'network'])
+        .optional()
+        .describe(
+          'where the host of the URL may lead: to public addresses, or to private ones too; without it, anywhere',
+        ),
+    })
+    .prefault({}),
+  apply(core, { addresses }) {
+    core.slots.workloadRuntimes.register('remote-url', { start: async (spec) => remoteWorkload(spec, addresses) });
   },
 });
 
 /** Nothing is started: the status is running until the workload is stopped, also when its server does not respond. */
-function remoteWorkload(spec: WorkloadSpec): WorkloadHandle {
+function remoteWorkload(spec: WorkloadSpec, addresses: Backend['addresses']): WorkloadHandle {
   const url = checkedUrl(spec);
   if (spec.transport === 'stdio') throw refusal(spec, 'a URL has the transport streamable-http or sse, not stdio');
-  return heldWorkload(spec.name, { transport: spec.transport, url });
+  return heldWorkload(spec.name, { transport: spec.transport, url, ...(addresses === undefined ? {} : { addresses }) });
 }
 
 function checkedUrl(spec: WorkloadSpec): string {

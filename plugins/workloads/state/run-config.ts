@@ -147,6 +147,8 @@ export const runConfig = z.strictObject({
   transport: z.enum(['stdio', 'sse', 'streamable-http']),
   /** URL of a remote server. */
   remote_url: z.string().optional(),
+  /** Where the host of `remote_url` may lead; without it, anywhere. The contract has no such field. */
+  remote_addresses: z.enum(['public', 'network']).optional(),
   /** Reference of a container image, or a package that is made into one: `npx://`, `uvx://`, `go://`. */
   image: text.optional(),
   /** The image that was verified: exactly this one is run. The contract has no such field. */

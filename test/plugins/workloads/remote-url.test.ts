@@ -13,8 +13,8 @@ const spec = (more: Partial<WorkloadSpec> = {}): WorkloadSpec => ({
   ...more,
 });
 
-async function start(of: WorkloadSpec): Promise<WorkloadHandle> {
-  const core = await bootPlugin(plugin, {});
+async function start(of: WorkloadSpec, config = {}): Promise<WorkloadHandle> {
+  const core = await bootPlugin(plugin, config);
   return core.slots.workloadRuntimes.get('remote-url').start(of, new AbortController().signal);
 }
 
@@ -26,6 +26,10 @@ describe('workloads/remote-url', () => {
     await handle.stop(0);
     expect(await handle.ended).toMatchObject({ status: 'stopped' });
     expect(handle.state.status).toBe('stopped');
+  });
+
+  it('says where the host of the URL may lead', async () => {
+    expect((await start(spec(), { addresses: 'public' })).reach).toMatchObject({ addresses: 'public' });
   });
 
   it('refuses an invalid address of a remote server', async () => {

@@ -33,14 +33,15 @@ function writtenAs(name: string, written: readonly unknown[]): Section {
 
 /** What the group says wins; other keys, such as `sessions`, stay as they are written. */
 function listedBackend({ candidate, caText, headers, headersEnv }: ResolvedBackend, written: Section): Section {
-  const { name, url, transport, isEntry, metadata } = candidate;
-  const { caBundlePath: _, type: __, command: ___, ...kept } = written;
+  const { name, url, transport, isEntry, addresses, metadata } = candidate;
+  const { caBundlePath: _, type: __, command: ___, addresses: _addresses, ...kept } = written;
   return withoutUndefined({
     ...kept,
     name,
     url,
     transport,
     type: isEntry ? 'entry' : undefined,
+    addresses,
     caBundlePath: caText === undefined ? undefined : `/etc/toolmgr/${caFolder(name)}/ca.crt`,
     metadata: { ...(isObject(written.metadata) ? written.metadata : {}), ...metadata },
     headers: Object.keys(headers).length === 0 ? undefined : headers,
@@ -82,13 +83,14 @@ function documentBackend(
   { candidate, strategy, authConfigRef, headers, headersEnv, caText }: ResolvedBackend,
   group: string,
 ): DocumentBackend {
-  const { name, url = '', transport, isEntry, metadata } = candidate;
+  const { name, url = '', transport, isEntry, addresses, metadata } = candidate;
   return {
     name,
     url,
     transport,
     metadata: { ...metadata, group },
     ...(isEntry ? { type: 'entry' as const } : {}),
+    ...(addresses === undefined ? {} : { addresses }),
     ...(caText === undefined ? {} : { caBundle: caText }),
     ...(strategy === undefined ? {} : { auth: withoutUndefined({ type: strategy.type, options: strategy.options }) }),
     ...(Object.keys(headers).length === 0 ? {} : { headers }),

@@ -18,6 +18,8 @@ export interface Candidate {
   readonly metadata: Readonly<Record<string, string>>;
   /** Its own MCPExternalAuthConfig. */
   readonly authConfigRef?: string;
+  /** Where its URL may lead. Only entries. */
+  readonly addresses?: 'public' | 'network';
   /** Only entries. */
   readonly headerForward?: NonNullable<z.output<typeof mcpServerEntry.spec>['headerForward']>;
   readonly caBundle?: { readonly name: string; readonly key: string };
@@ -85,6 +87,7 @@ function entryCandidate(object: GroupMembers['entries'][number]): Candidate {
       url: spec.remoteUrl,
       transport: spec.transport,
       isEntry: true,
+      addresses: spec.allowPrivateEndpoint ? 'network' : 'public',
       metadata: { remote_url: spec.remoteUrl },
       ...authOf(spec),
       ...(spec.headerForward === undefined ? {} : { headerForward: spec.headerForward }),

@@ -42,7 +42,12 @@ export async function buildRemoteProxy(input: Input): Promise<Built> {
     findings.fail('ConfigurationValid', 'RemoteURLInvalid', `spec.remoteUrl ${problem}`, 'RemoteURLInvalid');
   const bundle = await caFileOf(input);
   const header_forward = await headersOf(input);
-  const target: Section = withoutUndefined({ transport: spec.transport, remote_url: spec.remoteUrl, header_forward });
+  const target: Section = withoutUndefined({
+    transport: spec.transport,
+    remote_url: spec.remoteUrl,
+    remote_addresses: spec.allowPrivateEndpoint ? 'network' : 'public',
+    header_forward,
+  });
   const { resolved, hashes } = await resolveProxy({ spec, target, url, replicas: spec.replicas }, context);
   if (resolved === undefined || findings.hasFailed) return { hashes };
   const parts = pod.result();

@@ -485,6 +485,7 @@ describe.skipIf(missing)(`proxies on a real API server${missing === undefined ? 
       await settled(PROXIES, namespace, ({ phase }) => phase === 'Pending');
       expect(await runConfigOf(namespace)).toMatchObject({
         remote_url: 'https://mcp.example.com/mcp',
+        remote_addresses: 'public',
         header_forward: {
           add_plaintext_headers: { 'X-Team': 'a' },
           add_headers_from_secret: { 'X-Key': 'HEADER_X_KEY' },
@@ -508,6 +509,7 @@ describe.skipIf(missing)(`proxies on a real API server${missing === undefined ? 
       expect(conditionOf(refused, 'ConfigurationValid')).toMatchObject({ reason: 'RemoteURLInvalid' });
       await apply(proxy({ remoteUrl: 'http://10.0.0.1/mcp', allowPrivateEndpoint: true }));
       await settled(PROXIES, namespace, ({ phase }) => phase !== 'Failed');
+      expect(await runConfigOf(namespace)).toMatchObject({ remote_addresses: 'network' });
     },
     LONG,
   );

@@ -1,5 +1,5 @@
 import type { Secret } from '@toolmgr/core';
-import type { RemoteHttp } from '../../shared/safe-http/remote-http.ts';
+import { JSON_TYPES, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
 
 /** A client that sends a bearer token with every request. `token` is called for each, since the token may be renewed. */
 export function withBearer(http: RemoteHttp, token: () => Secret): RemoteHttp {
@@ -9,7 +9,7 @@ export function withBearer(http: RemoteHttp, token: () => Secret): RemoteHttp {
     ...http,
     send,
     async getJson(url, signal) {
-      const headers = { accept: 'application/json' };
+      const headers = { accept: JSON_TYPES };
       return http.json(await send(url, { headers, ...(signal === undefined ? {} : { signal }) }), url);
     },
   };

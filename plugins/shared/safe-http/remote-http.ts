@@ -105,7 +105,7 @@ export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
   return {
     send,
     async getJson(url, signal) {
-      const headers = { accept: 'application/json' };
+      const headers = { accept: JSON_TYPES };
       return jsonFrom(await send(url, { headers, ...(signal === undefined ? {} : { signal }) }), url);
     },
     json: jsonFrom,
@@ -114,6 +114,9 @@ export function createRemoteHttp(rules: RemoteRules = {}): RemoteHttp {
     },
   };
 }
+
+/** JSON and sets of keys: the API server of Kubernetes answers 406 when the second is missing. Source: RFC 7517 §8.5. */
+export const JSON_TYPES = 'application/json, application/jwk-set+json';
 
 /**
  * The JSON object of a response with status 200.

@@ -19,7 +19,15 @@ const NEVER = [
   ],
   ...['https://kubernetes/', 'https://kubernetes.default/', 'https://kubernetes.default.svc/'],
   ...['https://kubernetes.default.svc.cluster.local/', 'https://kubernetes.default.svc.cluster.local./'],
-  ...['http://metadata.google.internal/', 'http://x.metadata.google.internal/'],
+  ...['https://kubernetes.default.svc.k8s.example/', 'https://kubernetes.default.svc../'],
+  ...['http://metadata.google.internal/', 'http://x.metadata.google.internal/', 'http://instance-data/latest'],
+  ...[
+    'http://[fd00:ec2::254]/latest',
+    'http://100.100.100.200/',
+    'http://168.63.129.16/',
+    'http://[::ffff:a83f:8110]/',
+  ],
+  ...['http://localhost.localdomain/', 'http://ip6-localhost/', 'http://ip6-loopback/'],
 ];
 const PRIVATE = [
   ...['http://10.0.0.1/', 'http://172.16.0.1/', 'http://192.168.1.1/', 'http://[fc00::1]/', 'http://100.64.0.1/'],

@@ -47,7 +47,7 @@ export const MANAGED_INFORMERS: readonly InformerSpec[] = [
 
 /** All secrets and config maps of the cluster are followed: annotations and labels of others could fill the memory. */
 function strippedMetadata({ apiVersion, kind, metadata }: KubeObject): KubeObject {
-  const { name, namespace, uid, resourceVersion, deletionTimestamp, ownerReferences } = metadata;
+  const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, ownerReferences } = metadata;
   const { labels = {}, annotations = {} } = metadata;
   const read = Object.entries(annotations)
     .filter(([key, value]) => isRead(key) && value.length <= MAX_HASH)
@@ -58,7 +58,7 @@ function strippedMetadata({ apiVersion, kind, metadata }: KubeObject): KubeObjec
     ...{ name, namespace, uid, resourceVersion, deletionTimestamp },
     ...(own.length === 0 ? {} : { labels: Object.fromEntries(own) }),
     ...(read.length === 0 ? {} : { annotations: Object.fromEntries(read) }),
-    ...(controllers?.length ? { ownerReferences: controllers } : {}),
+    ...(controllers?.length ? { creationTimestamp, ownerReferences: controllers } : {}),
   };
   // a copy without references to the texts of the whole answer
   return JSON.parse(JSON.stringify({ apiVersion, kind, metadata: kept }));

@@ -52,8 +52,11 @@ function innerIpv4(groups: readonly number[]): string | undefined {
   return [high >> 8, high & 255, low >> 8, low & 255].join('.');
 }
 
-/** This machine, its link, and the metadata service of AWS. */
-const LOCAL = blockList(['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '::/127', 'fe80::/10', 'fd00:ec2::254/128']);
+/** This machine, its link, and the metadata services outside it: Alibaba Cloud, Azure, Amazon EC2 over IPv6. */
+const LOCAL = blockList([
+  ...['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '100.100.100.200/32', '168.63.129.16/32'],
+  ...['::/127', 'fe80::/10', 'fd00:ec2::254/128'],
+]);
 const GLOBAL = blockList(['2000::/3']);
 /** Source: the special-purpose address registries of IANA (RFC 6890). */
 const SPECIAL = blockList([

@@ -39,6 +39,13 @@ describe('the addresses that a backend may lead to', () => {
     expect(isForbidden(address, 'public')).toBe(notPublic(address) !== undefined);
   });
 
+  it.each(['100.100.100.200', '168.63.129.16', '::ffff:168.63.129.16'])(
+    '%s, a metadata service, is never allowed',
+    (one) => {
+      expect([isForbidden(one, 'public'), isForbidden(one, 'network')]).toEqual([true, true]);
+    },
+  );
+
   it('include every address of a name', async () => {
     const answers = [
       { address: '8.8.8.8', family: 4 },

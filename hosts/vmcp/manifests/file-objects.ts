@@ -2,6 +2,7 @@ import { isObject } from '@toolmgr/core';
 import type { KubeObject } from '@toolmgr/plugins/kubernetes';
 import { contentHash } from '../operator/objects/content-hash.ts';
 import type { Related, SecretValue } from '../operator/resolve/related.ts';
+import { uniqueValuesOf } from '../operator/resolve/unique-values.ts';
 import { withExpectedStatus } from './expected-status.ts';
 
 /** The objects of a file as a VirtualMCPServer sees those of its namespace. */
@@ -52,6 +53,10 @@ export function fileObjects(
         entries: members('MCPServerEntry', group),
         proxies: members('MCPRemoteProxy', group),
       }) as ReturnType<Related['members']>,
+    sharing: (field, value) =>
+      own
+        .filter(({ kind }) => kind === 'VirtualMCPServer')
+        .filter((server) => uniqueValuesOf(server).some(([name, its]) => name === field && its === value)),
     async configMap(name) {
       const found = named('ConfigMap', name);
       return found === undefined ? undefined : textsOf(found, 'data');

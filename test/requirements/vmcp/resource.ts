@@ -128,7 +128,6 @@ export const resource = [
   },
   {
     source: 'vmcp spec §2 spec.incomingAuth',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.incoming-auth.oidc-config-ref-audience-unique': 'oidcConfigRef.audience must be unique per server',
     },
@@ -174,7 +173,6 @@ export const resource = [
   },
   {
     source: 'vmcp spec §2 spec.telemetryConfigRef',
-    deferred: 'comes with the operator',
     says: {
       'vmcp.telemetry-config-ref.service-name-unique': 'telemetryConfigRef.serviceName must be unique per server',
     },

@@ -134,6 +134,7 @@ function onlyRelated({ status: _, ...object }: Resource): Related {
     get: <T extends KubeObject>({ kind }: ResourceType<T>) =>
       kind === object.kind ? (object as unknown as T) : undefined,
     members: () => ({ servers: [], entries: [], proxies: [] }),
+    sharing: () => [],
     configMap: async () => anyKey(ANY_CERTIFICATE),
     secret: async () => anyKey({ hash: '', bytes: 32 }),
   };

@@ -2,6 +2,7 @@ import type { KubeObject, ResourceType } from '@toolmgr/plugins/kubernetes';
 import type { McpRemoteProxy } from '../kinds/mcp-remote-proxy.ts';
 import type { McpServer } from '../kinds/mcp-server.ts';
 import type { McpServerEntry } from '../kinds/mcp-server-entry.ts';
+import type { UniqueField } from './unique-values.ts';
 
 /**
  * What a VirtualMCPServer can refer to, all in its namespace. The operator reads its caches and the API; `vmcp validate`
@@ -12,6 +13,8 @@ export interface Related {
   get<T extends KubeObject>(type: ResourceType<T>, name: string): T | undefined;
   /** Objects whose `spec.groupRef.name` is the group, in any order. */
   members(group: string): GroupMembers;
+  /** All VirtualMCPServers with a value of a field, in any order; that of the question is among them. */
+  sharing(field: UniqueField, value: string): readonly KubeObject[];
   /** Texts of a config map by key; `undefined` when there is none. @throws when it cannot be read */
   configMap(name: string): Promise<Readonly<Record<string, string>> | undefined>;
   /** Keys of a secret; `undefined` when there is none. @throws when it cannot be read */

@@ -4,6 +4,7 @@ import { type VirtualMcpServer, virtualMcpServer } from '../kinds/virtual-mcp-se
 import { resolveBackends } from './backends.ts';
 import { type BaseFile, baseFileOf } from './base-file.ts';
 import { tellProblems } from './check-file.ts';
+import { checkUniqueValues } from './check-unique-values.ts';
 import type { Context, ServerSpec } from './context.ts';
 import { createFindings } from './findings.ts';
 import { type CheckedBackends, checkBackends, writtenBackends } from './group-backends.ts';
@@ -44,6 +45,7 @@ export async function resolveServer(
   checkPodTemplate(context);
   const members = checkGroup(context) ? related.members(spec.groupRef.name) : undefined;
   const base = await baseFileOf(context);
+  checkUniqueValues(server, related, context);
   const backends = base === undefined || members === undefined ? undefined : await backendsOf(members, base, context);
   const pod =
     findings.hasFailed || base === undefined || backends === undefined

@@ -58,6 +58,10 @@ export function createRememberedResolutions(): RememberedResolutions {
           note(`members/${group}`, (now) => membersVersion(now.members(group)));
           return related.members(group);
         },
+        sharing(field, value) {
+          note(`${field}/${value}`, (now) => now.sharing(field, value).map(ageOf).join());
+          return related.sharing(field, value);
+        },
         configMap(name) {
           noteObject(configMaps, name);
           return related.configMap(name);
@@ -83,6 +87,11 @@ function fingerprint({ metadata: { uid, generation }, status }: VirtualMcpServer
 
 function membersVersion({ servers, entries, proxies }: GroupMembers): string {
   return [servers, entries, proxies].map((members) => members.map(versionOf).join()).join(';');
+}
+
+/** What decides which of two servers is older. Their status changes often. */
+function ageOf({ metadata: { uid, deletionTimestamp = '' } }: KubeObject): string {
+  return `${uid}/${deletionTimestamp}`;
 }
 
 function versionOf(object: KubeObject | undefined): string {

@@ -18,6 +18,7 @@ import { controllerOf } from '../../objects/owned-objects.ts';
 import type { Defaults } from '../../resolve/related.ts';
 import { gatewaysConcernedBy } from '../references.ts';
 import { serverOfLabels } from './object-names.ts';
+import { uniqueInformer, uniqueWatch } from './unique-index.ts';
 
 const TYPE = typeOfKind(virtualMcpServer);
 
@@ -52,12 +53,14 @@ export function watchesOf({ redis }: Defaults): readonly Watched[] {
       },
     },
     { type: pods, keysOf: serverOf },
+    uniqueWatch,
   ];
 }
 
 /** Informers of the types that are not kinds of the API group. */
 export const INFORMERS: readonly InformerSpec[] = [
   ...MANAGED_INFORMERS,
+  uniqueInformer,
   { ...managedPods, indexes: { [SERVER_INDEX]: (pod: KubeObject) => [...serverOf(pod)].map(keyText) } } as InformerSpec,
 ];
 

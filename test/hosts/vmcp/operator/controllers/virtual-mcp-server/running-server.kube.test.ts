@@ -227,6 +227,39 @@ describe.skipIf(missing !== undefined)(
     );
 
     it(
+      'an audience of two servers stops the younger one, until the older one leaves it',
+      async () => {
+        const team = await start('audiences');
+        await team.put('MCPOIDCConfig', 'idp', {
+          type: 'inline',
+          inline: { issuer: 'https://idp.example.com', clientId: 'c' },
+        });
+        const withAudience = (audience: string) => ({
+          ...SERVER,
+          incomingAuth: { type: 'oidc', oidcConfigRef: { name: 'idp', audience } },
+        });
+        await team.put('VirtualMCPServer', 'a', withAudience('x'));
+        await team.put('VirtualMCPServer', 'b', withAudience('x'));
+        const b = { namespace: 'audiences', name: 'b' };
+        await vi.waitFor(async () => {
+          const { phase, conditions = [] } = (await api.get(TYPE, b))?.status ?? {};
+          expect(phase).toBe('Failed');
+          const told = conditions.find(({ type }) => type === 'OIDCConfigRefValidated');
+          expect(told).toMatchObject({
+            status: 'False',
+            reason: 'AudienceNotUnique',
+            message: expect.stringContaining('VirtualMCPServer a'),
+          });
+        }, WAIT);
+        expect(await api.get(deployments, b)).toBeUndefined();
+        await vi.waitFor(async () => void (await team.deployment()), WAIT);
+        await team.put('VirtualMCPServer', 'a', withAudience('y'));
+        await vi.waitFor(async () => expect(await api.get(deployments, b)).toBeDefined(), WAIT);
+      },
+      LIMIT_MS,
+    );
+
+    it(
       'changes made after the API server was killed and its history removed are applied',
       async () => {
         const team = await start('outage');

@@ -9,7 +9,7 @@ import type { VirtualMcpServer } from '../../../../../../hosts/vmcp/operator/kin
 import type { ReconcileContext } from '../../../../../../hosts/vmcp/operator/machinery/controller.ts';
 import type { Pod } from '../../../../../../hosts/vmcp/operator/objects/built-in-kinds.ts';
 import type { Resolution } from '../../../../../../hosts/vmcp/operator/resolve/resolution.ts';
-import type { PodReport } from '../../../../../../hosts/vmcp/pod-report.ts';
+import { type PodReport, reportAnnotation } from '../../../../../../hosts/vmcp/pod-report.ts';
 import { proves } from '../../../../../support/proves.ts';
 import { resolutionOf, resolved } from '../../../../../support/resolved-server.ts';
 
@@ -98,7 +98,7 @@ it('reports of pods that are gone are removed after a minute, and one of a new p
   expect(patches).toEqual([]);
   clock.now = 60_000;
   expect(await clean('fresh', 'constructor')).toBeUndefined();
-  expect(patches).toEqual([{ data: { old: null } }]);
+  expect(patches).toEqual([{ metadata: { annotations: { [reportAnnotation('old')]: null } }, data: { old: null } }]);
 });
 
 function inputOf(change: Partial<Resolution>, reports: readonly PodReport[]): Parameters<typeof statusOf>[0] {

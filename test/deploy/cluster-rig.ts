@@ -1,5 +1,9 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runTool } from '../../scripts/rigs/run-tool.ts';
+import { copyProgram } from '../support/container-engine.ts';
+import { writeImageArchive } from '../support/image-archive.ts';
 import { type KubeNode, startKubeNode } from '../support/kube-node.ts';
 import { PRODUCT_IMAGE, productImage } from '../support/product-image.ts';
 import { rig } from '../support/rig.ts';
@@ -77,3 +81,61 @@ export async function addressOf(node: KubeNode, namespace: string, service: stri
   const path = '--output=jsonpath={.spec.clusterIP}:{.spec.ports[0].port}';
   return node.cluster.kubectl(['--namespace', namespace, 'get', 'service', service, path]);
 }
+
+const REDIS_IMAGE = 'localhost/toolmgr-test/redis:1';
+
+/** Loads an image with the Redis server of this machine. */
+export async function loadRedis(node: KubeNode): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-redis-image-'));
+  try {
+    await mkdir(join(folder, 'root/bin'), { recursive: true });
+    await mkdir(join(folder, 'root/tmp'));
+    await copyProgram((await runTool('which', ['redis-server'])).trim(), join(folder, 'root'), 'bin/redis-server');
+    await node.load(
+      await writeImageArchive(
+        REDIS_IMAGE,
+        join(folder, 'root'),
+        { Entrypoint: ['/bin/redis-server'], WorkingDir: '/tmp' },
+        folder,
+      ),
+    );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const labels = { app: 'redis' };
+
+/** A Redis with a password, its Service and the Secret. */
+export const REDIS = [
+  { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'redis' }, stringData: { password: 'password-of-a-test' } },
+  {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'redis' },
+    spec: {
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels },
+        spec: {
+          containers: [
+            {
+              name: 'redis',
+              image: REDIS_IMAGE,
+              args: ['--bind', '0.0.0.0', '--requirepass', 'password-of-a-test', '--save', ''],
+              readinessProbe: { tcpSocket: { port: 6379 }, periodSeconds: 1 },
+            },
+          ],
+        },
+      },
+    },
+  },
+  {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'redis' },
+    spec: { selector: labels, ports: [{ port: 6379 }] },
+  },
+]
+  .map((object) => JSON.stringify(object))
+  .join('\n---\n');

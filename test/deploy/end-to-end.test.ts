@@ -6,7 +6,8 @@ import { SERVER_IMAGE } from '../support/container-engine.ts';
 import { type KubeNode, missingKubeNode } from '../support/kube-node.ts';
 import { productImageMissing } from '../support/product-image.ts';
 import { rig } from '../support/rig.ts';
-import { addressOf, hasPhase, installedCluster, rolledOut } from './cluster-rig.ts';
+import { until } from '../support/until.ts';
+import { addressOf, hasPhase, installedCluster, loadRedis, REDIS, rolledOut } from './cluster-rig.ts';
 
 const helm = rig('helm');
 const missing = missingKubeNode() ?? productImageMissing() ?? ('missing' in helm ? helm.missing : undefined);
@@ -51,6 +52,65 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
     expect(JSON.stringify(await call())).toContain('Echo: hello');
     await client.close();
   });
+
+  it('loses no call while three pods with sessions in Redis are replaced under load', { timeout: LONG }, async () => {
+    await loadRedis(node);
+    await node.cluster.kubectl(['--namespace', 'team', 'apply'], REDIS);
+    await rolledOut(node, 'team', 'deployment/redis');
+    const spec = {
+      ...{ replicas: 3, sessionAffinity: 'None' },
+      sessionStorage: {
+        provider: 'redis',
+        address: 'redis.team.svc.cluster.local:6379',
+        passwordRef: { name: 'redis', key: 'password' },
+      },
+    };
+    await kubectl('patch', 'vmcp', 'tools', '--type=merge', `--patch=${JSON.stringify({ spec })}`);
+    await until(async () => (await kubectl('get', 'deployment', 'tools', READY_OF_WANTED)) === '3/3', 180_000);
+    await rolledOut(node, 'team', 'deployment/tools');
+    await hasPhase(node, 'team', 'tools', 'Ready');
+    // the pod without Redis has gone: sessions that begin in it while it drains would end with it
+    await until(async () => (await podNames(kubectl)).length === 3, 120_000);
+    const before = await podNames(kubectl);
+    const url = new URL(`http://${await addressOf(node, 'team', 'vmcp-tools')}/mcp`);
+    const clients = await Promise.all(
+      Array.from({ length: 4 }, async () => {
+        const client = new Client({ name: 'test', version: '1' });
+        await client.connect(new StreamableHTTPClientTransport(url));
+        return client;
+      }),
+    );
+    let isOver = false;
+    let calls = 0;
+    const failures: string[] = [];
+    const load = clients.map(async (client) => {
+      while (!isOver) {
+        const message = `call ${calls++}`;
+        const answer = await client.callTool({ name: 'everything_echo', arguments: { message } }).then(
+          (result) => JSON.stringify(result),
+          (cause) => `failed: ${cause}`,
+        );
+        if (!answer.includes(`Echo: ${message}`)) failures.push(answer);
+        await new Promise((resolve) => setTimeout(resolve, 50));
+      }
+    });
+    await kubectl('rollout', 'restart', 'deployment/tools');
+    await rolledOut(node, 'team', 'deployment/tools');
+    await until(async () => (await podNames(kubectl)).every((name) => !before.includes(name)), 120_000);
+    isOver = true;
+    await Promise.all(load);
+    expect(failures).toEqual([]);
+    expect(calls).toBeGreaterThan(20);
+    await Promise.all(clients.map((client) => client.close()));
+  });
 });
+
+const READY_OF_WANTED = '--output=jsonpath={.status.readyReplicas}/{.spec.replicas}';
+
+async function podNames(kubectl: (...args: readonly string[]) => Promise<string>): Promise<readonly string[]> {
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  const selector = '--selector=app.kubernetes.io/instance=tools';
+  return (await kubectl('get', 'pods', selector, '--output=name')).split('\n').filter((name) => name !== '');
+}
 
 const EXAMPLE_IMAGE = 'registry.example/everything:1';

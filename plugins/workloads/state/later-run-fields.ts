@@ -2,7 +2,7 @@
 export const AVAILABLE_WITH: ReadonlyMap<string, string> = new Map([
   ...fields('container workloads', ['base_name', 'container_name']),
   ...fields('the run configuration of rate limits', ['rate_limit_namespace']),
-  ...fields('the operator', ['k8s_pod_template_patch', 'mcpserver_generation']),
+  ...fields('runs that create their own pods', ['k8s_pod_template_patch', 'mcpserver_generation']),
   ...fields('explicit middleware', ['additional_middleware_configs', 'middleware_configs']),
 ]);
 

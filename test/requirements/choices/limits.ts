@@ -40,7 +40,7 @@ export const limits = [
   },
   {
     source: 'choice: rate limits (decision 015)',
-    deferred: 'comes with the operator',
+    deferred: 'cannot occur: a cluster refuses limits without Redis, and elsewhere no other replica is known',
     says: {
       'choice.rate-limit.replicas-warned': 'limits in memory are warned about once when replicas are known',
     },

@@ -26,6 +26,11 @@ const SUPERSEDED = [
   ...['aggregation', 'optimizer', 'sessionStorage', 'passthroughHeaders', 'audit', 'kubernetes', 'authServerConfig'],
 ];
 
+/** Backends are monitored in a cluster unless the config says how: the status would not notice one that stopped. */
+function monitored(operational: unknown): unknown {
+  return isObject(operational) || operational === undefined ? { failureHandling: {}, ...operational } : operational;
+}
+
 /**
  * Makes the parts of the file that do not depend on the group, in the order in which their checks count. `undefined`: a check
  * failed; all have run.
@@ -49,6 +54,7 @@ export async function baseFileOf(context: Context): Promise<BaseFile | undefined
   return {
     file: withoutUndefined({
       ...kept,
+      operational: monitored(config.operational),
       name: config.name ?? context.name,
       groupRef: spec.groupRef.name,
       incomingAuth: incoming.section,

@@ -122,6 +122,7 @@ const REMOTE: RunConfig = {
   ...runConfig.parse({ schema_version: 'v0.1.0', name: 'far', transport: 'sse' }),
   oidc_config: { issuer: 'https://id.example', audience: 'far' },
   aws_sts_config: { region: 'eu-west-1', fallback_role_arn: 'arn:aws:iam::123456789012:role/reader' },
+  remote_addresses: 'public',
   remote_url: 'https://x.example/sse',
   endpoint_prefix: '/team',
   trust_proxy_headers: true,
@@ -210,7 +211,7 @@ describe('a run configuration', () => {
     expect(problemsOf({ ...PROGRAM, sesion_ttl: '1h' })).toBe('unknown key "sesion_ttl", did you mean "session_ttl"?');
     expect(problemsOf({ ...PROGRAM, oidc_config: { isuer: 'x' } })).toContain('oidc_config: unknown key "isuer"');
     expect(problemsOf({ ...PROGRAM, mcpserver_generation: 1 })).toBe(
-      'mcpserver_generation is not available yet: it comes with the operator',
+      'mcpserver_generation is not available yet: it comes with runs that create their own pods',
     );
   });
 

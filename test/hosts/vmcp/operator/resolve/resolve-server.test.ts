@@ -20,6 +20,8 @@ kubernetes:
   backends: tools-vmcp-backends
   report: tools-vmcp-report
 name: tools
+operational:
+  failureHandling: {}
 outgoingAuth:
   source: discovered
 `);

@@ -20,6 +20,8 @@ const SHARED =
   /^(metadata\.(ownerReferences|finalizers)|imagePullSecrets|spec\.ports|spec\.template\.spec\.(volumes|imagePullSecrets|hostAliases|resourceClaims|schedulingGates|topologySpreadConstraints|(initContainers|containers)(\[\]\.(env|ports|volumeMounts|volumeDevices|resources\.claims))?))$/;
 
 function has(live: unknown, applied: unknown, path: string): boolean {
+  // the API server leaves out empty lists
+  if (Array.isArray(applied) && applied.length === 0 && live === undefined) return true;
   if (Array.isArray(applied)) return Array.isArray(live) && hasItems(live, applied, path);
   if (!isObject(applied)) return live === applied;
   return (

@@ -15,7 +15,7 @@ import { withoutUndefined } from '../../resolve/strategy.ts';
 import { type Contents, createContents } from '../contents.ts';
 import { groupRefCondition } from '../group-ref.ts';
 import { relatedObjects } from '../virtual-mcp-server/related-objects.ts';
-import { timedConditions, type WantedCondition, writeStatus } from '../write-status.ts';
+import { currentObject, timedConditions, type WantedCondition, writeStatus } from '../write-status.ts';
 import { type Hashes, namedAsProxy, type ProxyContext, type ProxySpec } from './proxy-context.ts';
 import type { ProxyKind } from './proxy-labels.ts';
 import type { WantedObject } from './proxy-objects.ts';
@@ -80,7 +80,7 @@ export function createProxyController<Spec extends ProxySpec>(
     watches: proxyWatches(kind.kind),
     async reconcile(key, reconcile): Promise<Again | void> {
       const { caches } = reconcile;
-      const cached = caches.of(type).get(key);
+      const cached = currentObject(reconcile, type, key);
       if (cached === undefined) return owned.forget(kind.kind, key);
       if (cached.metadata.deletionTimestamp !== undefined) return;
       const object: Resource = { ...cached, apiVersion: type.apiVersion, kind: kind.kind };

@@ -3,11 +3,14 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SERVER_IMAGE } from '../support/container-engine.ts';
+import { httpBrowser } from '../support/http-browser.ts';
 import { type KubeNode, missingKubeNode } from '../support/kube-node.ts';
 import { productImageMissing } from '../support/product-image.ts';
 import { rig } from '../support/rig.ts';
+import { providerFor, signInWith } from '../support/sign-in-gateway.ts';
 import { until } from '../support/until.ts';
 import { addressOf, hasPhase, installedCluster, loadRedis, REDIS, rolledOut } from './cluster-rig.ts';
+import { authServerOf, signInObjects } from './sign-in-objects.ts';
 
 const helm = rig('helm');
 const missing = missingKubeNode() ?? productImageMissing() ?? ('missing' in helm ? helm.missing : undefined);
@@ -102,6 +105,49 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
     expect(failures).toEqual([]);
     expect(calls).toBeGreaterThan(20);
     await Promise.all(clients.map((client) => client.close()));
+  });
+
+  it('people sign in at one of three pods, and every pod accepts and renews their tokens', {
+    timeout: LONG,
+  }, async () => {
+    const issuer = `http://${await addressOf(node, 'team', 'vmcp-tools')}`;
+    const url = `${issuer}/mcp`;
+    await using provider = await providerFor(url, node.hostAddress);
+    await node.cluster.kubectl(['--namespace', 'team', 'apply'], signInObjects(issuer));
+    const spec = {
+      incomingAuth: { type: 'oidc', oidcConfigRef: { name: 'own', audience: url, resourceUrl: url } },
+      authServerConfig: authServerOf(issuer, provider.issuer),
+    };
+    await kubectl('patch', 'vmcp', 'tools', '--type=merge', `--patch=${JSON.stringify({ spec })}`);
+    const isClosed = async (): Promise<boolean> => (await fetch(url, { method: 'POST' })).status === 401;
+    await until(() => isClosed().catch(() => false), 120_000);
+    await rolledOut(node, 'team', 'deployment/tools');
+    await hasPhase(node, 'team', 'tools', 'Ready');
+    await until(async () => (await podNames(kubectl)).length === 3, 120_000);
+
+    const signedIn = await signInWith({ issuer, url }, httpBrowser());
+    const callWith = async (token: string): Promise<string> => {
+      const client = new Client({ name: 'test', version: '1' });
+      const headers = { authorization: `Bearer ${token}` };
+      await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } }));
+      const result = await client.callTool({ name: 'everything_echo', arguments: { message: 'signed in' } });
+      await client.close();
+      return JSON.stringify(result);
+    };
+    // the Service chooses a pod per connection
+    for (let times = 0; times < 6; times++) expect(await callWith(signedIn.access_token)).toContain('Echo: signed in');
+    let refreshToken = signedIn.refresh_token;
+    for (let times = 0; times < 4; times++) {
+      const { client_id } = signedIn;
+      const form = new URLSearchParams({ grant_type: 'refresh_token', client_id, refresh_token: refreshToken });
+      const headers = { connection: 'close' };
+      const answer = await fetch(`${issuer}/oauth/token`, { method: 'POST', body: form, headers });
+      const renewed = (await answer.json()) as { readonly access_token: string; readonly refresh_token: string };
+      expect(answer.status).toBe(200);
+      expect(await callWith(renewed.access_token)).toContain('Echo: signed in');
+      refreshToken = renewed.refresh_token;
+    }
+    await expect(callWith('no-token')).rejects.toThrow();
   });
 });
 

@@ -22,6 +22,8 @@ export interface IdentityProviderOptions {
   readonly configure?: (configuration: Configuration) => Configuration;
   /** The login is a page with a form for the user's name, instead of `loginAs`. */
   readonly asksForUser?: boolean;
+  /** Address to listen on, also in the issuer. Default: 127.0.0.1. */
+  readonly host?: string;
   /** Called for every new provider, at the start and by `rotate`, e.g. to register a grant type. */
   readonly extend?: (provider: Provider) => void;
 }
@@ -70,13 +72,13 @@ const USERS = {
 
 /** Starts a provider on a free port. */
 export async function identityProvider(options: IdentityProviderOptions = {}): Promise<IdentityProvider> {
-  const alg = options.alg ?? 'ES256';
+  const { alg = 'ES256', host = '127.0.0.1' } = options;
   const seen: string[] = [];
   const store = new Map<string, unknown>();
   let keys = newKeys();
   let server = await listen(0);
   const { port } = server.address() as AddressInfo;
-  const issuer = `http://127.0.0.1:${port}`;
+  const issuer = `http://${host}:${port}`;
   let provider = make();
 
   function make(): Provider {
@@ -93,7 +95,7 @@ export async function identityProvider(options: IdentityProviderOptions = {}): P
         void approve(provider, options.asksForUser ? undefined : self.loginAs, request, response);
       } else void provider.callback()(request, response);
     });
-    return new Promise((resolve) => opening.listen(on, '127.0.0.1', () => resolve(opening)));
+    return new Promise((resolve) => opening.listen(on, host, () => resolve(opening)));
   }
 
   async function close(): Promise<void> {

@@ -102,11 +102,13 @@ export async function signInGateway(options: SignInGatewayOptions = {}): Promise
   }
 }
 
-const SECRET = 'secret-of-the-upstream-client';
+/** Secret of the client `toolmgr` at the providers. */
+export const UPSTREAM_SECRET = 'secret-of-the-upstream-client';
 
 /** An identity provider that signs `ada` in without asking, with the gateway as a client. */
-export function providerFor(resource: string): Promise<IdentityProvider> {
+export function providerFor(resource: string, host?: string): Promise<IdentityProvider> {
   return identityProvider({
+    ...(host === undefined ? {} : { host }),
     configure: (configuration) => ({
       ...configuration,
       issueRefreshToken: async () => true,
@@ -117,7 +119,7 @@ export function providerFor(resource: string): Promise<IdentityProvider> {
         ...(configuration.clients ?? []),
         {
           client_id: 'toolmgr',
-          client_secret: SECRET,
+          client_secret: UPSTREAM_SECRET,
           token_endpoint_auth_method: 'client_secret_post',
           grant_types: ['authorization_code', 'refresh_token'],
           redirect_uris: [`${resource}/oauth/callback`],
@@ -137,7 +139,7 @@ function upstreamOf(name: string, { issuer }: IdentityProvider): JsonObject {
   return { name, type: 'oidc', allowPrivateAddresses: true, oidcConfig };
 }
 
-process.env.TOOLMGR_TEST_UPSTREAM_SECRET = SECRET;
+process.env.TOOLMGR_TEST_UPSTREAM_SECRET = UPSTREAM_SECRET;
 
 /** An MCP server whose tool `whoami` names the person of the token. `isClosed`: its lists need a token too. */
 export async function tokenServer(closing: AsyncDisposableStack, provider: IdentityProvider, isClosed: boolean) {

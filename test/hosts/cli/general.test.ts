@@ -111,7 +111,9 @@ describe('keys of this implementation in a file', () => {
   proves('choice.general.extension-keys', 'do not change the keys of the contract', async () => {
     const { shape } = configSchema(await sectionsOf(catalogue));
     const ours = Object.keys(shape).filter((key) => !CONTRACT.includes(key));
-    expect(ours.sort()).toEqual(['endpoint', 'httpClient', 'limits', 'maxToolNameLength', 'plugins', 'statusPages']);
+    expect(ours.sort()).toEqual([
+      ...['endpoint', 'httpClient', 'kubernetes', 'limits', 'maxToolNameLength', 'plugins', 'statusPages'],
+    ]);
     expect(CONTRACT.filter((key) => !(key in shape))).toEqual([]);
     const spec = {
       ...HEAD,

@@ -16,6 +16,7 @@ describe('the configuration of telemetry', () => {
     () => {
       expect(telemetryConfig.parse({})).toEqual({
         headers: {},
+        headersEnv: {},
         insecure: false,
         tracingEnabled: false,
         metricsEnabled: false,

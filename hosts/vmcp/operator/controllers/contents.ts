@@ -61,12 +61,14 @@ export function createContents(api: Api, caches: Caches): Contents {
 
 /** The contents that all controllers share. */
 export function contentsOf({ api, caches }: { readonly api: Api; readonly caches: Caches }): Contents {
-  const contents = CONTENTS.get(caches) ?? createContents(api, caches);
-  CONTENTS.set(caches, contents);
+  const byApi = CONTENTS.get(caches) ?? new WeakMap<Api, Contents>();
+  CONTENTS.set(caches, byApi);
+  const contents = byApi.get(api) ?? createContents(api, caches);
+  byApi.set(api, contents);
   return contents;
 }
 
-const CONTENTS = new WeakMap<Caches, Contents>();
+const CONTENTS = new WeakMap<Caches, WeakMap<Api, Contents>>();
 
 /** What is kept of the values of a secret. */
 export function hashesOf({ metadata: { uid = '' }, data = {} }: Secret): Readonly<Record<string, SecretValue>> {

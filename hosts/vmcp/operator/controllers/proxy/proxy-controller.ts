@@ -12,7 +12,7 @@ import { createPodParts } from '../../resolve/pod-parts.ts';
 import type { Defaults } from '../../resolve/related.ts';
 import type { Outcome } from '../../resolve/resolution.ts';
 import { withoutUndefined } from '../../resolve/strategy.ts';
-import { type Contents, createContents } from '../contents.ts';
+import { contentsOf } from '../contents.ts';
 import { groupRefCondition } from '../group-ref.ts';
 import { relatedObjects } from '../virtual-mcp-server/related-objects.ts';
 import { currentObject, timedConditions, type WantedCondition, writeStatus } from '../write-status.ts';
@@ -73,7 +73,6 @@ export function createProxyController<Spec extends ProxySpec>(
   const { kind } = definition;
   const type = typeOfKind(kind) as ResourceType<Resource>;
   const owned = createOwnedObjects();
-  let contents: Contents | undefined;
   return {
     name: kind.plural,
     type,
@@ -84,8 +83,7 @@ export function createProxyController<Spec extends ProxySpec>(
       if (cached === undefined) return owned.forget(kind.kind, key);
       if (cached.metadata.deletionTimestamp !== undefined) return;
       const object: Resource = { ...cached, apiVersion: type.apiVersion, kind: kind.kind };
-      contents ??= createContents(reconcile.api, caches);
-      const lookups = createLookups(relatedObjects(key.namespace, caches, contents));
+      const lookups = createLookups(relatedObjects(key.namespace, caches, contentsOf(reconcile)));
       const previous = (object.status as { conditions?: never[] } | undefined)?.conditions ?? [];
       const findings = namedAsProxy(createFindings(object.metadata.generation ?? 1, previous), kind.kind);
       const pod = createPodParts(lookups);

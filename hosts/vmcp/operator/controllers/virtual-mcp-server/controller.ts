@@ -6,7 +6,7 @@ import { deployments, pods } from '../../objects/built-in-kinds.ts';
 import { createOwnedObjects } from '../../objects/owned-objects.ts';
 import type { Defaults } from '../../resolve/related.ts';
 import { resolveServer } from '../../resolve/resolve-server.ts';
-import { type Contents, createContents } from '../contents.ts';
+import { contentsOf } from '../contents.ts';
 import type { PodSettings } from './build-objects.ts';
 import { namesOf } from './object-names.ts';
 import { countPods } from './pod-counts.ts';
@@ -38,7 +38,6 @@ export function createVirtualMcpServerController(settings: VirtualMcpServerSetti
   const cleaner = createReportCleaner();
   const statuses = createStatusWriter(TYPE);
   const resolutions = createRememberedResolutions();
-  let contents: Contents | undefined;
 
   const forget = (key: ObjectKey): void => {
     owned.forget(TYPE.kind, key);
@@ -56,7 +55,7 @@ export function createVirtualMcpServerController(settings: VirtualMcpServerSetti
       if (cached === undefined) return forget(key);
       if (cached.metadata.deletionTimestamp !== undefined) return;
       const server = statuses.latest({ ...cached, apiVersion: TYPE.apiVersion, kind: TYPE.kind });
-      contents ??= createContents(context.api, context.caches);
+      const contents = contentsOf(context);
       const related = relatedObjects(key.namespace, context.caches, contents);
       const resolution = await resolutions.resolve(server, related, context.caches, (noted) =>
         resolve(server, noted, settings.defaults),

@@ -13,6 +13,7 @@ import {
 } from '../../objects/built-in-kinds.ts';
 import { mergePodTemplate } from '../../objects/merge-pod-template.ts';
 import type { Wanted } from '../../objects/owned-objects.ts';
+import { CONTAINER_SECURITY, podSecurity } from '../../objects/pod-security.ts';
 import type { PodParts } from '../../resolve/pod-parts.ts';
 import type { ProxySpec } from './proxy-context.ts';
 import {
@@ -70,8 +71,6 @@ const CONFIG_FOLDER = '/etc/runconfig';
 const CONFIG_KEY = 'runconfig.json';
 /** Where Kubernetes mounts the service account. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** User and group of the image. */
-const USER = 65_532;
 /** Time for kube-proxy and load balancers to stop sending connections. */
 const WITHDRAW_SECONDS = 5;
 /** More than the withdrawal and the 20 s that `run --supervised` gives calls in flight. */
@@ -228,12 +227,7 @@ function generatedTemplate(input: ProxyObjectsInput): PodTemplate {
           ports: [{ containerPort: spec.proxyPort, name: 'http', protocol: 'TCP' }],
           readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 3 },
           resources: input.resources ?? RESOURCES,
-          securityContext: {
-            allowPrivilegeEscalation: false,
-            capabilities: { drop: ['ALL'] },
-            privileged: false,
-            readOnlyRootFilesystem: true,
-          },
+          securityContext: CONTAINER_SECURITY,
           startupProbe: { ...probe('/health'), periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 45 },
           volumeMounts: [
             { name: 'runconfig', mountPath: CONFIG_FOLDER, readOnly: true },
@@ -243,11 +237,7 @@ function generatedTemplate(input: ProxyObjectsInput): PodTemplate {
         },
       ],
       ...(pull.length === 0 ? {} : { imagePullSecrets: pull.map((name) => ({ name })) }),
-      securityContext: {
-        ...(input.isOpenShift ? {} : { fsGroup: USER, runAsGroup: USER, runAsUser: USER }),
-        runAsNonRoot: true,
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
+      securityContext: podSecurity(input.isOpenShift),
       serviceAccountName: input.serviceAccount ?? names.account,
       terminationGracePeriodSeconds: GRACE_SECONDS,
       volumes: [

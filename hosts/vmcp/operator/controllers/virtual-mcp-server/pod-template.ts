@@ -1,5 +1,6 @@
 import type { ObjectKey } from '@toolmgr/plugins/kubernetes';
 import type { EnvVar, PodTemplate, Volume, VolumeMount } from '../../objects/built-in-kinds.ts';
+import { CONTAINER_SECURITY, podSecurity } from '../../objects/pod-security.ts';
 import type { PodInputs, Resolution } from '../../resolve/resolution.ts';
 import { labelsOf, namesOf, PORT } from './object-names.ts';
 
@@ -49,22 +50,13 @@ export function podTemplate(input: PodTemplateInput): PodTemplate {
           ports: [{ containerPort: PORT, name: 'http', protocol: 'TCP' }],
           readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 3 },
           resources: { limits: { cpu: '500m', memory: '512Mi' }, requests: { cpu: '100m', memory: '128Mi' } },
-          securityContext: {
-            allowPrivilegeEscalation: false,
-            capabilities: { drop: ['ALL'] },
-            privileged: false,
-            readOnlyRootFilesystem: true,
-          },
+          securityContext: CONTAINER_SECURITY,
           startupProbe: { ...probe('/health'), periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 60 },
           volumeMounts: [...OWN_MOUNTS, ...inputs.volumeMounts],
         },
       ],
       ...(imagePullSecrets.length === 0 ? {} : { imagePullSecrets }),
-      securityContext: {
-        runAsNonRoot: true,
-        ...(isOpenShift ? {} : { fsGroup: USER, runAsGroup: USER, runAsUser: USER }),
-        seccompProfile: { type: 'RuntimeDefault' },
-      },
+      securityContext: podSecurity(isOpenShift),
       serviceAccountName: serviceAccount,
       terminationGracePeriodSeconds: GRACE_SECONDS,
       volumes: [
@@ -77,9 +69,6 @@ export function podTemplate(input: PodTemplateInput): PodTemplate {
 }
 
 const CONFIG_FOLDER = '/etc/vmcp-config';
-
-/** User and group of the image. */
-const USER = 65_532;
 
 /** Time for kube-proxy and load balancers to stop sending connections. */
 const WITHDRAW_SECONDS = 5;

@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { type Api, keyOf, type Resource } from '@toolmgr/plugins/kubernetes';
 import { referencesIndex } from '../../hosts/vmcp/operator/controllers/references.ts';
 import { KINDS } from '../../hosts/vmcp/operator/kinds/index.ts';
@@ -6,15 +5,6 @@ import { typeOfKind } from '../../hosts/vmcp/operator/kinds/kind.ts';
 import type { Controller, EventText, InformerSpec } from '../../hosts/vmcp/operator/machinery/controller.ts';
 import { createControllerSet } from '../../hosts/vmcp/operator/machinery/controller-set.ts';
 import { MANAGED_INFORMERS } from '../../hosts/vmcp/operator/objects/managed-informers.ts';
-
-/** The manifests of all own kinds. */
-export function ownCrds(): string {
-  const folder = new URL('../../deploy/crds/', import.meta.url);
-  return readdirSync(folder)
-    .filter((file) => file.endsWith('.yaml'))
-    .map((file) => readFileSync(new URL(file, folder), 'utf8'))
-    .join('\n---\n');
-}
 
 /** Controllers that run in the test process, in one namespace. */
 export interface RunningControllers extends AsyncDisposable {

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { ObjectKey, Resource, ResourceType } from '@toolmgr/plugins/kubernetes';
 import { referencesIndex } from '../../hosts/vmcp/operator/controllers/references.ts';
 import { KINDS } from '../../hosts/vmcp/operator/kinds/index.ts';
@@ -9,12 +7,6 @@ import { createEventRecorder } from '../../hosts/vmcp/operator/machinery/event-r
 import type { OperatorPart } from '../../hosts/vmcp/operator/parts.ts';
 import type { KubeCluster } from './kube.ts';
 import { apiOf } from './kube-api.ts';
-
-/** The CRDs as the installation has them. */
-export const CRDS: string = readdirSync(join(import.meta.dirname, '../../deploy/crds'))
-  .filter((name) => name.endsWith('.yaml'))
-  .map((name) => readFileSync(join(import.meta.dirname, '../../deploy/crds', name), 'utf8'))
-  .join('\n---\n');
 
 /** Controllers that run against a cluster. */
 export interface RunningControllers extends AsyncDisposable {

@@ -11,7 +11,7 @@ let home: string;
 beforeEach(async () => {
   home = await mkdtemp(join(tmpdir(), 'toolmgr-home-'));
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
+afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
 
 const toolmgr = (...args: string[]) =>
   startToolmgr(home, args, home, { XDG_CONFIG_HOME: join(home, 'config'), XDG_CACHE_HOME: join(home, 'cache') }).ended;

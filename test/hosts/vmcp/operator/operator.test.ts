@@ -8,6 +8,7 @@ import { LEASE } from '../../../../hosts/vmcp/operator/operator.ts';
 import { type KubeCluster, missingKube, startKube } from '../../../support/kube.ts';
 import { apiOf } from '../../../support/kube-api.ts';
 import { prometheusSamples } from '../../../support/prometheus-text.ts';
+import { freePort } from '../../../support/sign-in-gateway.ts';
 import { until } from '../../../support/until.ts';
 
 const CRDS = new URL('../../../../deploy/crds/', import.meta.url);
@@ -25,7 +26,6 @@ interface Running extends AsyncDisposable {
 describe.skipIf(missing !== undefined)(`toolmgr operator ${missing ? `(skipped: ${missing})` : ''}`, () => {
   let cluster: KubeCluster;
   let api: Api & AsyncDisposable;
-  let nextPort = 0;
   beforeAll(async () => {
     cluster = await startKube({ controllers: false });
     api = apiOf(cluster);
@@ -62,15 +62,20 @@ describe.skipIf(missing !== undefined)(`toolmgr operator ${missing ? `(skipped: 
       },
     };
   };
-  const addresses = () => {
-    // tests of a file run one after another, and the operator says when a port is taken
-    nextPort += 2;
-    const port = 21_000 + (process.pid % 20_000) + nextPort;
+  const addresses = async () => {
+    const [metrics, probes] = [await freePort(), await freePort()];
     return {
-      flags: ['--metrics-bind-address', `127.0.0.1:${port}`, '--health-probe-bind-address', `127.0.0.1:${port + 1}`],
-      metrics: `http://127.0.0.1:${port}/metrics`,
-      probes: `http://127.0.0.1:${port + 1}`,
+      flags: ['--metrics-bind-address', `127.0.0.1:${metrics}`, '--health-probe-bind-address', `127.0.0.1:${probes}`],
+      metrics: `http://127.0.0.1:${metrics}/metrics`,
+      probes: `http://127.0.0.1:${probes}`,
     };
+  };
+  /** Waits; fails at once, with the output, when the operator ends. */
+  const untilItDoes = async (operator: Running, condition: () => boolean | Promise<boolean>): Promise<void> => {
+    await until(async () => {
+      if (operator.child.exitCode !== null) throw new Error(`the operator has ended: ${operator.output()}`);
+      return condition();
+    }, WAIT_MS);
   };
   const read = async (url: string): Promise<{ status: number; text: string }> => {
     try {
@@ -82,9 +87,11 @@ describe.skipIf(missing !== undefined)(`toolmgr operator ${missing ? `(skipped: 
   };
 
   test('names the kinds whose definitions are missing, and becomes ready when they are installed', async () => {
-    const at = addresses();
+    const at = await addresses();
     await using operator = start(at.flags, { WATCH_NAMESPACE: 'default' });
-    await until(async () => (await read(`${at.probes}/readyz`)).text.includes('cannot list VirtualMCPServer'), WAIT_MS);
+    await untilItDoes(operator, async () =>
+      (await read(`${at.probes}/readyz`)).text.includes('cannot list VirtualMCPServer'),
+    );
     const { status, text } = await read(`${at.probes}/readyz`);
     expect(status).toBe(503);
     expect(text).toContain('cannot list MCPGroup: the server does not serve this type; is its CRD installed?');
@@ -92,7 +99,7 @@ describe.skipIf(missing !== undefined)(`toolmgr operator ${missing ? `(skipped: 
     expect(operator.output()).toContain('is its CRD installed?');
     const crds = readdirSync(CRDS).map((file) => readFileSync(new URL(file, CRDS), 'utf8'));
     await cluster.kubectl(['apply', '--server-side'], crds.join('\n---\n'));
-    await until(async () => (await read(`${at.probes}/readyz`)).status === 200, WAIT_MS);
+    await untilItDoes(operator, async () => (await read(`${at.probes}/readyz`)).status === 200);
     const samples = prometheusSamples((await read(at.metrics)).text);
     const named = (name: string) => samples.find((sample) => sample.name === name);
     expect(named('process_resident_memory_bytes')?.value).toBeGreaterThan(0);
@@ -104,20 +111,20 @@ describe.skipIf(missing !== undefined)(`toolmgr operator ${missing ? `(skipped: 
   }, 180_000);
 
   test('is one of two that reconciles; the other takes over when it stops, and ends when it loses the Lease', async () => {
-    const [one, two] = [addresses(), addresses()];
+    const [one, two] = [await addresses(), await addresses()];
     const env = { WATCH_NAMESPACE: 'default', POD_NAMESPACE: 'default' };
     const holder = async () => (await api.get(leases, { namespace: 'default', name: LEASE }))?.spec.holderIdentity;
     await using first = start(['--leader-elect', ...one.flags], { ...env, POD_NAME: 'first' });
-    await until(async () => (await holder()) === 'first', WAIT_MS);
+    await untilItDoes(first, async () => (await holder()) === 'first');
     await using second = start(['--leader-elect', ...two.flags], { ...env, POD_NAME: 'second' });
-    await until(() => second.output().includes('another replica is the leader'), WAIT_MS);
+    await untilItDoes(second, () => second.output().includes('another replica is the leader'));
     expect((await read(`${two.probes}/readyz`)).status).toBe(200);
     const leader = async (url: string) =>
       prometheusSamples((await read(url)).text).find(({ name }) => name === 'toolmgr_operator_leader')?.value;
     expect([await leader(one.metrics), await leader(two.metrics)]).toEqual([1, 0]);
     first.child.kill('SIGTERM');
     expect(await first.exit).toBe(0);
-    await until(async () => (await holder()) === 'second', WAIT_MS);
+    await untilItDoes(second, async () => (await holder()) === 'second');
     await api.patch(leases, { namespace: 'default', name: LEASE }, { spec: { holderIdentity: 'third' } });
     expect(await second.exit).toBe(1);
     expect(second.output()).toContain(

@@ -1,16 +1,14 @@
-import type { Api, Resource } from '@toolmgr/plugins/kubernetes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Resource } from '@toolmgr/plugins/kubernetes';
+import { describe, expect, it } from 'vitest';
 import { compositeDefinitionController } from '../../../../../hosts/vmcp/operator/controllers/composite-definition.ts';
 import { typeNamed } from '../../../../../hosts/vmcp/operator/controllers/references.ts';
-import { conditionsIn, ownCrds, startControllers } from '../../../../support/controllers.ts';
+import { conditionsIn, startControllers } from '../../../../support/controllers.ts';
 import { countedApi } from '../../../../support/counted-api.ts';
-import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
-import { apiOf } from '../../../../support/kube-api.ts';
+import { kubeSkipped, kubeSuite } from '../../../../support/kube-suite.ts';
 import { own } from '../../../../support/own-objects.ts';
 import { proves } from '../../../../support/proves.ts';
 import { until } from '../../../../support/until.ts';
 
-const missing = missingKube();
 const WAIT_MS = 60_000;
 const KIND = 'VirtualMCPCompositeToolDefinition';
 const TYPE = typeNamed(KIND);
@@ -25,14 +23,8 @@ const INVALID = [
   ['itself', [{ id: 'a', tool: 'itself' }], {}, 'DependencyCycle', 'itself -> itself'],
 ] as const;
 
-describe.skipIf(missing !== undefined)(`composite tool definitions on a real API server ${missing ?? ''}`, () => {
-  let cluster: KubeCluster;
-  let api: Api;
-  beforeAll(async () => {
-    cluster = await startKube({ crds: ownCrds(), controllers: false });
-    api = apiOf(cluster);
-  }, 180_000);
-  afterAll(() => cluster?.[Symbol.asyncDispose]());
+describe.skipIf(kubeSkipped)(`composite tool definitions on a real API server${kubeSkipped}`, () => {
+  const { api } = kubeSuite();
 
   const statusOf = async (name: string) =>
     ((await api.get(TYPE, { namespace: 'default', name })) as Resource<object, Status> | undefined)?.status;

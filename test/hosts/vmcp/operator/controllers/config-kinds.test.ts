@@ -1,17 +1,15 @@
-import type { Api, Resource } from '@toolmgr/plugins/kubernetes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Resource } from '@toolmgr/plugins/kubernetes';
+import { describe, expect, it } from 'vitest';
 import { CONFIG_KINDS } from '../../../../../hosts/vmcp/operator/controllers/config-checks.ts';
 import { configController } from '../../../../../hosts/vmcp/operator/controllers/config-kinds.ts';
 import { REFERENCE_FIELDS, typeNamed } from '../../../../../hosts/vmcp/operator/controllers/references.ts';
-import { conditionsIn, ownCrds, startControllers } from '../../../../support/controllers.ts';
+import { conditionsIn, startControllers } from '../../../../support/controllers.ts';
 import { countedApi } from '../../../../support/counted-api.ts';
-import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
-import { apiOf } from '../../../../support/kube-api.ts';
+import { kubeSkipped, kubeSuite } from '../../../../support/kube-suite.ts';
 import { own } from '../../../../support/own-objects.ts';
 import { proves } from '../../../../support/proves.ts';
 import { until } from '../../../../support/until.ts';
 
-const missing = missingKube();
 const WAIT_MS = 60_000;
 const controllers = () => CONFIG_KINDS.map(configController);
 
@@ -43,21 +41,9 @@ const REFUSED = [
   ],
 ] as const;
 
-describe.skipIf(missing !== undefined)(`configurations on a real API server ${missing ?? ''}`, () => {
-  let cluster: KubeCluster;
-  let api: Api;
-  let spaces = 0;
-  beforeAll(async () => {
-    cluster = await startKube({ crds: ownCrds(), controllers: false });
-    api = apiOf(cluster);
-  }, 180_000);
-  afterAll(() => cluster?.[Symbol.asyncDispose]());
+describe.skipIf(kubeSkipped)(`configurations on a real API server${kubeSkipped}`, () => {
+  const { api, namespace } = kubeSuite();
 
-  async function namespace(): Promise<string> {
-    const name = `c${++spaces}`;
-    await cluster.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    return name;
-  }
   const read = (kind: string, ns: string, name: string) =>
     api.get(typeNamed(kind), { namespace: ns, name }) as Promise<Resource<object, Status> | undefined>;
 

@@ -1,16 +1,14 @@
 import type { Api, Resource } from '@toolmgr/plugins/kubernetes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { typeNamed } from '../../../../../hosts/vmcp/operator/controllers/references.ts';
 import { sharedKindsPart } from '../../../../../hosts/vmcp/operator/controllers/shared-kinds-part.ts';
 import { secrets, statefulSets } from '../../../../../hosts/vmcp/operator/objects/built-in-kinds.ts';
-import { conditionsIn, ownCrds, startControllers } from '../../../../support/controllers.ts';
+import { conditionsIn, startControllers } from '../../../../support/controllers.ts';
 import { countedApi } from '../../../../support/counted-api.ts';
-import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
-import { apiOf } from '../../../../support/kube-api.ts';
+import { kubeSkipped, kubeSuite } from '../../../../support/kube-suite.ts';
 import { own } from '../../../../support/own-objects.ts';
 import { until } from '../../../../support/until.ts';
 
-const missing = missingKube();
 const WAIT_MS = 120_000;
 /** A quiet machine needs less than one second; this is for a busy one. */
 const IN_TIME_MS = 10_000;
@@ -139,21 +137,9 @@ const HOSTILE: readonly (readonly [what: string, kind: string, spec: object, wor
   ],
 ];
 
-describe.skipIf(missing !== undefined)(`hostile objects on a real API server ${missing ?? ''}`, () => {
-  let cluster: KubeCluster;
-  let api: Api;
-  let spaces = 0;
-  beforeAll(async () => {
-    cluster = await startKube({ crds: ownCrds(), controllers: false });
-    api = apiOf(cluster);
-  }, 180_000);
-  afterAll(() => cluster?.[Symbol.asyncDispose]());
+describe.skipIf(kubeSkipped)(`hostile objects on a real API server${kubeSkipped}`, () => {
+  const { api, request, namespace } = kubeSuite();
 
-  async function namespace(): Promise<string> {
-    const name = `h${++spaces}`;
-    await cluster.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    return name;
-  }
   const read = (kind: string, ns: string, name: string) =>
     api.get(typeNamed(kind), { namespace: ns, name }) as Promise<Resource<object, Status> | undefined>;
   const isSeen = async (kind: string, ns: string, name: string): Promise<boolean> =>
@@ -174,7 +160,7 @@ describe.skipIf(missing !== undefined)(`hostile objects on a real API server ${m
     for (const [at, row] of HOSTILE.entries()) {
       const [what, kind, spec] = row;
       const made = own(kind, ns, `hostile${at}`, spec);
-      const { status } = await cluster.request(
+      const { status } = await request(
         'POST',
         `/apis/${made.apiVersion}/namespaces/${ns}/${typeNamed(kind).plural}`,
         made,

@@ -1,5 +1,5 @@
-import type { Api, KubeObject, ObjectKey, Resource } from '@toolmgr/plugins/kubernetes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { KubeObject, ObjectKey, Resource } from '@toolmgr/plugins/kubernetes';
+import { describe, expect, it } from 'vitest';
 import { embeddingServerController } from '../../../../../hosts/vmcp/operator/controllers/embedding-server/index.ts';
 import { typeNamed } from '../../../../../hosts/vmcp/operator/controllers/references.ts';
 import {
@@ -8,32 +8,18 @@ import {
   services,
   statefulSets,
 } from '../../../../../hosts/vmcp/operator/objects/built-in-kinds.ts';
-import { conditionsIn, ownCrds, startControllers } from '../../../../support/controllers.ts';
+import { conditionsIn, startControllers } from '../../../../support/controllers.ts';
 import { countedApi } from '../../../../support/counted-api.ts';
-import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
-import { apiOf } from '../../../../support/kube-api.ts';
+import { kubeSkipped, kubeSuite } from '../../../../support/kube-suite.ts';
 import { own } from '../../../../support/own-objects.ts';
 import { until } from '../../../../support/until.ts';
 
-const missing = missingKube();
 const WAIT_MS = 60_000;
 const TYPE = typeNamed('EmbeddingServer');
 
-describe.skipIf(missing !== undefined)(`embedding servers on a real API server ${missing ?? ''}`, () => {
-  let cluster: KubeCluster;
-  let api: Api;
-  let spaces = 0;
-  beforeAll(async () => {
-    cluster = await startKube({ crds: ownCrds(), controllers: false });
-    api = apiOf(cluster);
-  }, 180_000);
-  afterAll(() => cluster?.[Symbol.asyncDispose]());
+describe.skipIf(kubeSkipped)(`embedding servers on a real API server${kubeSkipped}`, () => {
+  const { api, namespace } = kubeSuite();
 
-  async function namespace(): Promise<string> {
-    const name = `e${++spaces}`;
-    await cluster.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    return name;
-  }
   const apply = (ns: string, spec: object, name = 'emb') =>
     api.apply(TYPE, own('EmbeddingServer', ns, name, spec), { manager: 'test', force: true });
   const statusOf = async (ns: string, name = 'emb') =>

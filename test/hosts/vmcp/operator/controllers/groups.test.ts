@@ -1,5 +1,5 @@
-import { type Api, keyOf, type Resource } from '@toolmgr/plugins/kubernetes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { keyOf, type Resource } from '@toolmgr/plugins/kubernetes';
+import { describe, expect, it } from 'vitest';
 import { CONFIG_KINDS } from '../../../../../hosts/vmcp/operator/controllers/config-checks.ts';
 import { configController } from '../../../../../hosts/vmcp/operator/controllers/config-kinds.ts';
 import { entryController } from '../../../../../hosts/vmcp/operator/controllers/entry.ts';
@@ -10,32 +10,18 @@ import type { Caches, ReconcileContext } from '../../../../../hosts/vmcp/operato
 import { configMaps, secrets } from '../../../../../hosts/vmcp/operator/objects/built-in-kinds.ts';
 import { MANAGED_INFORMERS } from '../../../../../hosts/vmcp/operator/objects/managed-informers.ts';
 import { certificates } from '../../../../support/certificates.ts';
-import { conditionsIn, ownCrds, startControllers } from '../../../../support/controllers.ts';
+import { conditionsIn, startControllers } from '../../../../support/controllers.ts';
 import { countedApi } from '../../../../support/counted-api.ts';
-import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
-import { apiOf } from '../../../../support/kube-api.ts';
+import { kubeSkipped, kubeSuite } from '../../../../support/kube-suite.ts';
 import { own } from '../../../../support/own-objects.ts';
 import { until } from '../../../../support/until.ts';
 
-const missing = missingKube();
 const WAIT_MS = 60_000;
 const controllers = () => [groupController, entryController, ...CONFIG_KINDS.map(configController)];
 
-describe.skipIf(missing !== undefined)(`groups and entries on a real API server ${missing ?? ''}`, () => {
-  let cluster: KubeCluster;
-  let api: Api;
-  let spaces = 0;
-  beforeAll(async () => {
-    cluster = await startKube({ crds: ownCrds(), controllers: false });
-    api = apiOf(cluster);
-  }, 180_000);
-  afterAll(() => cluster?.[Symbol.asyncDispose]());
+describe.skipIf(kubeSkipped)(`groups and entries on a real API server${kubeSkipped}`, () => {
+  const { api, namespace } = kubeSuite();
 
-  async function namespace(): Promise<string> {
-    const name = `g${++spaces}`;
-    await cluster.request('POST', '/api/v1/namespaces', { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-    return name;
-  }
   const make = (kind: string, ns: string, name: string, spec: object = {}) =>
     api.apply(typeNamed(kind), own(kind, ns, name, spec), { manager: 'test', force: true });
   const statusOf = async (kind: string, ns: string, name: string) =>

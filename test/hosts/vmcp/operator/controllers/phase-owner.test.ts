@@ -4,7 +4,8 @@ import { typeNamed } from '../../../../../hosts/vmcp/operator/controllers/refere
 import { configMaps } from '../../../../../hosts/vmcp/operator/objects/built-in-kinds.ts';
 import { PARTS } from '../../../../../hosts/vmcp/operator/parts.ts';
 import { settingsFrom } from '../../../../../hosts/vmcp/operator/settings.ts';
-import { conditionsIn, ownCrds, startControllers } from '../../../../support/controllers.ts';
+import { conditionsIn, startControllers } from '../../../../support/controllers.ts';
+import { allCrds } from '../../../../support/crds.ts';
 import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
 import { apiOf, connectionTo } from '../../../../support/kube-api.ts';
 import { own } from '../../../../support/own-objects.ts';
@@ -20,7 +21,7 @@ describe.skipIf(missing !== undefined)(`all controllers on a real API server ${m
   let cluster: KubeCluster;
   let api: Api;
   beforeAll(async () => {
-    cluster = await startKube({ crds: ownCrds(), controllers: false });
+    cluster = await startKube({ crds: allCrds(), controllers: false });
     api = apiOf(cluster);
   }, 180_000);
   afterAll(() => cluster?.[Symbol.asyncDispose]());

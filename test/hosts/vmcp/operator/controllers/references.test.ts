@@ -10,7 +10,7 @@ import {
   referrersOf,
 } from '../../../../../hosts/vmcp/operator/controllers/references.ts';
 import type { Cache, Caches } from '../../../../../hosts/vmcp/operator/machinery/controller.ts';
-import { ownCrds } from '../../../../support/controllers.ts';
+import { allCrds } from '../../../../support/crds.ts';
 
 const rows = Object.entries(REFERENCE_FIELDS).flatMap(([kind, fields]) =>
   fields.map((field) => ({ owner: kind, ...field })),
@@ -58,7 +58,7 @@ describe('references of objects', () => {
 });
 
 describe('the table of references', () => {
-  const manifests = parseAllDocuments(ownCrds()).map((document) => document.toJS() as Crd);
+  const manifests = parseAllDocuments(allCrds()).map((document) => document.toJS() as Crd);
   it.each(manifests.map((crd) => [crd.spec.names.kind, crd] as const))(
     'has every field of %s that names another object',
     (kind, crd) => {

@@ -6,8 +6,9 @@ import getPort from 'get-port';
 import { describe, expect, it } from 'vitest';
 import { mcpServerPart } from '../../../../../../hosts/vmcp/operator/controllers/mcp-server/part.ts';
 import { SERVER_IMAGE } from '../../../../../support/container-engine.ts';
+import { allCrds } from '../../../../../support/crds.ts';
 import { missingKubeNode, startKubeNode } from '../../../../../support/kube-node.ts';
-import { CRDS, runControllers } from '../../../../../support/running-controllers.ts';
+import { runControllers } from '../../../../../support/running-controllers.ts';
 import { until } from '../../../../../support/until.ts';
 import { startToolmgr } from '../../../../run/toolmgr.ts';
 
@@ -22,7 +23,7 @@ describe.skipIf(missing)(`a stdio server in a real pod${missing === undefined ? 
   it(
     'answers through a proxy that has only the rights of its Role, and again after its pod was deleted and the proxy killed',
     async () => {
-      await using node = await startKubeNode({ crds: CRDS });
+      await using node = await startKubeNode({ crds: allCrds() });
       const { kubectl } = node.cluster;
       await node.loadServer();
       await using _ = await runControllers(node.cluster, [mcpServerPart(SETTINGS)]);

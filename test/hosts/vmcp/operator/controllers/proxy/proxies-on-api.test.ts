@@ -14,9 +14,10 @@ import {
   services,
   statefulSets,
 } from '../../../../../../hosts/vmcp/operator/objects/built-in-kinds.ts';
+import { allCrds } from '../../../../../support/crds.ts';
 import { type KubeCluster, missingKube, startKube } from '../../../../../support/kube.ts';
 import { apiOf } from '../../../../../support/kube-api.ts';
-import { CRDS, type RunningControllers, runControllers } from '../../../../../support/running-controllers.ts';
+import { type RunningControllers, runControllers } from '../../../../../support/running-controllers.ts';
 import { until } from '../../../../../support/until.ts';
 
 const missing = missingKube();
@@ -41,7 +42,7 @@ describe.skipIf(missing)(`proxies on a real API server${missing === undefined ? 
   let api: ReturnType<typeof apiOf>;
 
   beforeAll(async () => {
-    cluster = await startKube({ crds: CRDS });
+    cluster = await startKube({ crds: allCrds() });
     api = apiOf(cluster);
     const settings = {
       namespaces: [],

@@ -213,7 +213,7 @@ describe('the architecture check refuses', () => {
       `'tapable' belongs in core/extension, not in core/pipeline/a.ts`,
     ]);
     expect(faults({ 'hosts/vmcp/a.ts': `const cors = await import('@fastify/cors');` })).toEqual([
-      `'@fastify/cors' belongs in hosts/http, not in hosts/vmcp/a.ts`,
+      `'@fastify/cors' belongs in hosts/http, hosts/manager/http, not in hosts/vmcp/a.ts`,
     ]);
     expect(faults({ 'plugins/audit/a.ts': `import { parse } from 'yaml/dist';` })).toEqual([
       `'yaml' belongs in hosts/vmcp, hosts/run, hosts/shared, not in plugins/audit/a.ts`,

@@ -1,0 +1,22 @@
+// What features mount in the manager: operations, their problems, long work and events. Hosts serve them.
+
+export type { JobItem, JobOutcome, JobStatus, Jobs, ManagementEvent, PublishEvent } from './events.ts';
+export {
+  type Answer,
+  type AnswerSpec,
+  isProblem,
+  type Operation,
+  type OperationContext,
+  type OperationRequest,
+  type OperationTool,
+  operation,
+} from './operation.ts';
+export {
+  type FieldProblem,
+  PROBLEMS,
+  type Problem,
+  type ProblemBody,
+  type ProblemCode,
+  problem,
+  problemBody,
+} from './problems.ts';

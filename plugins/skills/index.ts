@@ -1,0 +1,2 @@
+// Agent skills: artifacts, installation into clients, and the lock file of a project.
+

@@ -216,7 +216,7 @@ describe('the architecture check refuses', () => {
       `'@fastify/cors' belongs in hosts/http, hosts/manager/http, not in hosts/vmcp/a.ts`,
     ]);
     expect(faults({ 'plugins/audit/a.ts': `import { parse } from 'yaml/dist';` })).toEqual([
-      `'yaml' belongs in hosts/vmcp, hosts/run, hosts/shared, not in plugins/audit/a.ts`,
+      `'yaml' belongs in hosts/vmcp, hosts/run, hosts/shared, plugins/clients, plugins/skills, not in plugins/audit/a.ts`,
     ]);
     expect(faults({ 'core/pipeline/a.ts': `import { Client } from '@modelcontextprotocol/client';` })).toEqual([
       `core/pipeline/a.ts runs '@modelcontextprotocol/client'; the core takes types only from it`,

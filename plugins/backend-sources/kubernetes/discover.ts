@@ -65,6 +65,7 @@ export async function discover(options: DiscoverOptions): Promise<void> {
     if (next === text && failures === 0) continue;
     if (next !== undefined && next !== text) failures = 0;
     text = next ?? text;
+    if (text === '') continue; // no document has arrived yet
     const isComplete = await apply(text, options);
     failures = isComplete ? 0 : failures + 1;
   }

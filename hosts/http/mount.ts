@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type PageAccess, pageRefusal } from './page-access.ts';
 
@@ -19,6 +20,10 @@ export interface HostAnswer {
   readonly body: object | string;
   /** Media type of a text. */
   readonly type?: string;
+  /** Further response headers. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent after `body`, until it ends or `signal` aborts because the client is gone. */
+  readonly stream?: (signal: AbortSignal) => AsyncIterable<string>;
 }
 
 /**
@@ -90,14 +95,29 @@ async function respond(
     return problem(reply, 405, 'Method Not Allowed', `${route.path} answers GET and HEAD`);
   }
   try {
-    const { status, body, type = 'application/json' } = await route.answer(queryOf(request.url));
-    reply
-      .code(status)
-      .type(type)
-      .send(typeof body === 'string' ? body : JSON.stringify(body));
+    const { status, body, type = 'application/json', headers = {}, stream } = await route.answer(queryOf(request.url));
+    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    reply.code(status).type(type).headers(headers);
+    if (stream === undefined || request.method === 'HEAD') reply.send(text);
+    else reply.send(readable(text, stream, request.raw));
   } catch {
     problem(reply, 500, 'Internal Server Error', 'the response could not be created');
   }
+}
+
+/** Reads the source as fast as the client reads, and ends it when the client is gone. */
+function readable(
+  first: string,
+  stream: (signal: AbortSignal) => AsyncIterable<string>,
+  { socket }: IncomingMessage,
+): Readable {
+  const gone = new AbortController();
+  socket.once('close', () => gone.abort());
+  async function* chunks(): AsyncGenerator<string> {
+    if (first !== '') yield first;
+    yield* stream(gone.signal);
+  }
+  return Readable.from(chunks());
 }
 
 function queryOf(target: string): URLSearchParams {

@@ -1,0 +1,61 @@
+import { type Call, type CallRecord, definePlugin, type Plugin, STAGE } from '@toolmgr/core';
+import { z } from 'zod';
+import type { CallFeed, RecentCall } from './feed.ts';
+
+/** Address of the plugin that fills a feed. Only plans of a host with the page have it. */
+export const RECENT_CALLS = 'recent-calls';
+
+/** Adds every call to `feed`. */
+export function recentCallsPlugin(feed: CallFeed): Plugin {
+  return definePlugin({
+    address: RECENT_CALLS,
+    stability: 'alpha',
+    summary: 'shows the last calls on the page of the host',
+    config: z.strictObject({}),
+    apply(core) {
+      core.hooks.callSettled.tap({ name: RECENT_CALLS, stage: STAGE.late }, (record) => feed.add(callFrom(record)));
+    },
+  });
+}
+
+/** Copies what the page shows. Runs before the response: nothing is decoded. */
+function callFrom(record: CallRecord): Omit<RecentCall, 'seq'> {
+  const { call, outcome, startedMs, durationMs, resultBytes } = record;
+  const { caller, target } = call;
+  const client = clientOf(call);
+  const detail = detailOf(record);
+  return {
+    id: call.id,
+    isInner: call.parent !== undefined,
+    startedMs,
+    durationMs,
+    method: call.method,
+    name: cut(call.name),
+    ...(target.original === call.name ? {} : { original: cut(target.original) }),
+    backend: target.backend,
+    caller: cut(caller.name ?? caller.subject),
+    ...(client === undefined ? {} : { client }),
+    outcome,
+    ...(detail === undefined ? {} : { detail }),
+    resultBytes,
+  };
+}
+
+function detailOf({ outcome, refusal, error }: CallRecord): string | undefined {
+  const text =
+    refusal?.reason ?? error?.message ?? (outcome === 'toolError' ? 'the tool reported an error' : undefined);
+  return text === undefined ? undefined : cut(text);
+}
+
+function clientOf({ client: { clientInfo } }: Call): string | undefined {
+  const { name, version } = clientInfo ?? {};
+  if (typeof name !== 'string') return undefined;
+  return cut(typeof version === 'string' ? `${name} ${version}` : name);
+}
+
+/** Characters of a text from a client or a backend. */
+const MAX_TEXT = 256;
+
+function cut(text: string): string {
+  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`;
+}

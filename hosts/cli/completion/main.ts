@@ -28,7 +28,7 @@ const NAMES: KnownNames = {
   },
   async groups() {
     const { readWorkloads, stateDir } = await import('@toolmgr/plugins/workloads/state');
-    const { groupsOf } = await import('../../run/commands/groups.ts');
+    const { groupsOf } = await import('../../run/workloads/groups.ts');
     return (await groupsOf(stateDir(), await readWorkloads(stateDir()))).map(({ name }) => name);
   },
 };

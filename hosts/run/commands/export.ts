@@ -4,7 +4,7 @@ import { type RunConfig, readWorkload, stateDir } from '@toolmgr/plugins/workloa
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { ownSecretNames } from '../secrets/references.ts';
-import { unknownWorkload } from './select.ts';
+import { unknownWorkload } from '../workloads/select.ts';
 
 /** The text of an exported configuration: without the time at which this workload was made, and without secrets. */
 export function exportedText({ created_at: _, ...config }: RunConfig): string {

@@ -3,7 +3,7 @@ import { createLog } from '@toolmgr/core';
 import { type RunConfig, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
 import { type ProxyEnd, runProxy } from '../proxy/proxy.ts';
 import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
-import { followFile } from './follow-file.ts';
+import { followFile } from '../workloads/follow-file.ts';
 
 /**
  * Runs a stored workload in this process until `signal` aborts or its program ends, then removes it from disk.

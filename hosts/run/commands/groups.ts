@@ -1,51 +1,16 @@
-import { nearest } from '@toolmgr/core';
-import {
-  createGroup,
-  readGroups,
-  readWorkloads,
-  removeGroup,
-  stateDir,
-  type WorkloadRecord,
-  workloadName,
-} from '@toolmgr/plugins/workloads/state';
+import { createGroup, DEFAULT_GROUP, readWorkloads, removeGroup, stateDir } from '@toolmgr/plugins/workloads/state';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
+import { groupNameProblem, groupsOf, unknownGroup } from '../workloads/groups.ts';
+import { removeWorkload } from '../workloads/remove.ts';
 import { forEachName } from './for-each-name.ts';
-import { removeWorkload } from './remove.ts';
-
-/** The group of workloads without another one. It always exists. */
-export const DEFAULT_GROUP = 'default';
-
-/** A group and its workloads. */
-export interface ListedGroup {
-  readonly name: string;
-  readonly workloads: readonly string[];
-}
-
-/** Every group: `default`, those that were created, and those of workloads; sorted by name. */
-export async function groupsOf(state: string, records: readonly WorkloadRecord[]): Promise<readonly ListedGroup[]> {
-  const used = records.flatMap(({ config }) => config?.group ?? []);
-  const names = new Set([DEFAULT_GROUP, ...(await readGroups(state)), ...used]);
-  return [...names].sort().map((name) => ({
-    name,
-    workloads: records.filter(({ config }) => config?.group === name).map((record) => record.name),
-  }));
-}
-
-/** An error message for an unknown group, with a suggestion. */
-export function unknownGroup(name: string, groups: readonly ListedGroup[]): string {
-  const names = groups.map((group) => group.name);
-  const hint = nearest(name, names);
-  return `there is no group ${name}${hint === undefined ? ` (known: ${names.join(', ')})` : `, did you mean ${hint}?`}`;
-}
 
 /** `toolmgr group create`. */
 export async function addGroup(name: string): Promise<void> {
   const state = stateDir();
-  const groups = await groupsOf(state, await readWorkloads(state));
-  if (groups.some((group) => group.name === name)) throw new UsageError(`there is a group ${name} already`);
-  if ((await createGroup(state, name)) === 'invalid')
-    throw new UsageError(`group "${name}": ${workloadName.safeParse(name).error?.issues[0]?.message ?? 'not a name'}`);
+  const created = await createGroup(state, name);
+  if (created === 'exists') throw new UsageError(`there is a group ${name} already`);
+  if (created === 'invalid') throw new UsageError(`group "${name}": ${groupNameProblem(name)}`);
   stdout.line(`group ${name} is created; put a server into it: toolmgr run --group ${name} TARGET`);
 }
 

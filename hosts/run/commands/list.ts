@@ -1,8 +1,8 @@
 import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { groupsOf, unknownGroup } from './groups.ts';
-import { rowsOf, summaryOf, type WorkloadSummary } from './summary.ts';
+import { groupsOf, unknownGroup } from '../workloads/groups.ts';
+import { rowsOf, summaryOf, type WorkloadSummary } from '../workloads/summary.ts';
 
 /** Flags of `toolmgr list`. */
 export interface ListFlags {

@@ -1,13 +1,9 @@
-import { isSchemeTarget } from '@toolmgr/plugins';
 import type { BuildPlan, Engine } from '@toolmgr/plugins/workloads/images';
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stderr } from '../../shared/terminal.ts';
-import { Interrupted, UsageError } from '../../shared/usage-error.ts';
-import { buildOf } from '../proxy/plan.ts';
-
-/** The module of the container engines is loaded only for packages. */
-export const images = () => import('@toolmgr/plugins/workloads/images');
+import { Interrupted } from '../../shared/usage-error.ts';
+import { type BuildWatch, buildPackageImage, buildStep, images } from '../workloads/build-image.ts';
 
 /**
  * Builds the image of a workload's package in the foreground, so that its progress is seen; does nothing for other workloads.
@@ -16,12 +12,9 @@ export const images = () => import('@toolmgr/plugins/workloads/images');
  * @throws GatewayFault WORKLOAD_FAILED with the last lines of the build
  */
 export async function preparePackageImage(config: RunConfig): Promise<void> {
-  if (config.image === undefined || !isSchemeTarget(config.image)) return;
-  const { connectEngine, ensureBuilt, planBuild } = await images();
-  const plan = await planBuild(config.image, buildOf(config), { cwd: process.cwd(), env: process.env });
-  if ('reason' in plan) throw new UsageError(plan.reason);
-  const engine = await connectEngine();
-  const built = await withProgress(plan, (watch) => ensureBuilt(engine, plan, watch, { renew: true }));
+  const image = await buildPackageImage(config, process.cwd(), withProgress);
+  if (image === undefined) return;
+  const { plan, built } = image;
   if (built === 'built') stderr.line(`built ${plan.tag}`);
   if (built === 'kept') {
     stderr.line(
@@ -41,19 +34,16 @@ export async function buildWithProgress(engine: Engine, plan: BuildPlan, tag: st
 }
 
 /** Prints the progress of a build: one line that changes on a terminal, else a line for each step. Ctrl-C ends the build. */
-async function withProgress<T>(
-  plan: BuildPlan,
-  act: (watch: { readonly signal: AbortSignal; readonly onLine: (line: string) => void }) => Promise<T>,
-): Promise<T> {
+async function withProgress<T>(plan: BuildPlan, act: (watch: BuildWatch) => Promise<T>): Promise<T> {
   for (const warning of plan.warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
   const stop = stopSignal();
   let shown = '';
   const onLine = (line: string): void => {
-    const step = /^(?:\[\d+\/\d+\] )?step (\d+\/\d+) ?: (.*)/i.exec(line);
-    const text = step === null ? line : `step ${step[1]}: ${step[2]}`;
+    const step = buildStep(line);
+    const text = step ?? line;
     if (stderr.isTty) return void process.stderr.write(`${CLEAR_LINE}${stderr.dim(harmless(text).slice(0, width()))}`);
-    const kind = step === null ? line.replace(/ .*/, '') : text;
-    if ((step === null && kind !== 'pull') || kind === shown) return;
+    const kind = step === undefined ? line.replace(/ .*/, '') : text;
+    if ((step === undefined && kind !== 'pull') || kind === shown) return;
     shown = kind;
     stderr.line(`${plan.from}: ${text.slice(0, MAX_SHOWN)}`);
   };

@@ -8,6 +8,7 @@ import {
   resolveOverlays,
   stateDir,
 } from '@toolmgr/plugins/workloads/state';
+import { terminalAsk } from '../../shared/ask.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stderr, stdout } from '../../shared/terminal.ts';
@@ -15,19 +16,16 @@ import { UsageError } from '../../shared/usage-error.ts';
 import { configFromFile } from '../config/from-config.ts';
 import { logInFirst } from '../login/log-in-first.ts';
 import type { RunFlags } from '../options/options.ts';
-import { planFromRun } from '../proxy/plan.ts';
 import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
-import { readUserSecrets } from '../secrets/start-secrets.ts';
-import { addWorkload, exposureWarnings } from './add-workload.ts';
-import { checkPlan } from './check-plan.ts';
+import { addWorkload, exposureWarnings } from '../workloads/add-workload.ts';
+import { checkNewWorkload, startNew } from '../workloads/create.ts';
+import { groupsOf } from '../workloads/groups.ts';
+import { type NewFromTarget, newWorkload } from '../workloads/new-workload.ts';
+import type { FailedStart } from '../workloads/start.ts';
 import { runInForeground } from './foreground.ts';
-import { groupsOf } from './groups.ts';
-import { type NewFromTarget, newWorkload } from './new-workload.ts';
 import { preparePackageImage } from './package-image.ts';
-import { printFailure, type Started, startAndReport } from './start-detached.ts';
+import { printFailure, terminalWork, withStartProgress } from './start-detached.ts';
 import { temporaryState } from './temporary-state.ts';
-
-type FailedStart = Extract<Started, { kind: 'failed' }>;
 
 /** What `run` was told: what to run, and how. */
 export interface RunRequest {
@@ -51,11 +49,10 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
   const cwd = process.cwd();
   const made: NewFromTarget =
     flags.fromConfig === undefined
-      ? await newWorkload(target ?? '', args, flags, cwd)
+      ? await newWorkload(target ?? '', args, flags, cwd, terminalAsk())
       : await configFromFile(flags.fromConfig, { debug: flags.debug === true, cwd, nowMs: Date.now() });
   const { config, secrets, warnings } = made;
-  await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets }));
-  await readUserSecrets(config, secrets); // a missing one is reported before anything is made
+  await checkNewWorkload(made);
   await printOverlays(config);
   // a name that is taken is refused before a long build
   if ((await readWorkload(state, config.name)) === undefined) await preparePackageImage(config);
@@ -64,14 +61,13 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
   for (const warning of [...warnings, ...exposureWarnings(config)])
     stderr.line(`${stderr.yellow('warning')} ${warning}`);
   if (flags.foreground) return await foreground(state, config, flags.supervised === true);
-  const started = await startAndReport(state, config);
+  const started = await withStartProgress(config.name, (work) => startNew(state, config, id, work));
   if (started.kind === 'running') {
     printNextSteps(config, started.record.status.url ?? '', made.signed);
     if (isNewGroup) stdout.line(`  its group       ${config.group} is new: toolmgr list --group ${config.group}`);
     return;
   }
-  const { left } = await removeWithSecrets(state, config.name, id);
-  if (left !== undefined) stderr.line(`${stderr.yellow('warning')} ${left}`);
+  if (started.left !== undefined) stderr.line(`${stderr.yellow('warning')} ${started.left}`);
   printFailure(config.name, config.image === undefined ? started : explainMiss(started, made.missed));
 }
 
@@ -121,7 +117,7 @@ async function foreground(state: string, config: RunConfig, isSupervised: boolea
   const stop = stopSignal();
   const over = new AbortController();
   try {
-    const problem = await logInFirst(state, config.name, stop.signal);
+    const problem = await logInFirst(state, config.name, terminalWork(config.name, stop.signal));
     if (problem !== undefined) {
       await removeWithSecrets(state, config.name);
       return printFailure(config.name, { kind: 'failed', reason: problem, lines: [] });

@@ -10,8 +10,8 @@ import {
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { followFile } from './follow-file.ts';
-import { unknownWorkload } from './select.ts';
+import { followFile } from '../workloads/follow-file.ts';
+import { unknownWorkload } from '../workloads/select.ts';
 
 /**
  * `toolmgr logs`: prints the stderr of a workload, or the log of its proxy.

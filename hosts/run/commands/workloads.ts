@@ -1,10 +1,11 @@
-import { readWorkload, stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/workloads/state';
 import { stderr, stdout } from '../../shared/terminal.ts';
+import { removeWorkload } from '../workloads/remove.ts';
+import { type Selection, selectNames, unknownWorkload } from '../workloads/select.ts';
+import { restartWorkload, startStored } from '../workloads/start.ts';
+import { stopWorkload } from '../workloads/stop.ts';
 import { forEachName } from './for-each-name.ts';
-import { removeWorkload } from './remove.ts';
-import { type Selection, selectNames, unknownWorkload } from './select.ts';
-import { printFailure, startAndReport } from './start-detached.ts';
-import { stopWorkload } from './stop.ts';
+import { printFailure, withStartProgress } from './start-detached.ts';
 
 /** `toolmgr start`: starts the stored configuration again, at the same port. A workload that runs is not changed, unless it needs a login. */
 export async function start(names: readonly string[], selection: Selection): Promise<void> {
@@ -19,22 +20,13 @@ export async function restart(names: readonly string[], selection: Selection): P
 }
 
 async function startOne(state: string, name: string, stopsFirst: boolean): Promise<string | undefined> {
-  const record = await readWorkload(state, name);
-  if (record === undefined) return unknownWorkload(state, name);
-  const { config, alive, status } = record;
-  if (config === undefined) return `${name}: ${status.message}`;
-  const needsLogin = alive && status.status === 'unauthenticated';
-  if (alive && !stopsFirst && !needsLogin && status.status !== 'starting' && status.status !== 'stopping') {
-    stdout.line(`${name} already runs at ${status.url ?? 'its port'}`);
-    return undefined;
-  }
-  if (stopsFirst || needsLogin || status.status === 'stopping') {
-    const outcome = await stopWorkload(state, name);
-    if (outcome.kind === 'left') return `${name}: ${outcome.problem}`;
-  }
-  const started = await startAndReport(state, config);
-  if (started.kind === 'running') stdout.line(`${name} runs at ${started.record.status.url}`);
-  else printFailure(name, started);
+  const outcome = await withStartProgress(name, (work) =>
+    (stopsFirst ? restartWorkload : startStored)(state, name, work),
+  );
+  if (outcome.kind === 'gone') return unknownWorkload(state, name);
+  if (outcome.kind === 'unchanged') stdout.line(`${name} already runs at ${outcome.record.status.url ?? 'its port'}`);
+  else if (outcome.kind === 'running') stdout.line(`${name} runs at ${outcome.record.status.url}`);
+  else printFailure(name, outcome);
   return undefined;
 }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import {
+  groupName,
   type PermissionProfile,
   RUN_CONFIG_VERSION,
   type RunConfig,
@@ -49,7 +50,7 @@ export async function configFromFlags(
   const config: RunConfig = {
     schema_version: RUN_CONFIG_VERSION,
     name,
-    group: checkedName('--group', flags.group),
+    group: checkedName('--group', flags.group, groupName),
     transport,
     ...(read.kind === 'url' ? { remote_url: read.url } : {}),
     ...(read.kind === 'command' ? { process: programOf(target, read, flags, cwd) } : {}),
@@ -166,8 +167,12 @@ function defaultTransport(read: Exclude<Target, { kind: 'refused' }>): RunConfig
   return /\/sse\/?$/.test(new URL(read.url).pathname) ? 'sse' : 'streamable-http';
 }
 
-function checkedName(flag: string, name: string): string {
-  const checked = workloadName.safeParse(name);
+function checkedName(
+  flag: string,
+  name: string,
+  schema: typeof workloadName | typeof groupName = workloadName,
+): string {
+  const checked = schema.safeParse(name);
   if (checked.success) return checked.data;
   throw new UsageError(`${flag} ${name}: ${checked.error.issues[0]?.message ?? 'is not a valid name'}`);
 }

@@ -2,26 +2,27 @@ import { explainCause, GatewayFault } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type LoginSettings, logIn, type Remote } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
 import { type RunConfig, readWorkload, workloadSecretStore } from '@toolmgr/plugins/workloads/state';
-import { stderr } from '../../shared/terminal.ts';
-import { INTERRUPTED } from '../commands/launch.ts';
 import { secretNameOf } from '../config/collect-secrets.ts';
 import { readSecretFile } from '../config/option-file.ts';
 import { present } from '../config/present.ts';
 import { readUserSecrets } from '../secrets/start-secrets.ts';
+import { INTERRUPTED } from '../workloads/launch.ts';
+import type { StartWork } from '../workloads/work.ts';
 import { openBrowser } from './open-browser.ts';
 import { cachedClientOf, forgetLogin, isLoggedIn, storeLogin } from './stored-login.ts';
 
 /**
  * Logs the user in at the remote server of a workload before its proxy starts, if the server asks for it and no earlier login
- * can be used. Resolves with the reason when that fails, also when `signal` aborts.
+ * can be used. Resolves with the reason when that fails, also when the signal of `work` aborts.
  */
-export async function logInFirst(state: string, name: string, signal: AbortSignal): Promise<string | undefined> {
+export async function logInFirst(state: string, name: string, work: StartWork): Promise<string | undefined> {
+  const { signal } = work;
   const config = (await readWorkload(state, name))?.config;
   const remote = config === undefined ? undefined : await remoteOf(config);
   if (config === undefined || remote === undefined) return undefined;
   try {
     if (await isLoggedIn(state, config, remote, signal)) return undefined;
-    return await logInNow(state, config, remote, signal);
+    return await logInNow(state, config, remote, work);
   } catch (cause) {
     if (signal.aborted) return INTERRUPTED;
     return explainCause(cause);
@@ -45,7 +46,7 @@ async function logInNow(
   state: string,
   config: RunConfig,
   remote: Remote,
-  signal: AbortSignal,
+  work: StartWork,
 ): Promise<string | undefined> {
   const { name, remote_auth_config: auth = {} } = config;
   const outcome = await logIn({
@@ -54,17 +55,17 @@ async function logInNow(
     cached: await cachedClientOf(state, config),
     timeoutMs: durationMs(auth.timeout ?? '') ?? LOGIN_MS,
     show({ url, server }) {
-      stderr.line(`${name}: log in at ${server} in a browser:`);
-      stderr.line(`  ${new URL(remote.url).origin} gets the access token`);
-      stderr.line(`  ${url}`);
-      if (auth.skip_browser !== true) void openBrowser(url);
+      const opens = auth.skip_browser !== true;
+      if (work.onLogin === undefined) work.report(`${name}: log in at ${server} in a browser: ${url}`);
+      else work.onLogin({ url, server, origin: new URL(remote.url).origin, opens });
+      if (opens) void openBrowser(url);
     },
     now: Date.now,
-    signal,
+    signal: work.signal,
   });
   if (outcome.kind === 'done') {
     await storeLogin(state, name, outcome.login);
-    stderr.line(`${name}: you are logged in`);
+    work.onLoggedIn?.();
     return undefined;
   }
   // a registration that the server has forgotten would fail again

@@ -6,7 +6,15 @@ export { type MountsRead, readMounts, volumeText } from '../permissions/mounts.t
 export { canBeIsolated } from '../permissions/network-mode.ts';
 export { type PermissionProfile, permissionProfile, readProfile } from '../permissions/profile.ts';
 export { atomicWrite } from './atomic-write.ts';
-export { createGroup, readGroups, removeGroup } from './groups.ts';
+export { DEFAULT_GROUP, groupName, newGroupName } from './group-name.ts';
+export {
+  changeGroup,
+  createGroup,
+  type GroupRecord,
+  readGroup,
+  readGroups,
+  removeGroup,
+} from './groups.ts';
 export { withLock } from './lock.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
@@ -23,7 +31,7 @@ export { type RemoteAuthConfig, resourceProblem, withoutLogin } from './remote-a
 export { endpointPrefix, RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
 export { servesSse } from './run-config-conflicts.ts';
 export { type Transition, transitions } from './transitions.ts';
-export { workloadName } from './workload-name.ts';
+export { RESERVED_WORKLOAD_NAMES, workloadName } from './workload-name.ts';
 export {
   readWorkload,
   readWorkloads,

@@ -5,6 +5,7 @@ import { SECRET_NAME, VARIABLE_REFERENCE } from '../../shared/secret-name.ts';
 import { webhookList } from '../../shared/webhook-settings.ts';
 import { permissionProfile } from '../permissions/profile.ts';
 import { awsStsConfig, embeddedAuthConfig, upstreamSwapConfig } from './embedded-auth-config.ts';
+import { DEFAULT_GROUP, groupName } from './group-name.ts';
 import { podForm } from './pod-form.ts';
 import { remoteAuthConfig } from './remote-auth-config.ts';
 import { secretReference } from './secret-reference.ts';
@@ -143,7 +144,7 @@ const settings = z.record(z.string(), z.unknown());
 export const runConfig = z.strictObject({
   schema_version: z.literal(RUN_CONFIG_VERSION),
   name: workloadName,
-  group: workloadName.default('default'),
+  group: groupName.default(DEFAULT_GROUP),
   transport: z.enum(['stdio', 'sse', 'streamable-http']),
   /** URL of a remote server. */
   remote_url: z.string().optional(),

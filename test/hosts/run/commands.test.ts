@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clientConfigOf } from '../../../hosts/run/commands/list.ts';
-import type { WorkloadSummary } from '../../../hosts/run/commands/summary.ts';
+import type { WorkloadSummary } from '../../../hosts/run/workloads/summary.ts';
 import { readWorkloads, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { proves } from '../../support/proves.ts';
 import { startToolmgr, toolmgr as toolmgrIn } from './toolmgr.ts';

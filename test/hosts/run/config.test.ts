@@ -2,12 +2,12 @@ import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exposureWarnings } from '../../../hosts/run/commands/add-workload.ts';
-import { rowsOf, summaryOf } from '../../../hosts/run/commands/summary.ts';
 import { configFromFlags } from '../../../hosts/run/config/config-from-flags.ts';
 import type { RunFlags } from '../../../hosts/run/options/options.ts';
 import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
 import { startDeadlineMs } from '../../../hosts/run/proxy/start-deadline.ts';
+import { exposureWarnings } from '../../../hosts/run/workloads/add-workload.ts';
+import { rowsOf, summaryOf } from '../../../hosts/run/workloads/summary.ts';
 import { permissionProfile } from '../../../plugins/workloads/permissions/profile.ts';
 import { proves } from '../../support/proves.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
@@ -71,7 +71,7 @@ describe('the configuration of a workload', () => {
     const wrong: readonly [string, Partial<RunFlags>, RegExp][] = [
       ['node', { name: '../up' }, /^--name \.\.\/up: a name has letters/],
       ['node', { name: 'x'.repeat(101) }, /at most 100 characters/],
-      ['node', { group: 'a b' }, /^--group a b: /],
+      ['node', { group: 'a  b' }, /^--group a b: /],
       ['node', { targetPort: 3000 }, /--target-port needs --transport/],
       ['https://x.example/mcp', { transport: 'stdio' }, /not stdio/],
       ['https://x.example/mcp', { env: { A: 's3cret' } }, /--env is for programs/],

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { summaryOf, type WorkloadSummary } from '../../../hosts/run/commands/summary.ts';
 import { findMarked } from '../../../hosts/run/proxy/sweep-orphans.ts';
+import { summaryOf, type WorkloadSummary } from '../../../hosts/run/workloads/summary.ts';
 import { readWorkload, workloadDir, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
 import {
   type ContainerEngine,

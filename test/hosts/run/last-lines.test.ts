@@ -2,7 +2,7 @@ import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { lastLines, logEnds } from '../../../hosts/run/commands/last-lines.ts';
+import { lastLines, logEnds } from '../../../hosts/run/workloads/last-lines.ts';
 import { WORKLOAD_FILES, workloadDir } from '../../../plugins/workloads/state/index.ts';
 
 let state: string;

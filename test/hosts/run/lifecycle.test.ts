@@ -8,8 +8,8 @@ import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import getPort from 'get-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { summaryOf, type WorkloadSummary } from '../../../hosts/run/commands/summary.ts';
 import { findMarked } from '../../../hosts/run/proxy/sweep-orphans.ts';
+import { summaryOf, type WorkloadSummary } from '../../../hosts/run/workloads/summary.ts';
 import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';

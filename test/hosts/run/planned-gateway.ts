@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { createGateway, createLog, type PlanInput } from '../../../core/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
-import { checkPlan } from '../../../hosts/run/commands/check-plan.ts';
 import { configFromFlags, type NewWorkload } from '../../../hosts/run/config/config-from-flags.ts';
 import { addRunCommands } from '../../../hosts/run/main.ts';
 import type { RunFlags } from '../../../hosts/run/options/options.ts';
 import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
 import { workloadSecrets } from '../../../hosts/run/proxy/workload-secrets.ts';
+import { checkPlan } from '../../../hosts/run/workloads/check-plan.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { until } from '../../support/until.ts';
 

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Provider } from 'oidc-provider';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { terminalWork } from '../../../hosts/run/commands/start-detached.ts';
 import { logInFirst } from '../../../hosts/run/login/log-in-first.ts';
 import { createRecord } from '../../../plugins/workloads/state/records.ts';
 import type { RunConfig } from '../../../plugins/workloads/state/run-config.ts';
@@ -69,7 +70,7 @@ async function logIn(
     }
     return true;
   });
-  const problem = await logInFirst(state, 'far', AbortSignal.timeout(20_000));
+  const problem = await logInFirst(state, 'far', terminalWork('far', AbortSignal.timeout(20_000)));
   vi.restoreAllMocks();
   return {
     problem,
@@ -255,7 +256,7 @@ describe('the answer of a login', () => {
       stop.abort(new Error('stopped'));
       return true;
     });
-    expect(await logInFirst(state, 'far', stop.signal)).toBe('interrupted');
+    expect(await logInFirst(state, 'far', terminalWork('far', stop.signal))).toBe('interrupted');
     expect(timeout).toHaveBeenCalledWith(30_000);
     vi.restoreAllMocks();
     for (const wrong of ['0s', 'soon', '30']) {

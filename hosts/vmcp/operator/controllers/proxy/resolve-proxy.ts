@@ -1,7 +1,7 @@
 import { explainCause } from '@toolmgr/core';
 import { readRunConfig } from '@toolmgr/plugins/workloads/state';
-import { checkPlan } from '../../../../run/commands/check-plan.ts';
 import { planFromRun } from '../../../../run/proxy/plan.ts';
+import { checkPlan } from '../../../../run/workloads/check-plan.ts';
 import { mcpToolConfig } from '../../kinds/mcp-tool-config.ts';
 import { contentHash } from '../../objects/content-hash.ts';
 import { authServerOf } from '../../resolve/auth-server.ts';

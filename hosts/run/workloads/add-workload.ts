@@ -1,20 +1,31 @@
 import { randomUUID } from 'node:crypto';
-import { createRecord, forgetSecrets, keepNewSecrets, type RunConfig } from '@toolmgr/plugins/workloads/state';
+import {
+  createRecord,
+  forgetSecrets,
+  keepNewSecrets,
+  RESERVED_WORKLOAD_NAMES,
+  type RunConfig,
+  readWorkloads,
+} from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../../http/listen.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { portProblem } from '../proxy/ports.ts';
 import { encryptedOfProcess } from '../secrets/process-secrets.ts';
+import { checkNewGroup, groupsOf } from './groups.ts';
 
 /**
  * Writes a new, stopped workload to disk. Returns its id, which tells it from a later one of the same name.
- * @throws UsageError when its name or requested port is taken
+ * @throws UsageError when its name or requested port is taken, or the name of a new group is not valid
  */
 export async function addWorkload(
   state: string,
   config: RunConfig,
   secrets: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const { name, host, port } = config;
+  const { name, group, host, port } = config;
+  if (RESERVED_WORKLOAD_NAMES.includes(name))
+    throw new UsageError(`the name ${name} is a word of the API: choose another name`);
+  checkNewGroup(group, await groupsOf(state, await readWorkloads(state)));
   const taken = port ? await portProblem(state, host, port, name) : undefined;
   if (taken !== undefined) throw new UsageError(taken);
   const id = randomUUID();

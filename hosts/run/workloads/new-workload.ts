@@ -1,4 +1,4 @@
-import { terminalAsk } from '../../shared/ask.ts';
+import type { Ask } from '../../shared/ask.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { secretTargetOf } from '../config/collect-secrets.ts';
 import { configFromFlags, type NewWorkload } from '../config/config-from-flags.ts';
@@ -24,7 +24,7 @@ export async function newWorkload(
   args: readonly string[],
   flags: RunFlags,
   cwd: string,
-  ask = terminalAsk(),
+  ask: Ask | undefined,
 ): Promise<NewFromTarget> {
   const from = await fromRegistry(target, args, flags, cwd, ask);
   const { entry, missed, profile } = from;

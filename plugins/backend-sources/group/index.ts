@@ -11,14 +11,17 @@ export default definePlugin({
   address: ADDRESS,
   summary: 'Serves the running workloads of a group, as `toolmgr run` records them, and follows changes.',
   contractKey: 'groupRef',
-  config: z.strictObject({
-    group: workloadName.describe('name of the group'),
-    stateDir: z.string().optional().describe('folder of the workload records; default: the one of `toolmgr run`'),
-  }),
+  config: z
+    .strictObject({
+      group: workloadName.optional().describe('name of the group'),
+      workload: workloadName.optional().describe('only this workload, in whatever group it is'),
+      stateDir: z.string().optional().describe('folder of the workload records; default: the one of `toolmgr run`'),
+    })
+    .refine(({ group, workload }) => (group === undefined) !== (workload === undefined), 'expected group or workload'),
   apply(core, config) {
     const state = config.stateDir ?? stateDir();
     core.slots.backendSources.register(ADDRESS, {
-      watch: (push, signal) => watchGroup({ state, group: config.group, push, signal }),
+      watch: (push, signal) => watchGroup({ ...config, state, push, signal }),
     });
   },
 });

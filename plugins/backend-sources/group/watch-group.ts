@@ -7,7 +7,9 @@ import { readWorkloads, type WorkloadRecord, workloadsDir } from '../../workload
 export interface GroupWatch {
   /** The state folder. */
   readonly state: string;
-  readonly group: string;
+  readonly group?: string | undefined;
+  /** One workload, in whatever group it is, instead of a group. */
+  readonly workload?: string | undefined;
   readonly push: PushBackends;
   readonly signal: AbortSignal;
   readonly pollMs?: number;
@@ -21,16 +23,25 @@ export interface GroupWatch {
  * file systems). An equal snapshot is not pushed again.
  * @throws Error of the file system when the state folder cannot be created or read
  */
-export async function watchGroup({ state, group, push, signal, pollMs = POLL_MS }: GroupWatch): Promise<void> {
+export async function watchGroup({
+  state,
+  group,
+  workload,
+  push,
+  signal,
+  pollMs = POLL_MS,
+}: GroupWatch): Promise<void> {
   await mkdir(workloadsDir(state), { recursive: true, mode: 0o700 });
   const changes = listen(workloadsDir(state), pollMs, signal);
+  const isMember = ({ name, config }: WorkloadRecord): boolean =>
+    workload === undefined ? config?.group === group : name === workload;
   let last: string | undefined;
   try {
     while (!signal.aborted) {
       const changed = changes.next();
-      const records = await readWorkloads(state);
-      const snapshot = records.flatMap((record) => backendFrom(record, group));
-      const expected = records.flatMap((record) => expectedFrom(record, group));
+      const records = (await readWorkloads(state)).filter(isMember);
+      const snapshot = records.flatMap(backendFrom);
+      const expected = records.flatMap(expectedFrom);
       const description = JSON.stringify([snapshot, expected]);
       if (description !== last && !signal.aborted) push(snapshot, expected);
       last = description;
@@ -41,15 +52,16 @@ export async function watchGroup({ state, group, push, signal, pollMs = POLL_MS 
   }
 }
 
-/** A running workload of the group as a backend; empty for others. */
-function backendFrom({ name, config, status, alive }: WorkloadRecord, group: string): Backend[] {
-  if (!alive || config?.group !== group || !SERVES.has(status.status) || status.url === undefined) return [];
+/** A running workload as a backend; empty for others. */
+function backendFrom({ name, config, status, alive }: WorkloadRecord): Backend[] {
+  const group = config?.group;
+  if (!alive || group === undefined || !SERVES.has(status.status) || status.url === undefined) return [];
   return [{ name, transport: 'streamable-http', url: status.url, metadata: { group } }];
 }
 
-/** A starting workload of the group; empty for others. */
-function expectedFrom({ name, config, status, alive }: WorkloadRecord, group: string): ExpectedBackend[] {
-  if (!alive || config?.group !== group || status.status !== 'starting') return [];
+/** A starting workload; empty for others. */
+function expectedFrom({ name, config, status, alive }: WorkloadRecord): ExpectedBackend[] {
+  if (!alive || config === undefined || status.status !== 'starting') return [];
   return [{ name, sinceMs: status.updatedAtMs }];
 }
 

@@ -1,0 +1,102 @@
+import type { CatalogEntry, EntryKind, Gateway, HiddenBy } from '@toolmgr/core';
+
+/** What clients of an endpoint see, and why: names before and after aggregation. */
+export interface EndpointView {
+  readonly name: string;
+  /** Path of the MCP endpoint. */
+  readonly path: string;
+  readonly backends: readonly EndpointBackend[];
+  /** Sorted by kind and key; tools that clients do not see are included. */
+  readonly entries: readonly EndpointEntry[];
+  /** True when there are more than {@link MAX_ENTRIES}; the first ones are listed. */
+  readonly isCut: boolean;
+  /** What was dropped or collides, as sentences. */
+  readonly warnings: readonly string[];
+  /** Plugins per hook, in running order. */
+  readonly plugins: Readonly<Record<string, readonly string[]>>;
+}
+
+/** A backend of an endpoint. */
+export interface EndpointBackend {
+  readonly name: string;
+  readonly transport: string;
+  readonly status: string;
+  readonly cause?: string;
+  readonly revision?: string;
+  readonly outgoingAuth: string;
+}
+
+/** A tool, prompt, resource or template of an endpoint. */
+export interface EndpointEntry {
+  readonly kind: EntryKind;
+  /** The name that clients use. */
+  readonly key: string;
+  readonly backend: string;
+  /** The backend's own name. */
+  readonly original: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly hiddenBy?: HiddenBy;
+  readonly servedAt?: 'front' | 'direct';
+  /** What changed the entry, in order. */
+  readonly shapedBy: readonly string[];
+}
+
+/** Entries of one view. */
+const MAX_ENTRIES = 5_000;
+/** Characters of a description; pages show the whole one from the list of the endpoint. */
+const MAX_DESCRIPTION = 300;
+const KINDS = ['prompt', 'resource', 'template'] as const satisfies readonly EntryKind[];
+
+/** Describes the endpoint of a running gateway. Reads lists that are in memory. */
+export function endpointView(
+  gateway: Pick<Gateway, 'name' | 'backends' | 'catalog' | 'strategyOf' | 'taps'>,
+  path: string,
+): EndpointView {
+  const catalog = gateway.catalog();
+  const all = [...catalog.allTools(), ...KINDS.flatMap((kind) => catalog.visible(kind))];
+  return {
+    name: gateway.name,
+    path,
+    backends: gateway.backends().map(({ backend, status, cause, era }) => ({
+      name: backend.name,
+      transport: backend.transport,
+      status,
+      ...(cause === undefined ? {} : { cause: `${cause.category}: ${cause.message}` }),
+      ...(era === undefined ? {} : { revision: era }),
+      outgoingAuth: gateway.strategyOf(backend.name),
+    })),
+    entries: all.slice(0, MAX_ENTRIES).map(entryFrom),
+    isCut: all.length > MAX_ENTRIES,
+    warnings: catalog.warnings,
+    plugins: gateway.taps(),
+  };
+}
+
+function entryFrom({
+  kind,
+  key,
+  backend,
+  original,
+  definition,
+  hiddenBy,
+  servedAt,
+  shapedBy,
+}: CatalogEntry): EndpointEntry {
+  const { title, description } = JSON.parse(definition.toString()) as Record<string, unknown>;
+  return {
+    kind,
+    key,
+    backend,
+    original,
+    ...(typeof title === 'string' ? { title: cut(title) } : {}),
+    ...(typeof description === 'string' ? { description: cut(description) } : {}),
+    ...(hiddenBy === undefined ? {} : { hiddenBy }),
+    ...(servedAt === undefined ? {} : { servedAt }),
+    shapedBy,
+  };
+}
+
+function cut(text: string): string {
+  return text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION - 1)}…`;
+}

@@ -1,0 +1,118 @@
+import { type Operation, operation, problem } from '@toolmgr/plugins/management';
+import { workloadName } from '@toolmgr/plugins/workloads/state';
+import { z } from 'zod';
+import type { CallFeed, RecentCall } from '../../http/recent-calls/feed.ts';
+import type { Endpoints } from './endpoints.ts';
+
+const entry = z.strictObject({
+  kind: z.enum(['tool', 'prompt', 'resource', 'template']),
+  key: z.string().describe('the name that clients use'),
+  backend: z.string(),
+  original: z.string().describe("the backend's own name"),
+  title: z.string().optional(),
+  description: z.string().optional().describe('at most 300 characters'),
+  hiddenBy: z
+    .enum(['excludeAllTools', 'excludeAll', 'filter', 'shadowed'])
+    .optional()
+    .describe('why clients do not see it'),
+  servedAt: z.enum(['front', 'direct']).optional(),
+  shapedBy: z.array(z.string()).describe('what changed it, in order'),
+});
+
+const view = z.strictObject({
+  name: z.string(),
+  path: z.string().describe('path of the MCP endpoint'),
+  backends: z.array(
+    z.strictObject({
+      name: z.string(),
+      transport: z.string(),
+      status: z.string(),
+      cause: z.string().optional(),
+      revision: z.string().optional().describe('MCP revision that the backend speaks'),
+      outgoingAuth: z.string(),
+    }),
+  ),
+  entries: z.array(entry),
+  isCut: z.boolean().describe('there are more than 5,000 entries; the first ones are listed'),
+  warnings: z.array(z.string()),
+  plugins: z.record(z.string(), z.array(z.string())).describe('plugins per hook, in running order'),
+});
+
+const call = z.strictObject({
+  seq: z.int().describe('grows by one with every call'),
+  id: z.string().describe('the same for a call and the calls that it made'),
+  isInner: z.boolean(),
+  startedMs: z.number().describe('epoch milliseconds'),
+  durationMs: z.number(),
+  method: z.string(),
+  name: z.string(),
+  original: z.string().optional(),
+  backend: z.string(),
+  caller: z.string(),
+  client: z.string().optional(),
+  outcome: z.string(),
+  detail: z.string().optional(),
+  resultBytes: z.int(),
+});
+
+/** Operations about the MCP endpoints of the manager and their calls. */
+export function endpointOperations(endpoints: Endpoints, feed: CallFeed): readonly Operation[] {
+  return [
+    operation({
+      id: 'getEndpoint',
+      method: 'GET',
+      path: '/api/v1beta/endpoints/{kind}/{name}',
+      tag: 'endpoints',
+      summary: 'Get what clients of an endpoint see',
+      description:
+        'Names before and after aggregation and what changed them. The endpoint of a group is at /mcp/groups/{name}, that of one workload at /mcp/workloads/{name}.',
+      params: z.strictObject({ kind: z.enum(['groups', 'workloads']), name: workloadName }),
+      answers: { 200: { description: 'the endpoint', schema: view } },
+      problems: ['not_found'],
+      tool: { name: 'get_endpoint', readOnly: true },
+      async run({ path: { kind, name } }) {
+        const found = await endpoints.view(kind, name);
+        return found === undefined
+          ? problem('not_found', `there is no ${kind === 'groups' ? 'group' : 'workload'} ${name}`)
+          : { status: 200, body: found };
+      },
+    }),
+    operation({
+      id: 'listCalls',
+      method: 'GET',
+      path: '/api/v1beta/calls',
+      tag: 'endpoints',
+      summary: 'List the last calls through the endpoints of the manager',
+      answers: {
+        200: { description: 'at most 500 calls, oldest first', schema: z.strictObject({ calls: z.array(call) }) },
+      },
+      problems: [],
+      run: async () => ({ status: 200, body: { calls: feed.recent() } }),
+    }),
+    operation({
+      id: 'followCalls',
+      method: 'GET',
+      path: '/api/v1beta/calls/stream',
+      tag: 'endpoints',
+      summary: 'Follow the calls through the endpoints of the manager',
+      description:
+        'Server-sent events `calls` with the body of the list; the id of an event is the seq of its last call.',
+      query: z.strictObject({
+        after: z.coerce.number().int().min(0).default(0).describe('seq of the last known call'),
+      }),
+      answers: { 200: { description: 'events', mediaType: 'text/event-stream' } },
+      problems: ['too_many_streams'],
+      timeLimit: 'stream',
+      async run({ query: { after }, context: { signal } }) {
+        return { status: 200, stream: events(feed.follow(after, signal)) };
+      },
+    }),
+  ];
+}
+
+async function* events(batches: AsyncIterable<readonly RecentCall[]>): AsyncGenerator<string> {
+  yield 'retry: 2000\n\n';
+  for await (const calls of batches) {
+    yield `id: ${calls.at(-1)?.seq ?? 0}\nevent: calls\ndata: ${JSON.stringify({ calls })}\n\n`;
+  }
+}

@@ -1,0 +1,36 @@
+import type { PlanInput } from '@toolmgr/core';
+import { RECENT_CALLS } from '../../http/recent-calls/plugin.ts';
+
+/** What an endpoint of the manager serves: the running workloads of a group, or one of them under its own names. */
+export interface EndpointTarget {
+  readonly kind: 'groups' | 'workloads';
+  readonly name: string;
+}
+
+/** Path of an endpoint, e.g. `/mcp/groups/default`. Names need no escapes. */
+export function endpointPath({ kind, name }: EndpointTarget): string {
+  return `/mcp/${kind}/${name}`;
+}
+
+/** The plan of an endpoint. Policies of a workload stay in force: it is called through its own proxy. Pure. */
+export function endpointPlan(
+  target: EndpointTarget,
+  { stateDir, loopback }: { readonly stateDir: string; readonly loopback: boolean },
+): PlanInput {
+  const source = { [target.kind === 'groups' ? 'group' : 'workload']: target.name, stateDir };
+  const names =
+    target.kind === 'groups'
+      ? {}
+      : { conflictResolution: 'priority', conflictResolutionConfig: { priorityOrder: [target.name] } };
+  return {
+    name: target.name,
+    endpoint: { path: endpointPath(target), ...(loopback ? {} : { loopback: false }) },
+    plugins: [
+      { use: 'incoming-auth/anonymous' },
+      { use: 'outgoing-auth/unauthenticated' },
+      { use: 'backend-sources/group', with: source },
+      { use: 'aggregation', with: names },
+      { use: RECENT_CALLS },
+    ],
+  };
+}

@@ -1,5 +1,6 @@
 import { causesOf, explainCause, GatewayFault } from '@toolmgr/core';
 import { Command, CommanderError } from 'commander';
+import { addServeCommand } from '../manager/main.ts';
 import { addRunCommands } from '../run/main.ts';
 import { addRegistryCommands } from '../run/registry/main.ts';
 import { prepareEngine } from '../shared/engine.ts';
@@ -49,6 +50,7 @@ export function createProgram(): Command {
   addRunCommands(program);
   addRegistryCommands(program);
   addSecretCommands(program);
+  addServeCommand(program);
   addVmcpCommands(program);
   addOperatorCommand(program);
   addPluginCommands(program);

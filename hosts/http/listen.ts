@@ -147,7 +147,13 @@ async function listen(server: PlainServer, { host, port, settings = FLAGS }: Add
   }
 }
 
-function explainListenError(code: string, host: string, port: number, settings: AddressSettings): string {
+/** Why an address cannot be bound, and what to do. `code` is of the system, e.g. `EADDRINUSE`. */
+export function explainListenError(
+  code: string,
+  host: string,
+  port: number,
+  settings: AddressSettings = FLAGS,
+): string {
   const explain = EXPLANATIONS[code as keyof typeof EXPLANATIONS];
   return explain === undefined ? `cannot listen on ${host}:${port} (${code})` : explain(host, port, settings);
 }
@@ -176,7 +182,8 @@ async function closeWithin(server: Server, graceMs: number): Promise<void> {
   }
 }
 
-function hostForUrl(host: string): string {
+/** The address as a client on this machine writes it in a URL. */
+export function hostForUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::' || host === '[::]') return '[::1]';
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;

@@ -219,7 +219,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   undici: ['core/http1/undici-client', 'plugins/shared', 'hosts/cli/client'],
   '@modelcontextprotocol/client': ['hosts/cli/client'],
   fastify: ['hosts/http', 'hosts/manager/http'],
-  'fastify-type-provider-zod': ['hosts/manager/http'],
   preact: ['hosts/manager/page'],
   '@preact/*': ['hosts/manager/page'],
   '@decimalturn/toml-patch': ['plugins/clients'],
@@ -293,7 +292,8 @@ const FORBIDDEN_NAMES = new Set(
   'utils helpers common misc types base manager service handler impl interfaces'.split(' '),
 );
 /** The third host is named `manager`, and so are folders that mirror it. */
-const NAMED_MANAGER = /^(hosts|test\/hosts|test\/golden\/plan|test\/requirements|docs\/.*)\/manager(\/|\.|$)/;
+const NAMED_MANAGER =
+  /^(hosts|test\/hosts|test\/support|test\/golden\/plan|test\/requirements|docs\/.*)\/manager(\/|\.|$)/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*$/;
 
 function nameFaults(path: string): readonly string[] {

@@ -8,6 +8,8 @@ export interface OperationContext {
   readonly signal: AbortSignal;
   /** Name of the caller for logs. */
   readonly caller: string;
+  /** `Last-Event-ID` of a client that opens an event stream again. */
+  readonly lastEventId?: string | undefined;
   readonly jobs: Jobs;
   readonly publish: PublishEvent;
 }

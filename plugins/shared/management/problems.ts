@@ -20,6 +20,7 @@ export const PROBLEMS = {
   unprocessable: { status: 422, title: 'The request is valid but cannot be carried out' },
   upstream_rate_limited: { status: 429, title: 'The remote service allows no more requests now' },
   too_many_streams: { status: 429, title: 'Too many streams are open' },
+  headers_too_large: { status: 431, title: 'The header is too large' },
   internal_error: { status: 500, title: 'The manager failed' },
   not_implemented: { status: 501, title: 'This is not available here' },
   upstream_failed: { status: 502, title: 'The remote service gave no usable answer' },
@@ -28,6 +29,7 @@ export const PROBLEMS = {
   registry_unavailable: { status: 503, title: 'The registry is not available' },
   engine_unavailable: { status: 503, title: 'No container engine answers' },
   stopping: { status: 503, title: 'The manager is stopping' },
+  time_limit: { status: 504, title: 'The operation took longer than its time limit' },
   upstream_timeout: { status: 504, title: 'The remote service did not answer in time' },
 } as const satisfies Record<string, { readonly status: number; readonly title: string }>;
 

@@ -1,0 +1,121 @@
+import { randomBytes } from 'node:crypto';
+import type { Log } from '@toolmgr/core';
+import type { Operation } from '@toolmgr/plugins/management';
+import { isLoopbackHost, LOOPBACK_NAMES } from '../http/listen.ts';
+import { createEventHub } from './events/event-hub.ts';
+import { eventOperations } from './events/operations.ts';
+import { type Access, socketAccess, tokenAccess } from './http/access.ts';
+import { createApp, type ManagerApp, type OpenRoutes } from './http/create-app.ts';
+import { listenOnPort, listenOnSocket } from './http/listen.ts';
+import { createPageTokens, type PageTokens } from './http/page-tokens.ts';
+import { pageCodeOperation, pageSignInOperation } from './http/sign-in-operations.ts';
+import { createJobs, type JobTable } from './jobs/jobs.ts';
+import { jobOperations } from './jobs/operations.ts';
+import { type ManagerParts, managerOperations } from './plan.ts';
+import { claimState } from './server-files/discovery-file.ts';
+import { openServerFolder } from './server-files/own-folder.ts';
+import { openToken } from './server-files/token-file.ts';
+
+/** How a manager is opened. */
+export interface ManagerOptions {
+  readonly state: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly log: Log;
+  readonly listen: { readonly socket: string } | { readonly host: string; readonly port: number };
+  /** More names that `Host` may have. */
+  readonly allowedHosts?: readonly string[];
+  /** The features; default: all. */
+  readonly features?: (parts: ManagerParts) => readonly Operation[];
+  /** Replaces the token, e.g. by tokens of an identity provider. */
+  readonly access?: Access;
+  readonly openRoutes?: readonly OpenRoutes[];
+  /** Answers that do not fit their schema become faults: for tests. */
+  readonly checksAnswers?: boolean;
+}
+
+/** A manager that serves. */
+export interface Manager extends AsyncDisposable {
+  /** `http://host:port` or `unix:///path`. */
+  readonly url: string;
+  readonly token: string;
+  readonly pageTokens: PageTokens;
+  /** Every operation that is served. */
+  readonly operations: readonly Operation[];
+  /** Ends streams, cancels long work, waits for answers, removes the discovery file. Workloads run on. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the manager of a state folder and serves it.
+ * @throws UsageError when another manager runs or a file is not safe; GatewayFault LISTEN_FAILED
+ */
+export async function openManager(options: ManagerOptions): Promise<Manager> {
+  const { state, env, version, log, listen } = options;
+  await openServerFolder(state);
+  const claim = await claimState(state);
+  const stopping = new AbortController();
+  try {
+    const token = await openToken(state);
+    const pageTokens = createPageTokens(token);
+    const hub = createEventHub(randomBytes(4).toString('hex'));
+    const jobs = createJobs(hub.publish, log);
+    const parts: ManagerParts = { state, env, version, jobs, log, publish: hub.publish, signal: stopping.signal };
+    const features = options.features ?? managerOperations;
+    const operations = [
+      ...features(parts),
+      ...jobOperations(jobs),
+      ...eventOperations(hub),
+      pageCodeOperation(pageTokens),
+    ];
+    const onSocket = 'socket' in listen;
+    const nonce = randomBytes(16).toString('hex');
+    const app = await createApp({
+      operations,
+      openOperations: [pageSignInOperation(pageTokens)],
+      access: options.access ?? (onSocket ? socketAccess : tokenAccess(token, pageTokens.isPageToken)),
+      host: {
+        jobs,
+        publish: hub.publish,
+        log,
+        signal: stopping.signal,
+        ...(options.checksAnswers === undefined ? {} : { checksAnswers: options.checksAnswers }),
+      },
+      version,
+      nonce,
+      ...(options.openRoutes === undefined ? {} : { openRoutes: options.openRoutes }),
+      ...hostNames(options),
+    });
+    const url = onSocket ? await listenOnSocket(app, listen.socket) : await listenOnPort(app, listen);
+    await claim.announce({ url, pid: process.pid, nonce, started_at: new Date().toISOString() });
+    let stopped: Promise<void> | undefined;
+    const stop = (): Promise<void> => {
+      stopped ??= stopAll(app, jobs, hub.close, stopping, claim.release);
+      return stopped;
+    };
+    return { url, token, pageTokens, operations, stop, [Symbol.asyncDispose]: stop };
+  } catch (cause) {
+    stopping.abort();
+    await claim.release();
+    throw cause;
+  }
+}
+
+function hostNames({ listen, allowedHosts = [] }: ManagerOptions) {
+  if ('socket' in listen) return {};
+  return { allowedHosts: [...LOOPBACK_NAMES, ...allowedHosts], allowsAddresses: !isLoopbackHost(listen.host) };
+}
+
+async function stopAll(
+  app: ManagerApp,
+  jobs: JobTable,
+  closeStreams: () => void,
+  stopping: AbortController,
+  release: () => Promise<void>,
+): Promise<void> {
+  stopping.abort();
+  closeStreams();
+  await jobs.stop();
+  await app.close();
+  await release();
+}

@@ -1,0 +1,22 @@
+import type { Log } from '@toolmgr/core';
+import type { Jobs, Operation, PublishEvent } from '@toolmgr/plugins/management';
+import { versionOperation } from './version-operation.ts';
+
+/** What the features of the manager get from its host. */
+export interface ManagerParts {
+  /** The state folder, which the commands also use. */
+  readonly state: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly version: string;
+  readonly jobs: Jobs;
+  /** For changes that no operation makes, e.g. by the supervisor. */
+  readonly publish: PublishEvent;
+  readonly log: Log;
+  /** Ends when the manager stops. */
+  readonly signal: AbortSignal;
+}
+
+/** The operations of all features. Each feature adds one line. */
+export function managerOperations(parts: ManagerParts): readonly Operation[] {
+  return [versionOperation(parts.version)];
+}

@@ -1,0 +1,63 @@
+import { createLog, untilAborted } from '@toolmgr/core';
+import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { isLoopbackHost } from '../http/listen.ts';
+import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
+import { stopSignal } from '../shared/stop-signal.ts';
+import { stderr } from '../shared/terminal.ts';
+import { UsageError } from '../shared/usage-error.ts';
+import { VERSION } from '../shared/version.ts';
+import { type Manager, openManager } from './open-manager.ts';
+import { openRunningPage, pageLink, showPage } from './open-page.ts';
+import { tokenPath } from './server-files/token-file.ts';
+
+/** Flags of `toolmgr serve`. */
+export interface ServeFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly socket?: string;
+  readonly allowHost?: readonly string[];
+  readonly open?: boolean;
+  readonly debug?: boolean;
+}
+
+/**
+ * Serves the manager until a signal stops it. Workloads run on afterwards.
+ * @throws UsageError and GatewayFault with a message for the user, before anything is served
+ */
+export async function serve(flags: ServeFlags): Promise<void> {
+  const log = createLog(flags.debug ? 'debug' : 'info', (line) => process.stderr.write(line));
+  using _ = logUnhandledRejections(log);
+  if (flags.open && flags.socket !== undefined)
+    throw new UsageError('--open needs a port: no browser opens a unix socket');
+  using stop = stopSignal();
+  const state = stateDir();
+  if (flags.open && (await openRunningPage(state))) return;
+  await using manager = await openManager({
+    state,
+    env: process.env,
+    version: VERSION,
+    log,
+    listen: flags.socket === undefined ? { host: flags.host, port: flags.port } : { socket: flags.socket },
+    ...(flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }),
+  });
+  await announce(manager, state, flags);
+  await untilAborted(stop.signal);
+}
+
+async function announce(
+  { url, pageTokens }: Manager,
+  state: string,
+  { host, socket, open }: ServeFlags,
+): Promise<void> {
+  stderr.line(`toolmgr: the workload manager serves ${url} (Ctrl-C stops it; workloads run on)`);
+  if (socket !== undefined) return;
+  if (!isLoopbackHost(host)) {
+    stderr.line(
+      `${stderr.yellow('warning')} ${host} is reachable by other machines, and the token is sent without encryption: everyone who has it may run programs as you`,
+    );
+  }
+  stderr.line(`toolmgr: the token is in ${tokenPath(state)}`);
+  const { code } = pageTokens.newCode();
+  if (open) return showPage(url, code);
+  stderr.line(`toolmgr: the page, once within 5 minutes: ${pageLink(url, code)}`);
+}

@@ -1,0 +1,74 @@
+import { operation, problem } from '@toolmgr/plugins/management';
+import { expect, it } from 'vitest';
+import { z } from 'zod';
+import { startManager } from '../../../support/manager.ts';
+
+const greet = operation({
+  id: 'greet',
+  method: 'POST',
+  path: '/api/v1beta/greetings/{name}',
+  tag: 'test',
+  summary: 'Greet',
+  params: z.strictObject({ name: z.string().max(10) }),
+  query: z.strictObject({ loud: z.enum(['true', 'false']).optional() }),
+  body: z.strictObject({ language: z.enum(['en', 'de']), greeting: z.string().optional() }),
+  answers: { 200: { description: 'a greeting', schema: z.strictObject({ text: z.string() }) } },
+  problems: ['conflict'],
+  async run({ path, body }) {
+    if (path.name === 'taken') return problem('conflict', 'taken is greeted already');
+    return { status: 200, body: { text: `${body.language} ${path.name}` } };
+  },
+});
+
+const wrong = operation({
+  id: 'wrong',
+  method: 'GET',
+  path: '/api/v1beta/greetings/wrong',
+  tag: 'test',
+  summary: 'Answer with a wrong body',
+  answers: { 200: { description: 'a text', schema: z.string() } },
+  problems: [],
+  async run() {
+    return { status: 200, body: 5 };
+  },
+});
+
+it('serves an operation and refuses what does not fit its schemas, with each faulty member', async () => {
+  await using manager = await startManager({ operations: [greet, wrong] });
+  const good = await manager.request('POST', '/api/v1beta/greetings/you', { language: 'en' });
+  expect([good.status, good.body]).toEqual([200, { text: 'en you' }]);
+
+  const bad = await manager.request('POST', '/api/v1beta/greetings/much-too-long?lowd=true', { langage: 'en' });
+  expect(bad.headers.get('content-type')).toContain('application/problem+json');
+  expect(bad.body).toMatchObject({ status: 400, code: 'bad_request' });
+  expect(bad.body.errors).toEqual([
+    { in: 'path', path: 'name', detail: 'too big: expected string to have <=10 characters' },
+    { in: 'query', path: '', detail: 'unknown key "lowd", did you mean "loud"?' },
+    { in: 'body', path: 'language', detail: 'invalid option: expected one of "en"|"de"' },
+    { in: 'body', path: '', detail: 'unknown key "langage", did you mean "language"?' },
+  ]);
+
+  const refused = await manager.request('POST', '/api/v1beta/greetings/taken', { language: 'en' });
+  expect(refused.body).toMatchObject({ status: 409, code: 'conflict', detail: 'taken is greeted already' });
+  expect((await manager.request('POST', '/api/v1beta/greetings/you')).body).toMatchObject({
+    status: 400,
+    detail: 'body: a JSON body is required',
+  });
+});
+
+it('answers errors of the host as problems', async () => {
+  await using manager = await startManager({ operations: [greet, wrong] });
+  const codeOf = async (method: string, path: string, headers?: Record<string, string>) => {
+    const { status, body } = await manager.request(method, path, undefined, headers);
+    return [status, body.code];
+  };
+  expect(await codeOf('GET', '/api/v1beta/nothing')).toEqual([404, 'not_found']);
+  expect(await codeOf('GET', '/api/v1beta/greetings/%zz')).toEqual([400, 'bad_request']);
+  expect(await codeOf('POST', `/api/v1beta/greetings/${'x'.repeat(3_000)}`)).toEqual([414, 'uri_too_long']);
+  expect(await codeOf('GET', `/api/v1beta/greetings/${'x'.repeat(9_000)}`)).toEqual([414, 'uri_too_long']);
+  expect(await codeOf('GET', '/api/v1beta/greetings/wrong')).toEqual([500, 'internal_error']);
+  const other = await manager.request('DELETE', '/api/v1beta/greetings/you');
+  expect([other.status, other.headers.get('allow')]).toEqual([405, 'POST']);
+  const hidden = await manager.request('POST', '/api/v1beta/greetings/wrong', { language: 'en' });
+  expect([hidden.status, hidden.headers.get('allow')]).toEqual([405, 'HEAD, GET']);
+});

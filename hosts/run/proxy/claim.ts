@@ -20,7 +20,7 @@ export interface Claim {
    */
   report(change: Omit<StatusChange, 'proxy' | 'runId' | 'startedAtMs' | 'generation'>): Promise<void>;
   /** Writes the last status, also after a stop was requested. Without effect when another process has the workload. */
-  finish(change: Pick<StatusChange, 'status' | 'message'>): Promise<void>;
+  finish(change: Pick<StatusChange, 'status' | 'message' | 'desired'>): Promise<void>;
 }
 
 /**
@@ -65,7 +65,13 @@ export async function claimWorkload(
     async finish(change) {
       await changeStatus(state, name, ({ status }) =>
         // another proxy may have taken over, e.g. while this machine was suspended
-        status.runId === runId ? { ...change, ...(status.port === undefined ? {} : { port: status.port }) } : undefined,
+        status.runId === runId
+          ? {
+              ...change,
+              ...(status.port === undefined ? {} : { port: status.port }),
+              ...(status.by === undefined ? {} : { by: status.by }),
+            }
+          : undefined,
       );
     },
   };

@@ -14,6 +14,8 @@ export interface WantedPort {
   readonly requested: number | undefined;
   /** Port of the last start. */
   readonly remembered: number | undefined;
+  /** A remembered port is as good as a requested one. */
+  readonly keepsPort?: boolean;
   readonly routes: readonly HostRoute[];
   readonly allowedHosts?: readonly string[];
 }
@@ -22,11 +24,12 @@ export interface WantedPort {
  * Binds first and returns the port afterwards, so that no other program can take it in between.
  *
  * A requested port must be free. A remembered port is used again, because clients know it; if another program has it now,
- * any free port is taken.
+ * any free port is taken unless `keepsPort`.
  * @throws GatewayFault LISTEN_FAILED naming the holder of the port, if known, and what to do
  */
 export async function listenForWorkload(wanted: WantedPort): Promise<Served> {
-  const { gateway, host, requested, remembered, routes, allowedHosts } = wanted;
+  const { gateway, host, remembered, keepsPort = false, routes, allowedHosts } = wanted;
+  const requested = wanted.requested || (keepsPort ? remembered : undefined);
   const on = (port: number): Promise<Served> =>
     serveGateway(gateway, { host, port, routes, ...(allowedHosts === undefined ? {} : { allowedHosts }) });
   if (requested) {

@@ -1,4 +1,4 @@
-// The detached proxy of one workload: `node proxy-main.ts NAME GENERATION`, with the state folder in TOOLMGR_STATE_DIR.
+// The detached proxy of one workload: `node proxy-main.ts NAME GENERATION [keeps-port]`, with the state folder in TOOLMGR_STATE_DIR.
 import { join } from 'node:path';
 import { createLog, explainCause } from '@toolmgr/core';
 import {
@@ -17,7 +17,7 @@ import { PROXY_REFUSED } from './proxy-refused.ts';
 
 prepareEngine();
 const state = stateDir();
-const [, , name = '', generation] = process.argv;
+const [, , name = '', generation, keepsPort] = process.argv;
 process.title = `toolmgr proxy ${name}`;
 const file = openLogFile(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog));
 const config = (await readWorkload(state, name))?.config;
@@ -40,6 +40,7 @@ log.info('the proxy starts', { workload: name, pid: process.pid });
 const end = await runProxy({
   ...{ state, name, log, signal: stopping.signal },
   ...(generation === undefined ? {} : { generation: Number(generation) }),
+  keepsPort: keepsPort === 'keeps-port',
 });
 const { status, message: reason, ...more } = { message: undefined, ...end };
 log.info('the proxy ended', { workload: name, status, ...(reason === undefined ? {} : { reason }), ...more });

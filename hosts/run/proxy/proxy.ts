@@ -39,6 +39,8 @@ export interface ProxyRun {
   readonly isSupervised?: boolean;
   /** The start that this proxy was made for; without it the proxy makes the start itself. */
   readonly generation?: number;
+  /** Fails when another program has the port of the last start. */
+  readonly keepsPort?: boolean;
 }
 
 /** How a proxy ended: by its signal, with its program, or by an error. The exit code is that of the program. */
@@ -75,9 +77,10 @@ function endOfRun({ isSupervised }: ProxyRun): { readonly stopMs?: number } {
   return isSupervised ? { stopMs: SUPERVISED_STOP_MS } : {};
 }
 
-function statusOf(end: Ended): Pick<StatusChange, 'status' | 'message'> {
+function statusOf(end: Ended): Pick<StatusChange, 'status' | 'message' | 'desired'> {
   if (end.status === 'error') return { status: 'error', message: end.message };
-  if (end.status === 'stopped') return end;
+  // with a message the user has removed its container
+  if (end.status === 'stopped') return end.message === undefined ? end : { ...end, desired: 'stopped' };
   return end.exitCode === 0 ? { status: 'stopped' } : { status: 'error', message: `its program ended (${end.how})` };
 }
 
@@ -112,6 +115,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
       host: config.host,
       requested: config.port,
       remembered: claim.port,
+      keepsPort: run.keepsPort === true,
       routes: statusRoutes(run.isSupervised ? readyWithServer(gateway) : gateway, {
         version: VERSION,
         groupRef: config.group,

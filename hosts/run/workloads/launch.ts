@@ -37,27 +37,36 @@ export interface DetachedProxy {
 /**
  * Starts a workload's proxy in its own process session, so that it outlives this process.
  *
- * Its command line holds only the name. It gets the key of the encrypted secrets through a pipe, and never their password.
+ * Its command line holds only the name. With `keepsPort` it fails when another program has the port of the last start. It gets the key of the encrypted secrets through a pipe, and never their password.
  */
-export function detachProxy(state: string, name: string, generation: number, key?: FileKey): DetachedProxy {
+export function detachProxy(
+  state: string,
+  name: string,
+  { generation }: RequestedStart,
+  { key, keepsPort = false }: { readonly key?: FileKey | undefined; readonly keepsPort?: boolean | undefined },
+): DetachedProxy {
   const main = fileURLToPath(
     new URL(import.meta.url.endsWith('.ts') ? '../proxy/proxy-main.ts' : '../proxy/proxy-main.js', import.meta.url),
   );
   const log = openSync(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog), 'a', 0o600);
   let ended: string | undefined;
   try {
-    const child = spawn(process.execPath, [...SOURCE_FLAGS, main, name, String(generation)], {
-      detached: true,
-      stdio: [key === undefined ? 'ignore' : 'pipe', log, log],
-      cwd: '/', // a folder that is never removed or unmounted
-      // the cache saves the memory of a compiler: 30 MB for TypeScript sources
-      env: {
-        NODE_COMPILE_CACHE: compileCacheDir(),
-        ...process.env,
-        TOOLMGR_STATE_DIR: state,
-        [PASSWORD_VARIABLE]: undefined,
+    const child = spawn(
+      process.execPath,
+      [...SOURCE_FLAGS, main, name, String(generation), ...(keepsPort ? ['keeps-port'] : [])],
+      {
+        detached: true,
+        stdio: [key === undefined ? 'ignore' : 'pipe', log, log],
+        cwd: '/', // a folder that is never removed or unmounted
+        // the cache saves the memory of a compiler: 30 MB for TypeScript sources
+        env: {
+          NODE_COMPILE_CACHE: compileCacheDir(),
+          ...process.env,
+          TOOLMGR_STATE_DIR: state,
+          [PASSWORD_VARIABLE]: undefined,
+        },
       },
-    });
+    );
     child.once('error', (cause) => {
       ended = cause.message;
     });

@@ -11,8 +11,8 @@ import {
 import { logInFirst } from '../login/log-in-first.ts';
 import { keyForStart } from '../secrets/start-secrets.ts';
 import { lastLines, logEnds } from './last-lines.ts';
-import { detachProxy, type Launched, type RequestedStart, waitUntilRunning } from './launch.ts';
-import { stopWorkload } from './stop.ts';
+import { detachProxy, INTERRUPTED, type Launched, type RequestedStart, waitUntilRunning } from './launch.ts';
+import { releaseWorkload, stopWorkload } from './stop.ts';
 import type { StartWork } from './work.ts';
 
 /** A start that failed: the reason, and the last lines of output. */
@@ -33,13 +33,15 @@ export async function startWorkload(state: string, config: RunConfig, work: Star
     const from = await logEnds(state, name);
     const start = await requestStart(state, name);
     if ('refused' in start) return failed(start.refused);
-    const problem = start.isOurs ? await logInFirst(state, name, work) : undefined;
+    const problem = start.isOurs && !work.supervised ? await logInFirst(state, name, work) : undefined;
     if (problem !== undefined) {
       await stopWorkload(state, name, { generation: start.generation });
       return failed(problem);
     }
     const proxy = start.isOurs
-      ? { proxy: detachProxy(state, name, start.generation, await keyForStart(state, config)) }
+      ? {
+          proxy: detachProxy(state, name, start, { key: await keyForStart(state, config), keepsPort: work.supervised }),
+        }
       : {};
     work.report(`${name} starts`);
     const launched = await waitUntilRunning(
@@ -50,12 +52,25 @@ export async function startWorkload(state: string, config: RunConfig, work: Star
       signal,
     );
     if (launched.kind === 'running') return launched;
-    if (start.isOurs) await stopWorkload(state, name, { generation: start.generation });
+    if (start.isOurs) {
+      const again = launched.reason === INTERRUPTED ? {} : { again: {} };
+      await stopWorkload(state, name, { generation: start.generation, ...again });
+      await noteFailure(state, name, launched.reason);
+    }
     return { ...launched, lines: await lastLines(state, name, from, launched.reason) };
   } catch (cause) {
-    if (cause instanceof GatewayFault) return failed(cause.message);
-    throw cause;
+    if (!(cause instanceof GatewayFault)) throw cause;
+    if (work.supervised) await noteFailure(state, name, cause.message);
+    return failed(cause.message);
   }
+}
+
+/** Writes why a workload does not run although it should. */
+async function noteFailure(state: string, name: string, reason: string): Promise<void> {
+  await changeStatus(state, name, (now) => {
+    const move = transitions.failStart(now, reason);
+    return move !== undefined && 'change' in move ? move.change : undefined;
+  });
 }
 
 /** What a start or restart found and did. */
@@ -84,12 +99,17 @@ async function startAgain(state: string, name: string, work: StartWork, stopsFir
   if (alive && !stopsFirst && !needsLogin && status.status !== 'starting' && status.status !== 'stopping') {
     return { kind: 'unchanged', record };
   }
-  if (stopsFirst || needsLogin || status.status === 'stopping') {
-    if (alive) work.report(`${name} stops`);
-    const outcome = await stopWorkload(state, name);
-    if (outcome.kind === 'left') return failed(outcome.problem);
+  const by = await markProcess(process.pid);
+  try {
+    if (stopsFirst || needsLogin || status.status === 'stopping') {
+      if (alive) work.report(`${name} stops`);
+      const outcome = await stopWorkload(state, name, { again: { by } });
+      if (outcome.kind === 'left') return failed(outcome.problem);
+    }
+    return await startWorkload(state, config, work);
+  } finally {
+    await releaseWorkload(state, name, by);
   }
-  return startWorkload(state, config, work);
 }
 
 function failed(reason: string): FailedStart {

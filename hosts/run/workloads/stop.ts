@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { explainCause } from '@toolmgr/core';
 import {
   changeStatus,
+  desiredOf,
   isRunning,
+  type ProcessMark,
   type Transition,
   transitions,
   type WorkloadRecord,
@@ -20,6 +22,8 @@ export interface StopOptions {
   readonly graceMs?: number;
   /** Stops only this start; a later one is left alone. */
   readonly generation?: number;
+  /** The user wants no stop: it is started again. `by` is the process that will do it, which keeps others from it. */
+  readonly again?: { readonly by?: ProcessMark | undefined };
 }
 
 /**
@@ -31,12 +35,12 @@ export interface StopOptions {
 export async function stopWorkload(
   state: string,
   name: string,
-  { graceMs = GRACE_MS, generation }: StopOptions = {},
+  { graceMs = GRACE_MS, generation, again }: StopOptions = {},
 ): Promise<StopOutcome> {
   let isOther = false;
   const record = await changeStatus(state, name, (now) => {
     isOther = generation !== undefined && (now.status.generation ?? 0) !== generation;
-    return isOther ? undefined : changeOf(transitions.requestStop(now));
+    return isOther ? undefined : changeOf(transitions.requestStop(now, stopOf(now, again)));
   });
   if (record === undefined) return { kind: 'gone' };
   if (isOther) return { kind: 'idle' };
@@ -52,6 +56,16 @@ export async function stopWorkload(
   await changeStatus(state, name, (now) => changeOf(transitions.finishStop(now, status.runId, alive || left > 0)));
   if (problem !== undefined) return { kind: 'left', problem };
   return { kind: alive || left > 0 ? 'stopped' : 'idle' };
+}
+
+/** Ends the hold of a stop with `again`, when its start is not made. Without effect after it was. */
+export async function releaseWorkload(state: string, name: string, by: ProcessMark | undefined): Promise<void> {
+  if (by !== undefined) await changeStatus(state, name, (now) => changeOf(transitions.release(now, by)));
+}
+
+function stopOf({ status }: WorkloadRecord, again: StopOptions['again']) {
+  if (again === undefined) return {};
+  return { desired: desiredOf(status), ...(again.by === undefined ? {} : { by: again.by }) };
 }
 
 function changeOf(move: Transition) {

@@ -19,6 +19,8 @@ export interface LoginPage {
 
 /** How a caller follows a start. */
 export interface StartWork extends Work {
+  /** It ran before: it gets the same port or fails, the user is not asked to log in, and the record says why it failed. */
+  readonly supervised?: boolean;
   /** About once a second with the seconds that have passed. */
   onSecond?(seconds: number): void;
   /** Instead of a step. */

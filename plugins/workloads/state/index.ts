@@ -33,6 +33,8 @@ export { servesSse } from './run-config-conflicts.ts';
 export { type Transition, transitions } from './transitions.ts';
 export { RESERVED_WORKLOAD_NAMES, workloadName } from './workload-name.ts';
 export {
+  type DesiredState,
+  desiredOf,
   readWorkload,
   readWorkloads,
   stateDir,

@@ -5,6 +5,7 @@ import { atomicWrite, syncFolder, writeSynced } from './atomic-write.ts';
 import { withLock } from './lock.ts';
 import type { RunConfig } from './run-config.ts';
 import {
+  desiredOf,
   readWorkload,
   WORKLOAD_FILES,
   type WorkloadRecord,
@@ -14,7 +15,7 @@ import {
 } from './workload-record.ts';
 import type { WorkloadSecretsFile } from './workload-secret-store.ts';
 
-/** The new status; other members are added. `generation` stays as it is when it is not given. */
+/** The new status; other members are added. `generation` and `desired` stay as they are when they are not given. */
 export type StatusChange = Omit<WorkloadStatus, 'format' | 'updatedAtMs' | 'id'>;
 
 /**
@@ -66,7 +67,11 @@ export async function changeStatus(
     const next = change(now);
     if (next === undefined) return now;
     const { id, generation } = now.status;
-    const kept = { ...(id === undefined ? {} : { id }), ...(generation === undefined ? {} : { generation }) };
+    const kept = {
+      desired: desiredOf(now.status),
+      ...(id === undefined ? {} : { id }),
+      ...(generation === undefined ? {} : { generation }),
+    };
     await atomicWrite(join(workloadDir(state, name), WORKLOAD_FILES.status), textOf(dated({ ...kept, ...next })));
     await notifyWatchers(state);
     return readWorkload(state, name);

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { explainIssues } from '@toolmgr/core';
 import { z } from 'zod';
-import { isRunning } from './process-identity.ts';
+import { isRunning, type ProcessMark } from './process-identity.ts';
 import { readRunConfig } from './read-run-config.ts';
 import type { RunConfig } from './run-config.ts';
 import { workloadName } from './workload-name.ts';
@@ -25,9 +25,11 @@ export const workloadStatus = z.strictObject({
     'error',
     'unknown',
   ]),
+  /** What should be, whatever the status is. */
+  desired: z.enum(['running', 'stopped']).optional(),
   /** The proxy process; absent when it should not run. */
   proxy: processMark.optional(),
-  /** The command that starts or removes the workload, while it has no proxy. */
+  /** The command that starts, restarts, changes or removes the workload, while it has no proxy. */
   by: processMark.optional(),
   /** Identifies this record: a later workload of the same name has another one. */
   id: z.string().optional(),
@@ -49,6 +51,22 @@ export const workloadStatus = z.strictObject({
 /** The last status that a workload's proxy wrote. */
 export type WorkloadStatus = z.output<typeof workloadStatus>;
 
+/** What should be. */
+export type DesiredState = NonNullable<WorkloadStatus['desired']>;
+
+/** What should be, also by a record of a version that did not write it. Pure. */
+export function desiredOf({ desired, status }: WorkloadStatus): DesiredState {
+  return desired ?? (RUNNING.has(status) ? 'running' : 'stopped');
+}
+
+const RUNNING: ReadonlySet<WorkloadStatus['status']> = new Set([
+  'starting',
+  'running',
+  'unhealthy',
+  'unauthenticated',
+  'auth_retrying',
+]);
+
 /** One workload on disk, with the real state of its proxy. */
 export interface WorkloadRecord {
   readonly name: string;
@@ -58,6 +76,8 @@ export interface WorkloadRecord {
   readonly status: WorkloadStatus;
   /** The proxy process runs right now. */
   readonly alive: boolean;
+  /** The command that works on it, which runs right now. */
+  readonly heldBy?: ProcessMark;
 }
 
 /** File names inside a workload's folder. */
@@ -122,7 +142,8 @@ export async function readWorkload(state: string, name: string): Promise<Workloa
   const { proxy, by } = status.value;
   const alive = proxy !== undefined && (await isRunning(proxy));
   const isWorkedOn = by !== undefined && (await isRunning(by));
-  return { name, config: config.value, status: correctedStatus(status.value, alive, isWorkedOn), alive };
+  const held = isWorkedOn ? { heldBy: by } : {};
+  return { name, config: config.value, status: correctedStatus(status.value, alive, isWorkedOn), alive, ...held };
 }
 
 const READ_TRIES = 5; // then the record is damaged

@@ -34,7 +34,7 @@ interface SourceTree {
 }
 
 function treeFrom(files: ReadonlyMap<string, string>): SourceTree {
-  const paths = [...files.keys()].filter((path) => /^(core|plugins|hosts|examples|test|scripts)\/.*\.ts$/.test(path));
+  const paths = [...files.keys()].filter((path) => /^(core|plugins|hosts|examples|test|scripts)\/.*\.tsx?$/.test(path));
   const sources = new Map(
     paths.map((path) => {
       const tokens = tokensOf(files.get(path) ?? '');
@@ -221,6 +221,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   fastify: ['hosts/http', 'hosts/manager/http'],
   preact: ['hosts/manager/page'],
   '@preact/*': ['hosts/manager/page'],
+  vite: [],
   '@decimalturn/toml-patch': ['plugins/clients'],
   'isomorphic-git': ['plugins/skills'],
   '@fastify/http-proxy': ['hosts/run'],
@@ -300,7 +301,7 @@ function nameFaults(path: string): readonly string[] {
   if (!/^(core|plugins|hosts|examples|test|scripts)\//.test(path) || NAMED_MANAGER.test(path)) return [];
   const parts = path.split('/');
   const forbidden = parts.map((part) => part.split('.')[0] ?? '').filter((word) => FORBIDDEN_NAMES.has(word));
-  const odd = path.endsWith('.ts') ? parts.filter((part) => !KEBAB.test(part)) : [];
+  const odd = /\.tsx?$/.test(path) ? parts.filter((part) => !KEBAB.test(part)) : [];
   return [
     ...forbidden.map((word) => `${path} uses the name '${word}', which says nothing`),
     ...odd.map((part) => `${path} has the part '${part}', which is not kebab-case`),

@@ -2,9 +2,13 @@ import { importsOf, type Token, tokensOf } from './source-text.ts';
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
+
+/** Sources that are bundled: what they import is needed when the package is made, not when it is used. */
+const BUNDLED = /^hosts\/manager\/page\/(?:main\.tsx$|(?:app|views|widgets)\/)/;
 
 const WORKSPACES = ['core', 'plugins', 'hosts'] as const;
 
@@ -23,7 +27,16 @@ export function declaredPackageFaults(files: ReadonlyMap<string, string>): reado
     ...WORKSPACES.flatMap((workspace) => {
       const tokens = tokensIn(files, workspace);
       const forPlugins = workspace === 'hosts' ? Object.keys(optional) : [];
-      return listFaults(workspace, manifests[workspace], tokens, new Set(forPlugins));
+      const { devDependencies, ...manifest } = manifests[workspace];
+      return [
+        ...listFaults(workspace, manifest, tokens, new Set(forPlugins)),
+        ...listFaults(
+          `${workspace} (bundled)`,
+          { dependencies: devDependencies },
+          bundledTokens(files, workspace),
+          new Set(),
+        ),
+      ];
     }),
     ...Object.keys(optional)
       .filter((name) => manifests.plugins.peerDependenciesMeta?.[name]?.optional !== true)
@@ -35,8 +48,18 @@ export function declaredPackageFaults(files: ReadonlyMap<string, string>): reado
 }
 
 function tokensIn(files: ReadonlyMap<string, string>, workspace: string): readonly Token[] {
-  const paths = [...files.keys()].filter((path) => path.startsWith(`${workspace}/`) && path.endsWith('.ts'));
-  return paths.flatMap((path) => tokensOf(files.get(path) ?? ''));
+  return tokensOfPaths(
+    files,
+    (path) => path.startsWith(`${workspace}/`) && path.endsWith('.ts') && !BUNDLED.test(path),
+  );
+}
+
+function bundledTokens(files: ReadonlyMap<string, string>, workspace: string): readonly Token[] {
+  return tokensOfPaths(files, (path) => path.startsWith(`${workspace}/`) && BUNDLED.test(path));
+}
+
+function tokensOfPaths(files: ReadonlyMap<string, string>, isWanted: (path: string) => boolean): readonly Token[] {
+  return [...files].filter(([path]) => isWanted(path)).flatMap(([, text]) => tokensOf(text));
 }
 
 function listFaults(

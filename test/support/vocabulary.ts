@@ -73,7 +73,7 @@ function splitIdentifiers(line: string): string {
 }
 
 const SOURCES =
-  /^(?:(?:core|plugins|hosts|examples|scripts|test|docs)\/.*\.(?:ts|js|mjs|cjs|md|ya?ml|go|py)|README\.md|CONTRIBUTING\.md)$/;
+  /^(?:(?:core|plugins|hosts|examples|scripts|test|docs)\/.*\.(?:tsx?|css|html|js|mjs|cjs|md|ya?ml|go|py)|README\.md|CONTRIBUTING\.md)$/;
 
 /** The list itself and its test. */
 const OWN_FILES: ReadonlySet<string> = new Set(['test/support/vocabulary.ts', 'test/vocabulary.test.ts']);

@@ -1,0 +1,121 @@
+import { ApiProblem } from './problem.ts';
+import { sendRequest } from './request.ts';
+import type * as shape from './shapes.ts';
+
+/** The operations that the page calls: method and path as the host's OpenAPI document has them. */
+export const CALLS = {
+  listWorkloads: ['GET', '/api/v1beta/workloads'],
+  createWorkload: ['POST', '/api/v1beta/workloads'],
+  getWorkload: ['GET', '/api/v1beta/workloads/{name}'],
+  exportWorkload: ['GET', '/api/v1beta/workloads/{name}/export'],
+  updateWorkload: ['POST', '/api/v1beta/workloads/{name}/edit'],
+  stopWorkload: ['POST', '/api/v1beta/workloads/{name}/stop'],
+  restartWorkload: ['POST', '/api/v1beta/workloads/{name}/restart'],
+  deleteWorkload: ['DELETE', '/api/v1beta/workloads/{name}'],
+  getWorkloadLogs: ['GET', '/api/v1beta/workloads/{name}/logs'],
+  getProxyLogs: ['GET', '/api/v1beta/workloads/{name}/proxy-logs'],
+  checkUpgrades: ['GET', '/api/v1beta/workloads/upgrade-check'],
+  applyUpgrade: ['POST', '/api/v1beta/workloads/{name}/upgrade'],
+  listGroups: ['GET', '/api/v1beta/groups'],
+  listRegistries: ['GET', '/api/v1beta/registry'],
+  listRegistryServers: ['GET', '/api/v1beta/registry/{name}/servers'],
+  getRegistryServer: ['GET', '/api/v1beta/registry/{name}/servers/{serverName}'],
+  refreshRegistry: ['POST', '/api/v1beta/registry/{name}/refresh'],
+  listClients: ['GET', '/api/v1beta/discovery/clients'],
+  registerClient: ['POST', '/api/v1beta/clients'],
+  unregisterClient: ['DELETE', '/api/v1beta/clients/{name}'],
+  getSecretProvider: ['GET', '/api/v1beta/secrets/default'],
+  setUpSecretProvider: ['POST', '/api/v1beta/secrets'],
+  listSecrets: ['GET', '/api/v1beta/secrets/default/keys'],
+  createSecret: ['POST', '/api/v1beta/secrets/default/keys'],
+  updateSecret: ['PUT', '/api/v1beta/secrets/default/keys/{key}'],
+  deleteSecret: ['DELETE', '/api/v1beta/secrets/default/keys/{key}'],
+  listSkills: ['GET', '/api/v1beta/skills'],
+  installSkill: ['POST', '/api/v1beta/skills'],
+  uninstallSkill: ['DELETE', '/api/v1beta/skills/{name}'],
+  getSkillContent: ['GET', '/api/v1beta/skills/content'],
+  syncSkills: ['POST', '/api/v1beta/skills/sync'],
+  upgradeSkills: ['POST', '/api/v1beta/skills/upgrade'],
+  listRegistrySkills: ['GET', '/registry/{registryName}/v0.1/x/dev.toolmgr/skills'],
+  getOperation: ['GET', '/api/v1beta/operations/{id}'],
+  cancelOperation: ['POST', '/api/v1beta/operations/{id}/cancel'],
+} as const satisfies Readonly<Record<string, readonly [string, string]>>;
+
+/** Name of an operation that the page calls. */
+export type CallName = keyof typeof CALLS;
+
+/** Bodies of the answers; operations that are not listed have none that the page reads. */
+interface Answers {
+  listWorkloads: { readonly workloads?: readonly shape.Workload[] | null };
+  createWorkload: { readonly name?: string; readonly port?: number };
+  getWorkload: Readonly<Record<string, unknown>>;
+  exportWorkload: Readonly<Record<string, unknown>>;
+  updateWorkload: { readonly name?: string; readonly port?: number };
+  checkUpgrades: { readonly results?: readonly shape.UpgradeCheck[] | null };
+  applyUpgrade: { readonly result?: shape.UpgradeCheck };
+  listGroups: { readonly groups?: readonly { readonly name: string }[] | null };
+  listRegistries: { readonly registries?: readonly shape.RegistrySummary[] | null };
+  listRegistryServers: {
+    readonly servers?: readonly shape.RegistryServer[] | null;
+    readonly remote_servers?: readonly shape.RegistryServer[] | null;
+  };
+  getRegistryServer: {
+    readonly is_remote?: boolean;
+    readonly server?: shape.RegistryServer;
+    readonly remote_server?: shape.RegistryServer;
+  };
+  listClients: { readonly clients?: readonly shape.ClientStatus[] | null };
+  getSecretProvider: shape.SecretProvider;
+  listSecrets: { readonly keys?: readonly shape.SecretKey[] | null };
+  listSkills: { readonly skills?: readonly shape.InstalledSkill[] | null };
+  getSkillContent: shape.SkillContent;
+  syncSkills: shape.SyncResult;
+  upgradeSkills: { readonly outcomes?: readonly shape.UpgradeOutcome[] | null };
+  listRegistrySkills: { readonly skills?: readonly shape.SkillRecord[] | null };
+  getOperation: shape.Operation;
+}
+
+/** What a call has beside its name. */
+export interface CallParts {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string | boolean | undefined>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal;
+}
+
+type AnswerOf<Name extends CallName> = Name extends keyof Answers ? Answers[Name] : unknown;
+
+/** Calls an operation and reads its JSON body. */
+export async function call<Name extends CallName>(name: Name, parts: CallParts = {}): Promise<AnswerOf<Name>> {
+  const { answer } = await started(name, parts);
+  return answer as AnswerOf<Name>;
+}
+
+/** Calls an operation that may answer 202; `operation` is then the id of the long work. */
+export async function started(
+  name: CallName,
+  parts: CallParts = {},
+): Promise<{ readonly answer: unknown; readonly operation: string | undefined }> {
+  const [method] = CALLS[name];
+  const response = await sendRequest(addressOf(name, parts), { method, body: parts.body, signal: parts.signal });
+  const location = response.status === 202 ? response.headers.get('location') : null;
+  return { answer: await bodyOf(response), operation: location?.split('/').pop() };
+}
+
+/** The address of a call. Members of the path are escaped. */
+export function addressOf(name: CallName, { path = {}, query = {} }: CallParts): string {
+  const filled = CALLS[name][1].replace(/\{(\w+)\}/g, (_, member: string) => encodeURIComponent(path[member] ?? ''));
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(given.map(([key, value]) => [key, String(value)])).toString();
+  return text === '' ? filled : `${filled}?${text}`;
+}
+
+async function bodyOf(response: Response): Promise<unknown> {
+  const text = await response.text();
+  if (text === '') return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ApiProblem('The host sent a body that is no JSON.', response.status, '');
+  }
+}

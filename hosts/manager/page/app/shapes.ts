@@ -1,0 +1,163 @@
+// What the page reads of the API's bodies. Every member may be absent: other versions of the host may leave it out.
+
+export interface Workload {
+  readonly name: string;
+  readonly status: string;
+  readonly status_context?: string;
+  readonly group?: string;
+  readonly package?: string;
+  readonly port?: number;
+  readonly proxy_mode?: string;
+  readonly remote?: boolean;
+  readonly tools?: readonly string[];
+  readonly transport_type?: string;
+  readonly url?: string;
+  readonly created_at?: string;
+  readonly started_at?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface UpgradeCheck {
+  readonly workload_name: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly current_image?: string;
+  readonly candidate_image?: string;
+  readonly env_var_drift?: { readonly added?: readonly EnvVar[]; readonly removed?: readonly EnvVar[] };
+  readonly config_drift?: Readonly<Record<string, { readonly from?: string; readonly to?: string }>>;
+}
+
+export interface EnvVar {
+  readonly name: string;
+  readonly description?: string;
+  readonly default?: string;
+  readonly required?: boolean;
+  readonly secret?: boolean;
+  readonly choices?: readonly string[];
+}
+
+/** An image server or a remote server of a registry. */
+export interface RegistryServer {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly overview?: string;
+  readonly image?: string;
+  readonly url?: string;
+  readonly transport?: string;
+  readonly tier?: string;
+  readonly status?: string;
+  readonly repository_url?: string;
+  readonly tags?: readonly string[];
+  readonly tools?: readonly string[];
+  readonly args?: readonly string[];
+  readonly env_vars?: readonly EnvVar[];
+  readonly headers?: readonly EnvVar[];
+  readonly permissions?: unknown;
+  readonly provenance?: { readonly repository_uri?: string; readonly signer_identity?: string };
+  readonly metadata?: { readonly stars?: number; readonly last_updated?: string };
+  readonly runnable?: boolean;
+  readonly reason?: string;
+}
+
+export interface RegistrySummary {
+  readonly name: string;
+  readonly type?: string;
+  readonly source?: string;
+  readonly server_count?: number;
+  readonly last_updated?: string;
+  readonly auth_status?: string;
+}
+
+export interface ClientStatus {
+  readonly client_type: string;
+  readonly installed?: boolean;
+  readonly registered?: boolean;
+  readonly supports_skills?: boolean;
+  readonly supports_plugins?: boolean;
+}
+
+export interface SecretProvider {
+  readonly name?: string;
+  readonly provider_type?: string;
+  readonly capabilities?: Readonly<Record<string, boolean>>;
+}
+
+export interface SecretKey {
+  readonly key: string;
+  readonly description?: string;
+}
+
+export interface InstalledSkill {
+  readonly metadata?: { readonly name?: string; readonly description?: string; readonly version?: string };
+  readonly reference?: string;
+  readonly digest?: string;
+  readonly scope?: string;
+  readonly status?: string;
+  readonly clients?: readonly string[];
+  readonly managed?: boolean;
+  readonly project_root?: string;
+  readonly installed_at?: string;
+  readonly unsigned?: boolean;
+  readonly provenance?: { readonly signer_identity?: string };
+}
+
+export interface SkillContent {
+  readonly name?: string;
+  readonly version?: string;
+  readonly description?: string;
+  readonly license?: string;
+  readonly body?: string;
+  readonly files?: readonly { readonly path: string; readonly size?: number }[];
+}
+
+export interface SkillRecord {
+  readonly namespace: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly version?: string;
+  readonly status?: string;
+}
+
+export interface SkillFailure {
+  readonly name: string;
+  readonly error?: string;
+  readonly reason?: string;
+}
+
+export interface SyncResult {
+  readonly already_current?: readonly string[];
+  readonly drifted?: readonly string[];
+  readonly installed?: readonly string[];
+  readonly missing?: readonly string[];
+  readonly never_managed?: readonly string[];
+  readonly pruned?: readonly string[];
+  readonly removed_from_lock?: readonly string[];
+  readonly failed?: readonly SkillFailure[];
+}
+
+export interface UpgradeOutcome {
+  readonly name: string;
+  readonly status: string;
+  readonly reason?: string;
+  readonly error?: string;
+  readonly old_digest?: string;
+  readonly new_digest?: string;
+  readonly new_resolved_reference?: string;
+}
+
+/** Long work of the host. */
+export interface Operation {
+  readonly id: string;
+  readonly title?: string;
+  readonly status: string;
+  readonly items?: readonly OperationItem[];
+}
+
+export interface OperationItem {
+  readonly name: string;
+  readonly status: string;
+  readonly steps?: readonly { readonly text: string }[];
+  readonly detail?: string;
+}

@@ -1,0 +1,13 @@
+import type { ComponentType } from 'preact';
+import type { ViewProps } from './view-props.ts';
+
+/** A view: its title, and its module, which is loaded when the view is first opened. */
+export interface View {
+  readonly title: string;
+  readonly load: () => Promise<{ readonly view: ComponentType<ViewProps> }>;
+}
+
+/** Every view that exists; the host says which ones it offers. */
+export const VIEWS: Readonly<Record<string, View>> = {
+  workloads: { title: 'Workloads', load: () => import('../views/workloads/view.tsx') },
+};

@@ -1,0 +1,13 @@
+import { render } from 'preact';
+import { readOffer } from './app/offer.ts';
+import { signInFromAddress } from './app/session.ts';
+import { Shell } from './app/shell.tsx';
+import { applyTheme } from './app/theme.ts';
+
+applyTheme();
+
+const root = document.getElementById('page');
+if (root !== null) {
+  const [offer] = await Promise.all([readOffer(), signInFromAddress()]);
+  render(<Shell offer={offer} />, root);
+}

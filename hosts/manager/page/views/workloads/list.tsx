@@ -1,0 +1,121 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { call } from '../../app/calls.ts';
+import type { Offer } from '../../app/offer.ts';
+import { useResource } from '../../app/resource.ts';
+import { linkTo } from '../../app/router.ts';
+import type { Workload } from '../../app/shapes.ts';
+import { ProblemNote } from '../../widgets/problem-note.tsx';
+import { StatusMark } from '../../widgets/status-mark.tsx';
+import { WorkloadActions } from './actions.tsx';
+import { FirstSteps } from './first-steps.tsx';
+
+/** All workloads with their states, as they change. */
+export function WorkloadList({ offer }: { readonly offer: Offer }): JSX.Element {
+  const filter = useSignal('');
+  const workloads = useResource(
+    (signal) => call('listWorkloads', { query: { all: true }, signal }),
+    [],
+    ['workload', 'group'],
+  );
+  const upgrades = useResource((signal) => call('checkUpgrades', { query: { all: true }, signal }), [], ['registry']);
+  const all = workloads.data.value?.workloads ?? [];
+  const upgradable = new Set(
+    (upgrades.data.value?.results ?? [])
+      .filter(({ status }) => status === 'upgrade-available')
+      .map(({ workload_name }) => workload_name),
+  );
+  const shown = all.filter((workload) => matches(workload, filter.value));
+  const filterId = useId();
+  return (
+    <>
+      <div class="title">
+        <h1>Workloads</h1>
+        {offer.views.includes('browse') && (
+          <a class="button primary" href={linkTo('browse')}>
+            Run a server
+          </a>
+        )}
+      </div>
+      <ProblemNote problem={workloads.problem.value} />
+      {workloads.data.value !== undefined && all.length === 0 && <FirstSteps offer={offer} />}
+      {all.length > 0 && (
+        <>
+          <div class="tools">
+            <label for={filterId}>Filter</label>
+            <input
+              id={filterId}
+              type="search"
+              value={filter.value}
+              onInput={(event) => {
+                filter.value = event.currentTarget.value;
+              }}
+            />
+            <span class="muted" role="status">
+              {shown.length} of {all.length}
+            </span>
+          </div>
+          <div class="scroll">
+            <table>
+              <caption class="hidden">Workloads</caption>
+              <thead>
+                <tr>
+                  <th scope="col">Name</th>
+                  <th scope="col">State</th>
+                  <th scope="col">Server</th>
+                  <th scope="col">Group</th>
+                  <th scope="col">Address</th>
+                  <th scope="col">Actions</th>
+                </tr>
+              </thead>
+              <tbody>
+                {shown.map((workload) => (
+                  <Row
+                    key={workload.name}
+                    workload={workload}
+                    canUpgrade={upgradable.has(workload.name)}
+                    readOnly={offer.readOnly}
+                  />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+interface RowProps {
+  readonly workload: Workload;
+  readonly canUpgrade: boolean;
+  readonly readOnly: boolean;
+}
+
+function Row({ workload, canUpgrade, readOnly }: RowProps): JSX.Element {
+  const { name, status, status_context: context, group, url } = workload;
+  return (
+    <tr>
+      <th scope="row">
+        <a href={linkTo('workloads', [name])}>{name}</a>
+      </th>
+      <td>
+        <StatusMark status={status} />
+        {context !== undefined && context !== '' && <div class="muted clip">{context}</div>}
+      </td>
+      <td class="clip">{workload.package}</td>
+      <td>{group}</td>
+      <td class="clip">
+        <code>{url}</code>
+      </td>
+      <td class="actions">{!readOnly && <WorkloadActions name={name} status={status} canUpgrade={canUpgrade} />}</td>
+    </tr>
+  );
+}
+
+function matches(workload: Workload, filter: string): boolean {
+  const wanted = filter.trim().toLowerCase();
+  const { name, status, group = '', package: image = '' } = workload;
+  return wanted === '' || [name, status, group, image].some((text) => text.toLowerCase().includes(wanted));
+}

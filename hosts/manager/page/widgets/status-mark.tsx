@@ -1,0 +1,24 @@
+import type { JSX } from 'preact';
+
+const TONES: Readonly<Record<string, string>> = {
+  running: 'good',
+  installed: 'good',
+  'up-to-date': 'good',
+  active: 'good',
+  starting: 'busy',
+  stopping: 'busy',
+  removing: 'busy',
+  auth_retrying: 'busy',
+  pending: 'busy',
+  'upgrade-available': 'busy',
+  error: 'bad',
+  unhealthy: 'bad',
+  unauthenticated: 'bad',
+  policy_stopped: 'bad',
+  failed: 'bad',
+};
+
+/** A state as a word with a colour; the word alone says it. */
+export function StatusMark({ status }: { readonly status: string }): JSX.Element {
+  return <span class={`status ${TONES[status] ?? 'idle'}`}>{status.replaceAll('_', ' ')}</span>;
+}

@@ -24,16 +24,21 @@ export interface RecentCall {
   readonly resultBytes: number;
 }
 
-/** The last calls of a gateway, and the next ones. One feed serves all gateways that follow one another at a reload. */
-export interface CallFeed {
-  add(call: Omit<RecentCall, 'seq'>): void;
+/** Reads the last calls and the next ones. */
+export interface CallReader {
   /** Oldest first. */
-  recent(): readonly RecentCall[];
+  recent(): readonly RecentCall[] | Promise<readonly RecentCall[]>;
   /**
    * The calls after `seq`, now and as they come, in batches. A reader that is too slow misses calls: `seq` shows the gap. Ends
    * when `signal` aborts.
    */
   follow(seq: number, signal: AbortSignal): AsyncGenerator<readonly RecentCall[]>;
+}
+
+/** The calls of a gateway. One feed serves all gateways that follow one another at a reload. */
+export interface CallFeed extends CallReader {
+  add(call: Omit<RecentCall, 'seq'>): void;
+  recent(): readonly RecentCall[];
 }
 
 /** Calls that are kept. */

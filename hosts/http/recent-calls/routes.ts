@@ -1,6 +1,6 @@
 import type { HostRoute } from '../mount.ts';
 import type { PageAccess } from '../page-access.ts';
-import type { CallFeed, RecentCall } from './feed.ts';
+import type { CallReader, RecentCall } from './feed.ts';
 
 /** Open streams of all readers; a page needs one. */
 const MAX_STREAMS = 32;
@@ -11,11 +11,11 @@ const MAX_STREAMS = 32;
  *
  * Shape: `{"calls": RecentCall[]}` for both; the id of an event is the `seq` of its last call.
  */
-export function recentCallRoutes(feed: CallFeed, access?: () => PageAccess | undefined): readonly HostRoute[] {
+export function recentCallRoutes(feed: CallReader, access?: () => PageAccess | undefined): readonly HostRoute[] {
   const guard = access === undefined ? {} : { access };
   let streams = 0;
   return [
-    { path: '/api/calls', ...guard, answer: () => ({ status: 200, body: { calls: feed.recent() } }) },
+    { path: '/api/calls', ...guard, answer: async () => ({ status: 200, body: { calls: await feed.recent() } }) },
     {
       path: '/api/calls/stream',
       ...guard,

@@ -91,7 +91,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
       const path = endpointPath({ kind, name });
       const gateway = PATH.test(path) ? await gatewayAt(path) : undefined;
       await gateway?.settled();
-      return gateway === undefined ? undefined : endpointView(gateway, path);
+      return gateway === undefined ? undefined : { ...endpointView(gateway, path), name };
     },
     async [Symbol.asyncDispose]() {
       clearInterval(timer);

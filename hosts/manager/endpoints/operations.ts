@@ -1,7 +1,7 @@
 import { type Operation, operation, problem } from '@toolmgr/plugins/management';
 import { workloadName } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import type { CallFeed, RecentCall } from '../../http/recent-calls/feed.ts';
+import type { CallReader, RecentCall } from '../../http/recent-calls/feed.ts';
 import type { Endpoints } from './endpoints.ts';
 
 const entry = z.strictObject({
@@ -56,7 +56,7 @@ const call = z.strictObject({
 });
 
 /** Operations about the MCP endpoints of the manager and their calls. */
-export function endpointOperations(endpoints: Endpoints, feed: CallFeed): readonly Operation[] {
+export function endpointOperations(endpoints: Endpoints, feed: CallReader): readonly Operation[] {
   return [
     operation({
       id: 'getEndpoint',
@@ -82,19 +82,19 @@ export function endpointOperations(endpoints: Endpoints, feed: CallFeed): readon
       method: 'GET',
       path: '/api/v1beta/calls',
       tag: 'endpoints',
-      summary: 'List the last calls through the endpoints of the manager',
+      summary: 'List the last calls through workloads and the endpoints of the manager',
       answers: {
         200: { description: 'at most 500 calls, oldest first', schema: z.strictObject({ calls: z.array(call) }) },
       },
       problems: [],
-      run: async () => ({ status: 200, body: { calls: feed.recent() } }),
+      run: async () => ({ status: 200, body: { calls: await feed.recent() } }),
     }),
     operation({
       id: 'followCalls',
       method: 'GET',
       path: '/api/v1beta/calls/stream',
       tag: 'endpoints',
-      summary: 'Follow the calls through the endpoints of the manager',
+      summary: 'Follow the calls through workloads and the endpoints of the manager',
       description:
         'Server-sent events `calls` with the body of the list; the id of an event is the seq of its last call.',
       query: z.strictObject({

@@ -12,6 +12,9 @@ export function endpointPath({ kind, name }: EndpointTarget): string {
   return `/mcp/${kind}/${name}`;
 }
 
+/** How a gateway of the manager names itself to the proxies of workloads, before the name of the group or workload. */
+export const CLIENT_PREFIX = 'manager:';
+
 /** The plan of an endpoint. Policies of a workload stay in force: it is called through its own proxy. Pure. */
 export function endpointPlan(
   target: EndpointTarget,
@@ -23,7 +26,7 @@ export function endpointPlan(
       ? {}
       : { conflictResolution: 'priority', conflictResolutionConfig: { priorityOrder: [target.name] } };
   return {
-    name: target.name,
+    name: `${CLIENT_PREFIX}${target.name}`,
     endpoint: { path: endpointPath(target), ...(loopback ? {} : { loopback: false }) },
     plugins: [
       { use: 'incoming-auth/anonymous' },

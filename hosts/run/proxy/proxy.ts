@@ -11,12 +11,15 @@ import {
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../../http/listen.ts';
+import { createCallFeed } from '../../http/recent-calls/feed.ts';
+import { RECENT_CALLS, recentCallsPlugin } from '../../http/recent-calls/plugin.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { widenYoungGeneration } from '../../shared/engine.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { VERSION } from '../../shared/version.ts';
 import { readStartSecrets } from '../secrets/start-secrets.ts';
+import { keepCallLog } from './call-log.ts';
 import { type Claim, claimWorkload } from './claim.ts';
 import { type CurrentStatus, currentStatus, loginStatus, watchRuntime } from './current-status.ts';
 import { planFromRun } from './plan.ts';
@@ -94,18 +97,20 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
   const restartsProgram = run.endsWithProgram !== true;
   const { secrets, variables } = await readStartSecrets(state, config);
   const runtime = watchRuntime();
+  const calls = createCallFeed();
   const planned = planFromRun(config, { runId, state, logFile, restartsProgram, secrets, variables, ...endOfRun(run) });
   const plan = {
     ...planned,
-    plugins: [...planned.plugins, { use: runtime.plugin.address }],
+    plugins: [...planned.plugins, { use: runtime.plugin.address }, { use: RECENT_CALLS }],
     ...httpClientFrom(process.env),
   };
   const gateway = await createGateway(plan, {
     catalogue,
-    plugins: [workloadSecrets(secrets), runtime.plugin],
+    plugins: [workloadSecrets(secrets), runtime.plugin, recentCallsPlugin(calls)],
     log,
     spawn: programs.spawn,
   });
+  const noted = keepCallLog(calls, join(workloadDir(state, name), WORKLOAD_FILES.calls));
   let served: Served | undefined;
   try {
     served = await listenForWorkload({
@@ -144,6 +149,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     // stopping takes some seconds while calls or streams are open
     await claim.report({ status: 'stopping', ...(served === undefined ? {} : { port: served.port }) });
     await Promise.all([gateway.stop(), served?.close(run.isSupervised ? SUPERVISED_STOP_MS : CLOSE_MS)]);
+    await noted.close();
     output.close();
   }
 }

@@ -88,6 +88,8 @@ export const WORKLOAD_FILES = {
   containers: 'containers.json',
   log: 'workload.log',
   proxyLog: 'proxy.log',
+  /** The last calls, one JSON object a line; bounded. */
+  calls: 'calls.jsonl',
 } as const;
 
 /** Folder of everything that is kept between runs: `TOOLMGR_STATE_DIR`, else `toolmgr` in the XDG state folder. */

@@ -1,14 +1,15 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createLog } from '@toolmgr/core';
-import { readWorkloads } from '@toolmgr/plugins/workloads/state';
+import { readWorkloads, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCallFeed } from '../../../../hosts/http/recent-calls/feed.ts';
 import { createEndpoints, type Endpoints } from '../../../../hosts/manager/endpoints/endpoints.ts';
+import { workloadCalls } from '../../../../hosts/manager/endpoints/workload-calls.ts';
 import { toolmgr } from '../../run/toolmgr.ts';
 
 const LONG = 90_000;
@@ -81,6 +82,39 @@ describe('the endpoints of the manager', () => {
         outcome: 'ok',
         client: 'test 1',
       });
+    },
+    LONG,
+  );
+
+  test(
+    'show calls through proxies and through endpoints, each once',
+    async () => {
+      const calls = workloadCalls(state, feed);
+      const stop = new AbortController();
+      const names: string[] = [];
+      const following = (async () => {
+        for await (const batch of calls.follow(0, stop.signal)) names.push(...batch.map(({ name }) => name));
+      })();
+      const url = (await readWorkloads(state)).find(({ name }) => name === 'everything')?.status.url ?? '';
+      for (const [path, tool] of [
+        [url, 'echo'],
+        ['/mcp/groups/default', 'everything_echo'],
+      ] as const) {
+        const client = await clientAt(path);
+        await client.callTool({ name: tool, arguments: { message: 'secret-argument' } });
+        await client.close();
+        await expect.poll(() => names.at(-1), { timeout: 20_000 }).toBe(tool);
+      }
+      stop.abort();
+      await following;
+      const listed = await calls.recent();
+      expect(listed.slice(-2).map(({ name, client }) => [name, client])).toEqual([
+        ['echo', 'test 1'],
+        ['everything_echo', 'test 1'],
+      ]);
+      const file = await readFile(join(workloadDir(state, 'everything'), WORKLOAD_FILES.calls), 'utf8');
+      expect(file).toContain('"client":"manager:default');
+      expect(file).not.toContain('secret-argument');
     },
     LONG,
   );

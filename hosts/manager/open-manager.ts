@@ -2,15 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { Log } from '@toolmgr/core';
 import type { Operation } from '@toolmgr/plugins/management';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../http/listen.ts';
+import { allOperations } from './all-operations.ts';
 import { createEventHub } from './events/event-hub.ts';
-import { eventOperations } from './events/operations.ts';
 import { type Access, socketAccess, tokenAccess } from './http/access.ts';
 import { createApp, type ManagerApp, type OpenRoutes } from './http/create-app.ts';
 import { listenOnPort, listenOnSocket } from './http/listen.ts';
 import { createPageTokens, type PageTokens } from './http/page-tokens.ts';
-import { pageCodeOperation, pageSignInOperation } from './http/sign-in-operations.ts';
 import { createJobs, type JobTable } from './jobs/jobs.ts';
-import { jobOperations } from './jobs/operations.ts';
 import { type ManagerParts, managerOperations } from './plan.ts';
 import { claimState } from './server-files/discovery-file.ts';
 import { openServerFolder } from './server-files/own-folder.ts';
@@ -62,17 +60,11 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const jobs = createJobs(hub.publish, log);
     const parts: ManagerParts = { state, env, version, jobs, log, publish: hub.publish, signal: stopping.signal };
     const features = options.features ?? managerOperations;
-    const operations = [
-      ...features(parts),
-      ...jobOperations(jobs),
-      ...eventOperations(hub),
-      pageCodeOperation(pageTokens),
-    ];
+    const described = allOperations(features(parts), { jobs, hub, pageTokens });
     const onSocket = 'socket' in listen;
     const nonce = randomBytes(16).toString('hex');
     const app = await createApp({
-      operations,
-      openOperations: [pageSignInOperation(pageTokens)],
+      ...described,
       access: options.access ?? (onSocket ? socketAccess : tokenAccess(token, pageTokens.isPageToken)),
       host: {
         jobs,
@@ -93,7 +85,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
       stopped ??= stopAll(app, jobs, hub.close, stopping, claim.release);
       return stopped;
     };
-    return { url, token, pageTokens, operations, stop, [Symbol.asyncDispose]: stop };
+    return { url, token, pageTokens, operations: described.operations, stop, [Symbol.asyncDispose]: stop };
   } catch (cause) {
     stopping.abort();
     await claim.release();

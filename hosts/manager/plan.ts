@@ -16,7 +16,10 @@ export interface ManagerParts {
   readonly signal: AbortSignal;
 }
 
-/** The operations of all features. Each feature adds one line. */
+/**
+ * The operations of all features. Each feature adds one line. Making them reads, writes and starts nothing: the reference page
+ * is made from them. Work that a feature begins at the start of the manager is begun in `open-manager.ts`.
+ */
 export function managerOperations(parts: ManagerParts): readonly Operation[] {
   return [versionOperation(parts.version)];
 }

@@ -7,6 +7,7 @@ import { formatted } from './format.ts';
 import { hooksPage } from './hooks-page.ts';
 import { INSTALL, installManifest } from './install-manifest.ts';
 import { kindPages } from './kinds-pages.ts';
+import { managerPage } from './manager-page.ts';
 import { GENERATED } from './markdown.ts';
 import { pluginsPage } from './plugins-page.ts';
 import { requirementsPage } from './requirements-page.ts';
@@ -73,6 +74,7 @@ const PAGES: Readonly<Record<string, () => string | undefined | Promise<string |
   'requirements.md': requirementsPage,
   'commands.md': commandsPage,
   'telemetry.md': telemetryPage,
+  'manager-api.md': managerPage,
 };
 
 function onDisk(path: string): string | undefined {

@@ -81,7 +81,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   for (const { path, refused } of methods.hidden) {
     app.route({ method: [...refused], url: routePath(path), handler: (_request, reply) => reply.callNotFound() });
   }
-  const document = JSON.stringify(openApiDocument(operations, openOperations, options.version));
+  const document = JSON.stringify(openApiDocument({ operations, openOperations }, options.version));
   app.get('/api/openapi.json', OPEN, (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
   app.get('/health', OPEN, async (_request, reply) => {
     void reply.header('x-toolmgr-nonce', options.nonce);

@@ -93,6 +93,16 @@ export const RECIPES = {
     needs: [],
     build: (from, into) => buildGo('github.com/coredns/coredns', from, join(into, 'coredns')),
   },
+  'mcp-registry': {
+    what: 'the server of the official MCP registry, with its API description and sample data; it needs PostgreSQL to run',
+    needs: [],
+    build: async (from, into) => {
+      const module = 'github.com/modelcontextprotocol/registry';
+      await buildGo(`${module}/cmd/registry`, from, join(into, 'registry'));
+      await copyFromModule(module, from, ['docs/reference/api/openapi.yaml'], join(into, 'openapi.yaml'));
+      await copyFromModule(module, from, ['data/seed.json'], join(into, 'seed.json'));
+    },
+  },
   moto: {
     what: 'moto, a server with the API of AWS STS that verifies signatures',
     needs: ['python3'],
@@ -113,7 +123,7 @@ export const RIG_NAMES = Object.keys(RECIPES) as readonly RigName[];
 /** Name of a rig that is an MCP server. */
 export type ServerRig = Exclude<RigName, (typeof OTHERS)[number]>;
 
-const OTHERS = ['keycloak', 'moto', 'kube', 'kwok', 'helm', 'coredns'] as const;
+const OTHERS = ['keycloak', 'moto', 'kube', 'kwok', 'helm', 'coredns', 'mcp-registry'] as const;
 
 export const SERVER_RIGS: readonly ServerRig[] = RIG_NAMES.filter(isServer);
 

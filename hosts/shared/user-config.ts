@@ -9,10 +9,34 @@ import { UsageError } from './usage-error.ts';
 
 const text = z.string().min(1);
 
+/** Sign-in of a registry. The values are checked when the registry is used. */
+const registryAuth = z.strictObject({
+  issuer: text,
+  client_id: text,
+  audience: text.optional(),
+  scopes: z.array(text).optional(),
+  callback_port: z.int().min(1024).max(65_535).optional(),
+});
+
+/** A further registry: exactly one of the sources. */
+const furtherRegistry = z.strictObject({
+  name: text,
+  url: text.optional(),
+  api_url: text.optional(),
+  local_path: text.optional(),
+  /** The place of the built-in document among the others. */
+  built_in: z.literal(true).optional(),
+  allow_private_ip: z.boolean().optional(),
+  auth: registryAuth.optional(),
+});
+
+/** A further registry in `config.yaml`. */
+export type FurtherRegistry = z.output<typeof furtherRegistry>;
+
 /**
  * What a user sets for all commands: `config.yaml`. Unknown keys are refused.
  *
- * Source: reference workload-api §6.2; `sigstore_trusted_root` is ours.
+ * Source: reference workload-api §6.2; `registries`, `built_in_registry`, `registry_locked` and `sigstore_trusted_root` are ours.
  */
 const userConfig = z.strictObject({
   /** Registry document at a URL, API of a registry server, or registry document on disk: at most one of them. */
@@ -21,6 +45,14 @@ const userConfig = z.strictObject({
   local_registry_path: text.optional(),
   /** Allows plain http and private addresses for the registry and for the remote servers in it. */
   allow_private_registry_ip: z.boolean().optional(),
+  /** Sign-in of the registry that one of the three keys gives. */
+  registry_auth: z.strictObject({ type: z.literal('oauth').default('oauth'), oauth: registryAuth }).optional(),
+  /** Further registries, the first one with the highest priority. */
+  registries: z.array(furtherRegistry).max(64).optional(),
+  /** Whether the built-in document is used too. Default: unless one of the three keys is set. */
+  built_in_registry: z.boolean().optional(),
+  /** Commands and the API do not change the registries. */
+  registry_locked: z.boolean().optional(),
   /** File with the trust root that signatures of images are checked against, instead of the one that is downloaded. */
   sigstore_trusted_root: text.optional(),
   /** Where `--secret` looks. */
@@ -52,15 +84,29 @@ export async function readUserConfig(path = userConfigPath()): Promise<UserConfi
  * @throws UsageError when the file is not valid or cannot be written
  */
 export async function changeUserConfig(change: Partial<UserConfig>, path = userConfigPath()): Promise<void> {
-  await withLock(stateDir(), LOCK, async () => {
-    const before = await textOf(path);
-    checked(path, before);
-    const read = parseDocument(before);
-    const document = isMap(read.contents) ? read : new Document({});
+  await editUserConfig((document) => {
     for (const [key, value] of Object.entries(change)) {
       if (value === undefined) document.delete(key);
       else document.set(key, document.createNode(value));
     }
+  }, path);
+}
+
+/**
+ * Changes the document of the settings, as {@link changeUserConfig}. `edit` gets the settings as they are now; when it returns
+ * `false`, nothing is written.
+ * @throws UsageError when the file is not valid or cannot be written
+ */
+export async function editUserConfig(
+  edit: (document: Document, config: UserConfig) => boolean | void,
+  path = userConfigPath(),
+): Promise<void> {
+  await withLock(stateDir(), LOCK, async () => {
+    const before = await textOf(path);
+    const config = checked(path, before);
+    const read = parseDocument(before);
+    const document: Document = isMap(read.contents) ? read : new Document({});
+    if (edit(document, config) === false) return;
     const after = String(document);
     checked(path, after);
     try {
@@ -90,6 +136,9 @@ function checked(path: string, content: string): UserConfig {
   if (!read.success) throw new UsageError(`${path}: ${explainIssues('', userConfig, read.error).join('; ')}`);
   const sources = SOURCES.filter((key) => read.data[key] !== undefined);
   if (sources.length > 1) throw new UsageError(`${path}: ${sources.join(' and ')} exclude each other`);
+  if (read.data.registry_auth !== undefined && (sources.length === 0 || read.data.local_registry_path !== undefined)) {
+    throw new UsageError(`${path}: registry_auth needs registry_url or registry_api_url`);
+  }
   return read.data;
 }
 

@@ -1,6 +1,7 @@
 import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
-import { plainUrl, type RemoteHttp } from '../shared/safe-http/remote-http.ts';
+import { plainUrl, type RemoteAnswer, type RemoteHttp } from '../shared/safe-http/remote-http.ts';
 import { MAX_DOCUMENT_BYTES, MAX_ENTRIES } from './read-document.ts';
+import { StatusFault } from './source-problem.ts';
 
 const PAGE = 100;
 
@@ -10,9 +11,18 @@ const PAGE = 100;
  * Source: API of the official MCP registry, v0.1: `GET /v0.1/servers?cursor=&limit=&version=latest`.
  * @throws GatewayFault REMOTE_REFUSED or REMOTE_UNAVAILABLE
  */
-export async function fetchListing(http: RemoteHttp, base: string, signal: AbortSignal): Promise<string> {
-  return fetchPages(http, base, {}, signal);
+export async function fetchListing(
+  http: RemoteHttp,
+  base: string,
+  headers: Headers,
+  signal: AbortSignal,
+): Promise<string> {
+  const servers = await fetchPages(http, base, headers, {}, signal);
+  return JSON.stringify({ servers, skills: await fetchSkills(http, base, headers, signal) });
 }
+
+/** Headers of each request. */
+type Headers = Readonly<Record<string, string>>;
 
 /**
  * The entries that a name can mean, as one document: the entry itself, or those that the server finds.
@@ -22,21 +32,53 @@ export async function fetchEntryDocument(
   http: RemoteHttp,
   base: string,
   name: string,
+  headers: Headers,
   signal: AbortSignal,
 ): Promise<string> {
-  if (!name.includes('/')) return fetchPages(http, base, { search: name }, signal);
+  const search = (text: string) => fetchPages(http, base, headers, { search: text }, signal);
+  if (!name.includes('/')) return JSON.stringify({ servers: await search(name) });
   const url = `${base}/v0.1/servers/${encodeURIComponent(name)}/versions/latest`;
-  const answer = await http.send(url, { headers: { accept: 'application/json' }, signal });
-  if (answer.status === 404) return fetchPages(http, base, { search: name.slice(name.indexOf('/') + 1) }, signal);
-  return JSON.stringify({ servers: [http.json(answer, url)] });
+  const answer = await http.send(url, { headers: { accept: 'application/json', ...headers }, signal });
+  const isMissing = answer.status === 404;
+  const servers = isMissing ? await search(name.slice(name.indexOf('/') + 1)) : [objectOf(http, answer, url)];
+  return JSON.stringify({ servers });
+}
+
+/** Skills of a registry server; none where the server does not have this extension of its API. */
+async function fetchSkills(
+  http: RemoteHttp,
+  base: string,
+  headers: Headers,
+  signal: AbortSignal,
+): Promise<readonly unknown[]> {
+  const skills: unknown[] = [];
+  for (let page = 1; page <= MAX_SKILL_PAGES; page++) {
+    const url = `${base}/v0.1/x/dev.toolmgr/skills?limit=${PAGE}&page=${page}`;
+    const answer = await http.send(url, { headers: { accept: 'application/json', ...headers }, signal });
+    if (answer.status >= 400 && answer.status < 500 && page === 1) return [];
+    const { skills: found, metadata } = objectOf(http, answer, url);
+    if (!Array.isArray(found)) throw unavailable(url, 'answered without a list of skills');
+    skills.push(...found);
+    const total = isObject(metadata) && typeof metadata.total === 'number' ? metadata.total : 0;
+    if (found.length === 0 || skills.length >= total) return skills;
+  }
+  return skills;
+}
+
+const MAX_SKILL_PAGES = 100;
+
+function objectOf(http: RemoteHttp, answer: RemoteAnswer, url: string): JsonObject {
+  if (answer.status !== 200) throw new StatusFault(url, answer.status);
+  return http.json(answer, url);
 }
 
 async function fetchPages(
   http: RemoteHttp,
   base: string,
+  headers: Headers,
   query: Readonly<Record<string, string>>,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<readonly unknown[]> {
   const servers: unknown[] = [];
   const cursors = new Set<string>();
   let cursor: string | undefined;
@@ -45,9 +87,9 @@ async function fetchPages(
     const parameters = new URLSearchParams({ limit: String(PAGE), version: 'latest', ...query });
     if (cursor !== undefined) parameters.set('cursor', cursor);
     const url = `${base}/v0.1/servers?${parameters}`;
-    const answer = await http.send(url, { headers: { accept: 'application/json' }, signal });
+    const answer = await http.send(url, { headers: { accept: 'application/json', ...headers }, signal });
     bytes += answer.body.length;
-    const page: JsonObject = http.json(answer, url);
+    const page = objectOf(http, answer, url);
     if (!Array.isArray(page.servers)) throw unavailable(url, 'answered without a list of servers');
     servers.push(...page.servers);
     if (bytes > MAX_DOCUMENT_BYTES || servers.length > MAX_ENTRIES) throw unavailable(url, 'lists too many servers');
@@ -55,7 +97,7 @@ async function fetchPages(
     if (cursor !== undefined && cursors.has(cursor)) throw unavailable(url, 'repeats a page of its list');
     if (cursor !== undefined) cursors.add(cursor);
   } while (cursor !== undefined);
-  return JSON.stringify({ servers });
+  return servers;
 }
 
 /** `nextCursor`, or `next_cursor` of older servers. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { isImageReference } from '../shared/image-reference.ts';
 import { permissionProfile } from '../workloads/permissions/profile.ts';
 import { hasControlCharacters, isPackageTarget, isSettableVariable, shownText } from './entry-text.ts';
+import { isWebUrl } from './web-url.ts';
 
 const MAX_LIST = 1_000;
 
@@ -81,7 +82,21 @@ const remoteOAuth = z.object({
   use_pkce: z.boolean().optional(),
 });
 
-const metadata = z.object({ last_updated: shown(64).optional(), stars: z.int().min(0).optional() });
+/** Source: HTTP API spec §2 "ServerMetadata". */
+const metadata = z.object({
+  last_updated: shown(64).optional(),
+  stars: z.int().min(0).optional(),
+  kubernetes: z
+    .object({
+      kind: shown(256).optional(),
+      name: shown(256).optional(),
+      namespace: shown(256).optional(),
+      uid: shown(256).optional(),
+      image: shown(512).optional(),
+      transport: shown(64).optional(),
+    })
+    .optional(),
+});
 
 const described = {
   title: shown(200).optional(),
@@ -91,7 +106,10 @@ const described = {
   tier: shown(64).optional(),
   tags: shortList.optional(),
   tools: z.array(toolName).max(MAX_LIST).optional(),
-  repository_url: shown(500).optional(),
+  // pages show it as a link
+  repository_url: shown(500)
+    .transform((url) => (isWebUrl(url) ? url : undefined))
+    .optional(),
   metadata: metadata.optional(),
   env_vars: z.array(envVar).max(MAX_LIST).optional(),
   proxy_port: port.optional(),

@@ -15,7 +15,7 @@ export type LookedUp =
  *
  * Source: reference workload-api §6.2.
  */
-export function lookUpEntry(registry: Registry, name: string): LookedUp {
+export function lookUpEntry(registry: Pick<Registry, 'entries' | 'leftOut'>, name: string): LookedUp {
   const exact = registry.entries.find((entry) => entry.name === name);
   if (exact !== undefined) return { kind: 'found', entry: exact };
   const leftOut = registry.leftOut.find((each) => each.name === name);
@@ -32,7 +32,7 @@ export function lookUpEntry(registry: Registry, name: string): LookedUp {
 }
 
 /** Entries whose name, title, description or a tag contains the query, in any case; all for an empty one. */
-export function searchEntries(registry: Registry, query: string): readonly RegistryEntry[] {
+export function searchEntries(registry: Pick<Registry, 'entries'>, query: string): readonly RegistryEntry[] {
   const wanted = query.trim().toLowerCase();
   return registry.entries.filter((entry) => {
     const { title = '', description, tags = [] } = entry.image ?? entry.remote;

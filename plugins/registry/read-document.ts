@@ -3,7 +3,10 @@ import type { z } from 'zod';
 import { remoteUrlProblem } from '../shared/safe-http/remote-http.ts';
 import { imageServer, issueText, type RemoteServer, remoteServer } from './entry-schemas.ts';
 import { isEntryName, shownText } from './entry-text.ts';
-import { collectEntries, type Registry } from './registry-data.ts';
+import { readListedServer, readSkill, type ServerListed } from './records/read-record.ts';
+import { recordFromEntry } from './records/record-from-entry.ts';
+import type { SkillRecord } from './records/record-shapes.ts';
+import { collectEntries, type EntryCollection, type Registry, type RegistryGroup } from './registry-data.ts';
 import { readServerRecord } from './server-record.ts';
 
 /** Largest document. */
@@ -11,6 +14,7 @@ export const MAX_DOCUMENT_BYTES = 10 * 1024 * 1024;
 /** Most entries of a registry. */
 export const MAX_ENTRIES = 10_000;
 const MAX_DEPTH = 64;
+const MAX_DESCRIPTION = 2_000;
 
 /** A registry, or why there is none. */
 export type RegistryRead = { readonly registry: Registry } | { readonly problem: string };
@@ -53,6 +57,7 @@ export function readRegistryValue(value: unknown, rules: DocumentRules = {}): Re
 
 function readContractDocument(value: Readonly<Record<string, unknown>>, rules: DocumentRules): RegistryRead {
   const found = collectEntries();
+  const groups: RegistryGroup[] = [];
   const sections = [value, ...(Array.isArray(value.groups) ? value.groups.filter(isObject) : [])];
   let count = 0;
   for (const section of sections) {
@@ -71,27 +76,80 @@ function readContractDocument(value: Readonly<Record<string, unknown>>, rules: D
       if (problem !== undefined) found.leaveOut(name, problem);
       else if ('value' in read) found.add({ name, remote: read.value });
     }
+    if (section === value) continue;
+    const names = [...images, ...remotes].map(([name]) => name);
+    const description = typeof section.description === 'string' ? section.description : '';
+    groups.push({ name: textOf(section.name), description: shownText(description).slice(0, MAX_DESCRIPTION), names });
   }
-  return { registry: found.registry(textOf(value.version), textOf(value.last_updated)) };
+  const read = found.registry({
+    version: textOf(value.version),
+    lastUpdated: textOf(value.last_updated),
+    skills: skillsOf(value, found),
+  });
+  const has = new Set(read.entries.map(({ name }) => name));
+  const records = read.entries.map(recordFromEntry);
+  return {
+    registry: {
+      ...read,
+      records,
+      groups: groups.map((group) => ({ ...group, names: group.names.filter((name) => has.has(name)) })),
+    },
+  };
 }
 
-function readRecords(value: unknown, records: readonly unknown[], rules: DocumentRules): RegistryRead {
-  if (records.length > MAX_ENTRIES) return { problem: `has more than ${MAX_ENTRIES} servers` };
+function readRecords(value: unknown, given: readonly unknown[], rules: DocumentRules): RegistryRead {
+  if (given.length > MAX_ENTRIES) return { problem: `has more than ${MAX_ENTRIES} servers` };
   const found = collectEntries();
-  for (const record of records) {
+  const records: ServerListed[] = [];
+  for (const record of given) {
+    const listed = readListedServer(record);
     const read = readServerRecord(record);
-    if ('reason' in read) {
-      found.leaveOut(read.name, read.reason);
-      continue;
-    }
-    const { entry, isOlder } = read;
-    const problem = entry.remote === undefined ? undefined : urlsProblem(entry.remote, rules);
-    if (problem !== undefined) found.leaveOut(entry.name, problem);
-    else found.add(entry, isOlder);
+    const name = 'name' in read ? read.name : read.entry.name;
+    const reason = 'reason' in read ? read.reason : read.entry.remote && urlsProblem(read.entry.remote, rules);
+    // what toolmgr cannot run other programs may run; what is not safe is not passed on
+    const isPassedOn = reason === undefined || ('isOnlyUnknown' in read && read.isOnlyUnknown === true);
+    if ('record' in listed && isPassedOn && remotesProblem(listed, rules) === undefined) records.push(listed);
+    if (reason !== undefined) found.leaveOut(name, reason);
+    else if ('entry' in read) found.add(read.entry, versionOf(listed, read.isOlder));
   }
   const document = isObject(value) ? value : {};
   const meta = isObject(document.meta) ? document.meta : {};
-  return { registry: found.registry(textOf(document.version), textOf(meta.last_updated)) };
+  const skills = skillsOf(document, found);
+  return {
+    registry: found.registry({
+      version: textOf(document.version),
+      lastUpdated: textOf(meta.last_updated),
+      records,
+      skills,
+    }),
+  };
+}
+
+/** An older version is replaced by any other one. */
+function versionOf(listed: ServerListed | { readonly reason: string }, isOlder: boolean): string {
+  return isOlder || !('record' in listed) ? '' : listed.record.version;
+}
+
+function remotesProblem({ record }: ServerListed, rules: DocumentRules): string | undefined {
+  const { allowPrivateAddresses = false } = rules;
+  for (const { url } of record.remotes ?? []) {
+    const host = url.replace(/\{[^{}]*\}/g, 'x');
+    const problem = remoteUrlProblem(host, { allowHttp: allowPrivateAddresses, allowPrivateAddresses });
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function skillsOf(document: Readonly<Record<string, unknown>>, found: EntryCollection): readonly SkillRecord[] {
+  const given = isObject(document.data) ? document.data.skills : document.skills;
+  if (!Array.isArray(given)) return [];
+  const skills: SkillRecord[] = [];
+  for (const each of given.slice(0, MAX_ENTRIES)) {
+    const read = readSkill(each);
+    if ('reason' in read) found.leaveOut(read.name, read.reason);
+    else skills.push(read);
+  }
+  return skills;
 }
 
 /** The `server.json` records of a document; `undefined` when it has another form. */
@@ -100,6 +158,8 @@ function recordsIn(value: unknown): readonly unknown[] | undefined {
   if (!isObject(value)) return undefined;
   if (isObject(value.data) && Array.isArray(value.data.servers)) return value.data.servers;
   if (Array.isArray(value.servers)) return value.servers;
+  const hasSkills = Array.isArray(value.skills) || (isObject(value.data) && Array.isArray(value.data.skills));
+  if (hasSkills && !isObject(value.servers) && !isObject(value.remote_servers)) return [];
   const isRecord = typeof value.name === 'string' && (Array.isArray(value.packages) || Array.isArray(value.remotes));
   return isRecord || isObject(value.server) ? [value] : undefined;
 }

@@ -1,5 +1,8 @@
 import type { ImageServer, RemoteServer } from './entry-schemas.ts';
 import { shownText } from './entry-text.ts';
+import type { ServerListed } from './records/read-record.ts';
+import type { SkillRecord } from './records/record-shapes.ts';
+import { compareTexts, compareVersions } from './records/versions.ts';
 
 /** A server of a registry with its name. */
 export type RegistryEntry =
@@ -12,42 +15,68 @@ export interface LeftOut {
   readonly reason: string;
 }
 
-/** A registry as it was read, sorted by name. Names are unique. */
+/** Servers that belong together. Their names are entries of the registry too. */
+export interface RegistryGroup {
+  readonly name: string;
+  readonly description: string;
+  readonly names: readonly string[];
+}
+
+/** A registry as it was read, sorted by name. Names of entries are unique. */
 export interface Registry {
   readonly version: string;
   readonly lastUpdated: string;
   readonly entries: readonly RegistryEntry[];
   readonly leftOut: readonly LeftOut[];
+  readonly groups: readonly RegistryGroup[];
+  /** Records for readers of the registry-server API, also those that toolmgr cannot run, in the order of the document. */
+  readonly records: readonly ServerListed[];
+  readonly skills: readonly SkillRecord[];
 }
 
 const MAX_REASON = 500;
 
-/**
- * Collects entries. A later entry of the same name replaces an earlier one, unless it is `older`. Names and reasons of those
- * that are left out may quote the document, so they are made safe to print.
- */
-export function collectEntries(): {
-  add(entry: RegistryEntry, isOlder?: boolean): void;
+/** What a document has beyond its entries. */
+export type RegistryRest = Partial<Omit<Registry, 'entries' | 'leftOut'>>;
+
+/** What {@link collectEntries} makes. */
+export interface EntryCollection {
+  /** Adds an entry; one of the same name is replaced unless it has a higher version. */
+  add(entry: RegistryEntry, version?: string): void;
   leaveOut(name: string, reason: string): void;
-  registry(version: string, lastUpdated: string): Registry;
-} {
-  const entries = new Map<string, RegistryEntry>();
+  registry(rest?: RegistryRest): Registry;
+}
+
+/**
+ * Collects entries. Names and reasons of those that are left out may quote the document, so they are made safe to print.
+ */
+export function collectEntries(): EntryCollection {
+  const entries = new Map<string, { readonly entry: RegistryEntry; readonly version: string }>();
   const leftOut: LeftOut[] = [];
   return {
-    add(entry, isOlder = false) {
-      if (!isOlder || !entries.has(entry.name)) entries.set(entry.name, entry);
+    add(entry, version = '') {
+      const before = entries.get(entry.name);
+      if (before === undefined || compareVersions(version, before.version) >= 0) {
+        entries.set(entry.name, { entry, version });
+      }
     },
     leaveOut: (name, reason) =>
-      void leftOut.push({ name: shownText(name), reason: shownText(reason).slice(0, MAX_REASON) }),
-    registry: (version, lastUpdated) => ({
-      version,
-      lastUpdated,
-      entries: [...entries.values()].sort(byName),
+      void leftOut.push({ name: shownText(name).slice(0, MAX_NAME), reason: shownText(reason).slice(0, MAX_REASON) }),
+    registry: (rest = {}) => ({
+      version: '',
+      lastUpdated: '',
+      groups: [],
+      records: [],
+      skills: [],
+      ...rest,
+      entries: [...entries.values()].map(({ entry }) => entry).sort(byName),
       leftOut: leftOut.filter(({ name }) => !entries.has(name)).sort(byName),
     }),
   };
 }
 
+const MAX_NAME = 300;
+
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+  return compareTexts(a.name, b.name);
 }

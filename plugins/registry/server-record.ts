@@ -8,7 +8,12 @@ import type { RegistryEntry } from './registry-data.ts';
 /** An entry of a `server.json` record; `isOlder` when the registry has a newer version of it. */
 export type RecordRead =
   | { readonly entry: RegistryEntry; readonly isOlder: boolean }
-  | { readonly name: string; readonly reason: string };
+  | {
+      readonly name: string;
+      readonly reason: string;
+      /** It is not run, but nothing in it is unsafe. */
+      readonly isOnlyUnknown?: boolean;
+    };
 
 const transport = z.object({
   type: z.string(),
@@ -46,7 +51,7 @@ type Transport = z.output<typeof transport>;
 /**
  * Reads one record of the official registry: a `server.json`, or `{ server, _meta }` as its API lists it.
  *
- * A record with a remote is a remote server; else its first image, npm or PyPI package is used.
+ * A record with a remote is a remote server; else its first image, npm, PyPI or Go package is used.
  * Source: server.json schema 2025-12-11; reference workload-api §6.1 "Conversion".
  */
 export function readServerRecord(value: unknown): RecordRead {
@@ -74,14 +79,16 @@ export function readServerRecord(value: unknown): RecordRead {
 
 type Made =
   | { readonly isRemote: boolean; readonly fields: Readonly<Record<string, unknown>> }
-  | { readonly reason: string };
+  | { readonly reason: string; readonly isOnlyUnknown?: boolean };
 
 function remoteFrom(record: ServerRecord): Made {
   const [remote] = record.remotes;
   const url = remote?.url;
   if (remote === undefined || url === undefined) return { reason: 'remotes: expected a url' };
   const filled = fillTemplate(url, remote.variables ?? {});
-  if (filled === undefined) return { reason: 'its URL has variables without a default: run the URL itself' };
+  if (filled === undefined) {
+    return { reason: 'its URL has variables without a default: run the URL itself', isOnlyUnknown: true };
+  }
   return {
     isRemote: true,
     fields: {
@@ -103,11 +110,12 @@ function packageFrom(record: ServerRecord): Made {
         types.length === 0
           ? 'it has no package and no remote'
           : `packages of the type ${types.join(', ')} cannot be run`,
+      isOnlyUnknown: true,
     };
   }
   const base = found.registryBaseUrl?.replace(/\/+$/, '');
   if (base !== undefined && !BASES[found.registryType]?.includes(base)) {
-    return { reason: `its package is in the registry ${base}, which toolmgr would not ask` };
+    return { reason: `its package is in the registry ${base}, which toolmgr would not ask`, isOnlyUnknown: true };
   }
   const image = targetOf(found);
   const { args, missing } = argumentsOf(found.packageArguments);
@@ -131,7 +139,7 @@ function packageFrom(record: ServerRecord): Made {
 }
 
 /** Order of preference. */
-const KINDS = ['oci', 'npm', 'pypi'] as const;
+const KINDS = ['oci', 'npm', 'pypi', 'go'] as const;
 
 /** The registries that the engine and the package runners use. */
 const BASES: Readonly<Record<string, readonly string[]>> = {
@@ -144,12 +152,14 @@ const BASES: Readonly<Record<string, readonly string[]>> = {
   ],
   npm: ['https://registry.npmjs.org'],
   pypi: ['https://pypi.org', 'https://pypi.org/simple'],
+  go: ['https://proxy.golang.org'],
 };
 
 function targetOf({ registryType, registryBaseUrl, identifier, version }: Package): string {
   const at = version === undefined || version === '' ? '' : `@${version}`;
   if (registryType === 'npm') return `npx://${identifier}${at}`;
   if (registryType === 'pypi') return `uvx://${identifier}${at}`;
+  if (registryType === 'go') return `go://${identifier}${at}`;
   const host = registryBaseUrl === undefined ? '' : new URL(registryBaseUrl).host;
   // records before 2025-10 have the host in registryBaseUrl and the tag in version
   const path =
@@ -184,7 +194,7 @@ function extensionOf(meta: Readonly<Record<string, unknown>>, key: string): Read
 
 const EXTENSION = new Set([
   ...['status', 'tier', 'tools', 'tags', 'overview', 'metadata', 'permissions', 'args', 'provenance', 'docker_tags'],
-  ...['proxy_port', 'stateless', 'oauth_config', 'custom_metadata'],
+  ...['proxy_port', 'stateless', 'oauth_config', 'custom_metadata', 'description', 'env_vars'],
 ]);
 
 function officialMeta(meta: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {

@@ -1,12 +1,13 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import { explainCause, GatewayFault } from '@toolmgr/core';
+import { explainCause } from '@toolmgr/core';
 import { createRemoteHttp, plainUrl, type RemoteHttp, remoteUrlProblem } from '../shared/safe-http/remote-http.ts';
 import { fetchEntryDocument, fetchListing } from './api-client.ts';
 import { builtInRegistry } from './built-in/built-in.ts';
 import { type Cached, openCache } from './cache.ts';
 import { type DocumentRules, MAX_DOCUMENT_BYTES, readRegistryDocument } from './read-document.ts';
 import type { Registry } from './registry-data.ts';
+import { isTransient, kindOf, type SourceProblem, StatusFault } from './source-problem.ts';
 
 /** Where a registry comes from. `url` is a document, `api` the base URL of a registry server. */
 export type RegistrySource =
@@ -23,12 +24,12 @@ export interface LoadOptions extends DocumentRules {
   readonly refresh?: boolean;
   readonly signal?: AbortSignal;
   readonly nowMs?: number;
+  /** Access token for this registry and no other server. @throws NeedsSignIn when there is none */
+  readonly bearer?: (signal: AbortSignal) => Promise<string>;
 }
 
 /** A registry with what a user should know about the copy, or why there is none. */
-export type LoadedRegistry =
-  | { readonly registry: Registry; readonly notes: readonly string[] }
-  | { readonly problem: string };
+export type LoadedRegistry = { readonly registry: Registry; readonly notes: readonly string[] } | SourceProblem;
 
 const REQUEST_MS = 10_000;
 const LISTING_MS = 60_000;
@@ -77,10 +78,11 @@ export async function loadRegistry(source: RegistrySource, options: LoadOptions 
   const isFresh = source.type === 'api' && before !== undefined && before.ageMs < API_FRESH_MS;
   if (isFresh && options.refresh !== true) return readCopy(source, before.document, options, []);
   return withHttp(source, options, before, async (http) => {
+    const headers = await headersOf(options);
     const document =
       source.type === 'api'
-        ? { text: await fetchListing(http, source.url, signalOf(options, LISTING_MS)) }
-        : await fetchDocument(http, source.url, before, signalOf(options, REQUEST_MS));
+        ? { text: await fetchListing(http, source.url, headers, signalOf(options, LISTING_MS)) }
+        : await fetchDocument(http, source.url, before, headers, signalOf(options, REQUEST_MS));
     const read = readCopy(source, document.text, options, []);
     if ('registry' in read) await cache.write(source.url, document.text, document.etag);
     return read;
@@ -102,9 +104,15 @@ export async function loadRegistryFor(
     return readCopy(source, before.document, options, []);
   }
   return withHttp(source, options, before, async (http) => {
-    const text = await fetchEntryDocument(http, source.url, name, signalOf(options, LISTING_MS));
+    const headers = await headersOf(options);
+    const text = await fetchEntryDocument(http, source.url, name, headers, signalOf(options, LISTING_MS));
     return readCopy(source, text, options, []);
   });
+}
+
+async function headersOf({ bearer, ...options }: LoadOptions): Promise<Readonly<Record<string, string>>> {
+  if (bearer === undefined) return {};
+  return { authorization: `Bearer ${await bearer(signalOf(options, REQUEST_MS))}` };
 }
 
 async function withHttp(
@@ -120,7 +128,9 @@ async function withHttp(
     return await load(http);
   } catch (cause) {
     const why = explainCause(cause);
-    if (before === undefined || !isTransient(cause)) return { problem: `${describeSource(source)}: ${why}` };
+    if (before === undefined || !isTransient(cause)) {
+      return { problem: `${describeSource(source)}: ${why}`, kind: kindOf(cause) };
+    }
     const day = new Date(before.fetchedAtMs).toISOString().slice(0, 10);
     return readCopy(source, before.document, options, [
       `${describeSource(source)} is not available (${why}); the copy of ${day} is used`,
@@ -128,11 +138,6 @@ async function withHttp(
   } finally {
     await http.close();
   }
-}
-
-/** A refused address or sign-in is no reason to use an old copy. */
-function isTransient(cause: unknown): boolean {
-  return cause instanceof GatewayFault && cause.code === 'REMOTE_UNAVAILABLE' && !/status 40[13]\b/.test(cause.message);
 }
 
 function readCopy(
@@ -143,7 +148,7 @@ function readCopy(
 ): LoadedRegistry {
   const read = readRegistryDocument(text, rules);
   return 'problem' in read
-    ? { problem: `${describeSource(source)} ${read.problem}` }
+    ? { problem: `${describeSource(source)} ${read.problem}`, kind: 'invalid' }
     : { registry: read.registry, notes };
 }
 
@@ -151,19 +156,15 @@ async function fetchDocument(
   http: RemoteHttp,
   url: string,
   before: Cached | undefined,
+  given: Readonly<Record<string, string>>,
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly etag?: string }> {
-  const headers: Record<string, string> = { accept: 'application/json' };
+  const headers: Record<string, string> = { accept: 'application/json', ...given };
   if (before?.etag !== undefined) headers['if-none-match'] = before.etag;
   const answer = await http.send(url, { headers, signal });
   const etag = typeof answer.headers.etag === 'string' ? answer.headers.etag : undefined;
   if (answer.status === 304 && before !== undefined) return { text: before.document, etag: etag ?? before.etag };
-  if (answer.status !== 200) {
-    throw new GatewayFault(
-      'REMOTE_UNAVAILABLE',
-      `${plainUrl(url)}: answered with status ${answer.status}, expected 200`,
-    );
-  }
+  if (answer.status !== 200) throw new StatusFault(url, answer.status);
   return { text: answer.body.toString('utf8'), ...(etag === undefined ? {} : { etag }) };
 }
 
@@ -171,13 +172,13 @@ async function readFileSource(path: string, rules: DocumentRules): Promise<Loade
   const source = { type: 'file', path } as const;
   try {
     const file = await stat(path);
-    if (!file.isFile()) return { problem: `${describeSource(source)} is not a regular file` };
+    if (!file.isFile()) return { problem: `${describeSource(source)} is not a regular file`, kind: 'missing' };
     if (file.size > MAX_DOCUMENT_BYTES) {
-      return { problem: `${describeSource(source)} is larger than ${MAX_DOCUMENT_BYTES} bytes` };
+      return { problem: `${describeSource(source)} is larger than ${MAX_DOCUMENT_BYTES} bytes`, kind: 'invalid' };
     }
     return readCopy(source, await readFile(path, 'utf8'), rules, []);
   } catch (cause) {
-    return { problem: `${describeSource(source)} cannot be read: ${explainCause(cause)}` };
+    return { problem: `${describeSource(source)} cannot be read: ${explainCause(cause)}`, kind: 'missing' };
   }
 }
 

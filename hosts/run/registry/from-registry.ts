@@ -1,12 +1,12 @@
 import { findProgram } from '@toolmgr/plugins';
-import type { ImageServer, RegistryEntry, RemoteServer } from '@toolmgr/plugins/registry';
-import { isEntryName, lookUpEntry, profileDemands } from '@toolmgr/plugins/registry';
+import type { ConfiguredRegistry, ImageServer, RegistryEntry, RemoteServer } from '@toolmgr/plugins/registry';
+import { describeSource, isEntryName, lookUpEntry, profileDemands } from '@toolmgr/plugins/registry';
 import type { PermissionProfile, RunConfig } from '@toolmgr/plugins/workloads/state';
 import type { Ask } from '../../shared/ask.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { RunFlags } from '../options/options.ts';
 import { lookUpProblem } from './look-up-problem.ts';
-import { type UserRegistry, userRegistry } from './user-registry.ts';
+import { userRegistry } from './user-registry.ts';
 
 /** What `run` was told, with the settings of the registry where the user gave none. */
 export interface FromRegistry {
@@ -56,7 +56,17 @@ export async function fromRegistry(
   }
   if (found.kind !== 'found') throw new UsageError(lookUpProblem(target, registry.title, found));
   const { entry } = found;
-  const warnings = [...read.notes, ...(await entryWarnings(entry, registry, hasProgram))];
+  const source = registry.sources.find(({ name }) => name === read.registry.sourceOf(entry.name));
+  if (source === undefined) throw new TypeError(`no registry serves ${entry.name}`);
+  const title = describeSource(source.source);
+  const { alsoIn = [] } = read.registry.shadowed.find(({ name }) => name === entry.name) ?? {};
+  const warnings = [
+    ...read.notes,
+    ...(alsoIn.length === 0
+      ? []
+      : [`${entry.name} of ${title} is used; ${alsoIn.join(', ')} has a server of this name too`]),
+    ...(await entryWarnings(entry, title, hasProgram)),
+  ];
   const used =
     entry.image === undefined
       ? remoteUse(entry.name, entry.remote, flags)
@@ -69,15 +79,15 @@ export async function fromRegistry(
     entry,
     flags: { ...used.flags, name: flags.name ?? entry.name.replace(/[./]/g, '-') },
     ...(profile === undefined ? {} : { profile }),
-    fields: fieldsOf(entry.name, registry),
-    allowsPrivateAddresses: registry.allowPrivateAddresses || registry.source.type === 'file',
+    fields: fieldsOf(entry.name, source),
+    allowsPrivateAddresses: source.allowPrivateAddresses || source.source.type === 'file',
     warnings,
   };
 }
 
 async function entryWarnings(
   entry: RegistryEntry,
-  { title }: UserRegistry,
+  title: string,
   hasProgram: () => Promise<boolean>,
 ): Promise<readonly string[]> {
   const { name, image } = entry;
@@ -199,7 +209,7 @@ async function confirmDemands(name: string, profile: PermissionProfile, ask: Ask
   if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError(`${name} was not started`);
 }
 
-function fieldsOf(name: string, { source }: UserRegistry): FromRegistry['fields'] {
+function fieldsOf(name: string, { source }: ConfiguredRegistry): FromRegistry['fields'] {
   return {
     registry_server_name: name,
     ...(source.type === 'url' ? { registry_url: source.url } : {}),

@@ -1,4 +1,4 @@
-import { lookUpEntry, type Registry, type RegistryEntry, searchEntries } from '@toolmgr/plugins/registry';
+import { lookUpEntry, type MergedRegistry, type RegistryEntry, searchEntries } from '@toolmgr/plugins/registry';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { lookUpProblem } from './look-up-problem.ts';
@@ -13,7 +13,7 @@ interface ListFlags {
 export async function searchRegistry(query: string, flags: ListFlags): Promise<void> {
   const from = await userRegistry();
   const { entries } = await loaded(from, flags);
-  const found = searchEntries({ version: '', lastUpdated: '', leftOut: [], entries }, query);
+  const found = searchEntries({ entries }, query);
   if (flags.format === 'text' && found.length === 0) return stderr.line(`${from.title} has no server with ${query}`);
   printEntries(found, flags);
 }
@@ -34,14 +34,29 @@ const SHOWN_LEFT_OUT = 10;
 /** `toolmgr registry info`. @throws UsageError when there is no such entry */
 export async function showEntry(name: string, flags: ListFlags): Promise<void> {
   const from = await userRegistry();
-  const found = lookUpEntry(await loaded(from, flags), name);
+  const registry = await loaded(from, flags);
+  const found = lookUpEntry(registry, name);
   if (found.kind !== 'found') throw new UsageError(lookUpProblem(name, from.title, found));
   const { entry } = found;
   if (flags.format === 'json') return stdout.line(JSON.stringify(detailOf(entry), undefined, 2));
-  for (const line of columns(rowsOf(entry))) stdout.line(line);
+  for (const line of columns([...rowsOf(entry), ...registryRows(entry, from, registry)])) stdout.line(line);
 }
 
-async function loaded(from: UserRegistry, { refresh = false }: ListFlags): Promise<Registry> {
+/** Which registry serves an entry, where there are several. */
+function registryRows(
+  { name }: RegistryEntry,
+  { sources }: UserRegistry,
+  registry: MergedRegistry,
+): readonly string[][] {
+  if (sources.length < 2) return [];
+  const { alsoIn = [] } = registry.shadowed.find((each) => each.name === name) ?? {};
+  return [
+    ['registry', registry.sourceOf(name) ?? ''],
+    ...(alsoIn.length === 0 ? [] : [['also in', alsoIn.join(', ')]]),
+  ];
+}
+
+async function loaded(from: UserRegistry, { refresh = false }: ListFlags): Promise<MergedRegistry> {
   const read = await from.load({ refresh });
   if ('problem' in read) throw new UsageError(read.problem);
   for (const note of read.notes) stderr.line(`${stderr.yellow('warning')} ${note}`);

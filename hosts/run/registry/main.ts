@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 
-/** Adds `search`, `registry list|info` and `config set|get|unset`. A command loads its code when it runs. */
+/** Adds `search`, `registry …` and `config set|get|unset`. A command loads its code when it runs. */
 export function addRegistryCommands(program: Command): void {
   program
     .command('search')
@@ -9,7 +9,7 @@ export function addRegistryCommands(program: Command): void {
     .addOption(format())
     .option('--refresh', 'ask the registry although a copy of it is fresh')
     .action(async (query: string, flags) => (await import('./list-registry.ts')).searchRegistry(query, flags));
-  const registry = program.command('registry').description('show the servers of the registry');
+  const registry = program.command('registry').description('show the servers of the registries, and choose registries');
   registry
     .command('list')
     .description('show all servers')
@@ -23,6 +23,7 @@ export function addRegistryCommands(program: Command): void {
     .addOption(format())
     .option('--refresh', 'ask the registry although a copy of it is fresh')
     .action(async (name: string, flags) => (await import('./list-registry.ts')).showEntry(name, flags));
+  addSourceCommands(registry);
   const config = program.command('config').description('settings for all commands: config.yaml');
   config
     .command('set')
@@ -43,6 +44,51 @@ export function addRegistryCommands(program: Command): void {
     .argument('<setting>', 'registry or sigstore-trusted-root')
     .description('return a setting to its default')
     .action(async (name: string) => (await import('./set-config.ts')).unsetConfig(name));
+}
+
+function addSourceCommands(registry: Command): void {
+  registry
+    .command('sources')
+    .description('show the registries in the order of their priority')
+    .addOption(format())
+    .action(async (flags) => (await import('./registry-sources.ts')).listSources(flags));
+  registry
+    .command('add')
+    .argument('<name>', 'name for the registry: lower case letters, digits and hyphens')
+    .argument('<source>', 'a JSON file, the https URL of a .json document or of a registry server, or official')
+    .description('use a further registry beside the others; it is loaded first')
+    .option('--first', 'it has priority over the other added registries')
+    .option('--allow-private-ip', 'allow http and private addresses')
+    .option('--issuer <url>', 'sign-in: issuer of the tokens; then: toolmgr registry login NAME')
+    .option('--client-id <id>', 'sign-in: client id')
+    .option('--audience <audience>', 'sign-in: audience of the tokens')
+    .option('--scope <scope...>', 'sign-in: scopes (default: openid offline_access)')
+    .option('--callback-port <port>', 'sign-in: port of the callback on this machine (default: any)')
+    .action(async (name: string, source: string, flags) =>
+      (await import('./registry-sources.ts')).addSource(name, source, flags),
+    );
+  registry
+    .command('remove')
+    .argument('<name>', 'name of a registry')
+    .description('no longer use an added registry')
+    .action(async (name: string) => (await import('./registry-sources.ts')).removeSource(name));
+  registry
+    .command('refresh')
+    .description('ask all registries now, although copies of them are fresh')
+    .action(async () => (await import('./registry-sources.ts')).refreshSources());
+  registry
+    .command('login')
+    .argument('[name]', 'name of a registry (default: the one whose sign-in is set up)')
+    .description('sign in to a registry in a browser')
+    .option('--skip-browser', 'only print the URL')
+    .action(async (name: string | undefined, flags) =>
+      (await import('./registry-sources.ts')).logInToSource(name, flags),
+    );
+  registry
+    .command('logout')
+    .argument('[name]', 'name of a registry (default: the one whose sign-in is set up)')
+    .description('forget the sign-in to a registry')
+    .action(async (name?: string) => (await import('./registry-sources.ts')).logOutOfSource(name));
 }
 
 function format(): Option {

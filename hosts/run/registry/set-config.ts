@@ -4,6 +4,7 @@ import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { changeUserConfig, readUserConfig, type UserConfig } from '../../shared/user-config.ts';
 import { readText } from '../config/option-file.ts';
+import { registrySettings } from './registry-settings.ts';
 import { userRegistry } from './user-registry.ts';
 
 interface SetFlags {
@@ -23,7 +24,7 @@ interface Setting {
 export const SETTINGS: Readonly<Record<string, Setting>> = {
   registry: {
     means: 'default, official, the path of a JSON file, the https URL of a .json document or of a registry server',
-    keys: ['registry_url', 'registry_api_url', 'local_registry_path', 'allow_private_registry_ip'],
+    keys: ['registry_url', 'registry_api_url', 'local_registry_path', 'allow_private_registry_ip', 'registry_auth'],
     read: readRegistrySetting,
     show: (config) => config.registry_api_url ?? config.registry_url ?? config.local_registry_path ?? 'default',
   },
@@ -46,6 +47,7 @@ export const SETTINGS: Readonly<Record<string, Setting>> = {
 /** `toolmgr config set`. */
 export async function setConfig(name: string, value: string, flags: SetFlags): Promise<void> {
   const { read, keys } = settingOf(name);
+  await refuseLocked(keys);
   if (flags.allowPrivateIp && !keys.includes('allow_private_registry_ip')) {
     throw new UsageError('--allow-private-ip is for the setting registry');
   }
@@ -64,8 +66,14 @@ export async function getConfig(name: string | undefined): Promise<void> {
 /** `toolmgr config unset`. */
 export async function unsetConfig(name: string): Promise<void> {
   const { keys, show } = settingOf(name);
+  await refuseLocked(keys);
   await changeUserConfig(Object.fromEntries(keys.map((key) => [key, undefined])));
   stdout.line(`${name} = ${show({})}`);
+}
+
+async function refuseLocked(keys: Setting['keys']): Promise<void> {
+  const locked = keys.includes('registry_url') ? await registrySettings.lockedBy() : undefined;
+  if (locked !== undefined) throw new UsageError(locked);
 }
 
 function settingOf(name: string): Setting {

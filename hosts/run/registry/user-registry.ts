@@ -1,45 +1,44 @@
 import {
+  type ConfiguredRegistry,
   cacheDir,
-  describeSource,
-  type LoadedRegistry,
-  loadRegistry,
-  loadRegistryFor,
-  type RegistrySource,
+  createRegistries,
+  describeRegistries,
+  type LoadedAll,
+  type Registries,
 } from '@toolmgr/plugins/registry';
 import { readUserConfig, type UserConfig } from '../../shared/user-config.ts';
+import { configuredRegistries } from './configured-registries.ts';
+import { registryTokens } from './registry-logins.ts';
 
-/** The registry that the settings of the user name. */
+/** The registries that the settings of the user name, as one. */
 export interface UserRegistry {
-  readonly source: RegistrySource;
+  readonly sources: readonly ConfiguredRegistry[];
   /** For messages: `the built-in registry`. */
   readonly title: string;
-  readonly allowPrivateAddresses: boolean;
-  load(options?: { readonly refresh?: boolean }): Promise<LoadedRegistry>;
+  load(options?: { readonly refresh?: boolean }): Promise<LoadedAll>;
   /** Loads at least what this name can mean. */
-  loadFor(name: string): Promise<LoadedRegistry>;
+  loadFor(name: string): Promise<LoadedAll>;
 }
 
 /** Reads the settings. @throws UsageError when they are not valid */
 export async function userRegistry(config?: UserConfig): Promise<UserRegistry> {
-  const settings = config ?? (await readUserConfig());
-  const source = sourceFrom(settings);
-  const allowPrivateAddresses = settings.allow_private_registry_ip === true;
-  const options = { allowPrivateAddresses, cacheDir: cacheDir() };
+  const sources = configuredRegistries(config ?? (await readUserConfig()));
+  const registries = registriesOf(async () => sources);
   return {
-    source,
-    title: describeSource(source),
-    allowPrivateAddresses,
-    load: ({ refresh = false } = {}) => loadRegistry(source, { ...options, refresh }),
-    loadFor: (name) => loadRegistryFor(source, name, options),
+    sources,
+    title: describeRegistries(sources),
+    load: (options) => registries.load(options),
+    loadFor: (name) => registries.loadFor(name),
   };
 }
 
-function sourceFrom({
-  registry_api_url: api,
-  registry_url: url,
-  local_registry_path: path,
-}: UserConfig): RegistrySource {
-  if (api !== undefined) return { type: 'api', url: api };
-  if (url !== undefined) return { type: 'url', url };
-  return path === undefined ? { type: 'default' } : { type: 'file', path };
+/** For processes that run long: settings are read again for each use, and what was loaded is used for a while. */
+export function userRegistries(): Registries {
+  return registriesOf(async () => configuredRegistries(await readUserConfig()), REMEMBERS_MS);
+}
+
+const REMEMBERS_MS = 60_000;
+
+function registriesOf(configured: () => Promise<readonly ConfiguredRegistry[]>, remembersMs = 0): Registries {
+  return createRegistries({ configured, tokens: registryTokens, cacheDir: cacheDir(), remembersMs });
 }

@@ -23,7 +23,7 @@ export interface WantedAuthorization {
   readonly clientId: string;
   readonly redirectUri: string;
   /** Resource indicator (RFC 8707). */
-  readonly resource: string;
+  readonly resource?: string;
   /** Empty: the parameter is left out. */
   readonly scopes: readonly string[];
   /** Name of the parameter with the scopes. Default: `scope`. */
@@ -49,7 +49,7 @@ export async function authorizationRequest(
     state,
     code_challenge: await calculatePKCECodeChallenge(verifier),
     code_challenge_method: 'S256',
-    resource: wanted.resource,
+    ...(wanted.resource === undefined ? {} : { resource: wanted.resource }),
     ...(scopes.length === 0 ? {} : { [scopeParameter]: scopes.join(' ') }),
     // OpenID Connect Core §11: without it a request for offline access is ignored
     ...(scopes.includes('offline_access') ? { prompt: 'consent' } : {}),

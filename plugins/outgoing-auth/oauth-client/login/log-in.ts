@@ -1,12 +1,11 @@
 import { GatewayFault } from '@toolmgr/core';
-import { authorizationRequest, readAuthorizationResponse } from '../../../shared/oauth/authorization-request.ts';
-import { plainIssuer } from '../../../shared/oauth/oauth-requests.ts';
-import { plainUrl, type RemoteHttp } from '../../../shared/safe-http/remote-http.ts';
+import type { RemoteHttp } from '../../../shared/safe-http/remote-http.ts';
 import { oauthHttp, steadyAddresses } from '../oauth-http.ts';
-import { type IssuedTokens, isFailure, requestTokens } from '../token-request.ts';
+import type { IssuedTokens } from '../token-request.ts';
+import { type Attempt, authorize } from './authorize.ts';
 import { type CallbackServer, openCallbackServer } from './callback-server.ts';
-import { clientsFor, type LoginClient, shownError } from './choose-client.ts';
-import { type FoundServer, findServer } from './find-server.ts';
+import { clientsFor, type LoginClient } from './choose-client.ts';
+import { findServer } from './find-server.ts';
 import type { CachedClient, LoginSettings } from './login-settings.ts';
 import { type ProbeResult, probeRemote, type Remote } from './probe-remote.ts';
 
@@ -76,7 +75,13 @@ async function logInAfter(wanted: LoginWanted, http: RemoteHttp, probed: ProbeRe
   for (const choose of clientsFor({ ...wanted, http, found, callback })) {
     const client = await choose();
     if ('problem' in client) return failed(last === undefined ? client.problem : `${last.problem}; ${client.problem}`);
-    const attempt = await authorize(wanted, http, found, client, callback);
+    const attempt = await authorize({
+      ...{ http, server: found.server, client, callback, resource: found.resource, scopes: found.scopes },
+      ...(settings.scopeParameter === undefined ? {} : { scopeParameter: settings.scopeParameter }),
+      ...(settings.extraParameters === undefined ? {} : { extra: settings.extraParameters }),
+      ...{ timeoutMs: wanted.timeoutMs, show: wanted.show, now: wanted.now, signal },
+      lateAdvice: 'give a longer --remote-auth-timeout',
+    });
     if ('tokens' in attempt) {
       const { issuer, tokenUrl } = found.server;
       const { resource } = found;
@@ -106,65 +111,6 @@ async function callbackFor({ settings, cached }: LoginWanted): Promise<CallbackS
 }
 
 const FREE_PORT_TRIES = 3; // a port may be free for IPv4 only
-
-interface Attempt {
-  readonly problem: string;
-  /** Another client may be accepted. */
-  readonly isClientRefused: boolean;
-}
-
-async function authorize(
-  { settings, timeoutMs, show, now, signal }: LoginWanted,
-  http: RemoteHttp,
-  { server, resource, scopes }: FoundServer,
-  client: LoginClient,
-  callback: CallbackServer,
-): Promise<{ readonly tokens: IssuedTokens } | Attempt> {
-  const { redirectUri } = callback;
-  const request = await authorizationRequest(server, {
-    ...{ clientId: client.id, redirectUri, resource, scopes },
-    ...(settings.scopeParameter === undefined ? {} : { scopeParameter: settings.scopeParameter }),
-    ...(settings.extraParameters === undefined ? {} : { extra: settings.extraParameters }),
-  });
-  const late = AbortSignal.timeout(timeoutMs);
-  const both = AbortSignal.any([signal, late]);
-  try {
-    const answered = callback.next(request.state, both);
-    show({ url: request.url, server: plainIssuer(plainUrl(server.issuer ?? server.authorizationUrl)) });
-    const { parameters, answer } = await answered;
-    const outcome = readAuthorizationResponse(server, client.id, parameters, request.state);
-    if (!('code' in outcome)) {
-      answer('failed');
-      return 'error' in outcome ? refusedBy(outcome.error) : misled(outcome.problem);
-    }
-    const { id, secret, method } = client;
-    const endpoint = { url: server.tokenUrl, client: { id, secret, method }, http, resource };
-    const form = { code: outcome.code, redirect_uri: redirectUri, code_verifier: request.verifier };
-    const tokens = await requestTokens(endpoint, 'authorization_code', form, now, both);
-    answer(isFailure(tokens) ? 'failed' : 'done');
-    if (!isFailure(tokens)) return { tokens };
-    return { problem: tokens.reason, isClientRefused: CLIENT_ERRORS.has(tokens.error ?? '') };
-  } catch (cause) {
-    signal.throwIfAborted();
-    if (!late.aborted) throw cause;
-    const problem = `the login was not finished within ${timeoutMs / 1000} s: give a longer --remote-auth-timeout`;
-    return { problem, isClientRefused: false };
-  }
-}
-
-const CLIENT_ERRORS: ReadonlySet<string> = new Set(['invalid_client', 'unauthorized_client']);
-
-function refusedBy(error: string): Attempt {
-  const shown = shownError(error) ?? 'an unknown error';
-  return {
-    problem: `the authorization server refuses the login: ${shown}`,
-    isClientRefused: CLIENT_ERRORS.has(error),
-  };
-}
-
-function misled(problem: string): Attempt {
-  return { problem: `the answer of the authorization server is not valid: ${problem}`, isClientRefused: false };
-}
 
 function failed(reason: string): LoginOutcome {
   return { kind: 'failed', reason };

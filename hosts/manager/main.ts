@@ -11,6 +11,10 @@ export function addServeCommand(program: Command): void {
     .option('--socket <path>', 'unix socket to listen on instead, for this user and the group of the file')
     .option('--allow-host <name...>', 'more names that clients may use in the URL, e.g. behind a proxy')
     .option('--open', 'open the page in the browser; when a manager runs, its page')
+    .option(
+      '--mcp-without-confirmation',
+      'tools of /mcp/manager that destroy something do not ask first, for clients without elicitation',
+    )
     .option('--debug', 'log more')
     .addHelpText(
       'after',

@@ -7,8 +7,10 @@ import { createEventHub } from './events/event-hub.ts';
 import { type Access, socketAccess, tokenAccess } from './http/access.ts';
 import { createApp, type ManagerApp, type OpenRoutes } from './http/create-app.ts';
 import { listenOnPort, listenOnSocket } from './http/listen.ts';
+import type { OperationHost } from './http/mount-operation.ts';
 import { createPageTokens, type PageTokens } from './http/page-tokens.ts';
 import { createJobs, type JobTable } from './jobs/jobs.ts';
+import { createMcpEndpoint, MCP_PATH, type McpEndpoint } from './mcp/endpoint.ts';
 import { type ManagerParts, managerOperations } from './plan.ts';
 import { claimState } from './server-files/discovery-file.ts';
 import { openServerFolder } from './server-files/own-folder.ts';
@@ -27,6 +29,8 @@ export interface ManagerOptions {
   readonly features?: (parts: ManagerParts) => readonly Operation[];
   /** Replaces the token, e.g. by tokens of an identity provider. */
   readonly access?: Access;
+  /** Destructive tools of `/mcp/manager` run without asking a person. */
+  readonly mcpWithoutConfirmation?: boolean;
   readonly openRoutes?: readonly OpenRoutes[];
   /** Answers that do not fit their schema become faults: for tests. */
   readonly checksAnswers?: boolean;
@@ -63,16 +67,26 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const described = allOperations(features(parts), { jobs, hub, pageTokens });
     const onSocket = 'socket' in listen;
     const nonce = randomBytes(16).toString('hex');
+    const access = options.access ?? (onSocket ? socketAccess : tokenAccess(token, pageTokens.isPageToken));
+    const host: OperationHost = {
+      jobs,
+      publish: hub.publish,
+      log,
+      signal: stopping.signal,
+      ...(options.checksAnswers === undefined ? {} : { checksAnswers: options.checksAnswers }),
+    };
+    const mcp = createMcpEndpoint({
+      operations: described.operations,
+      access,
+      host,
+      loopback: !onSocket && isLoopbackHost(listen.host),
+      withoutConfirmation: options.mcpWithoutConfirmation ?? false,
+    });
     const app = await createApp({
       ...described,
-      access: options.access ?? (onSocket ? socketAccess : tokenAccess(token, pageTokens.isPageToken)),
-      host: {
-        jobs,
-        publish: hub.publish,
-        log,
-        signal: stopping.signal,
-        ...(options.checksAnswers === undefined ? {} : { checksAnswers: options.checksAnswers }),
-      },
+      access,
+      host,
+      rawRoutes: [{ path: MCP_PATH, handle: mcp.handle }],
       version,
       nonce,
       ...(options.openRoutes === undefined ? {} : { openRoutes: options.openRoutes }),
@@ -82,7 +96,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     await claim.announce({ url, pid: process.pid, nonce, started_at: new Date().toISOString() });
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => {
-      stopped ??= stopAll(app, jobs, hub.close, stopping, claim.release);
+      stopped ??= stopAll({ app, jobs, mcp, closeStreams: hub.close, stopping, release: claim.release });
       return stopped;
     };
     return { url, token, pageTokens, operations: described.operations, stop, [Symbol.asyncDispose]: stop };
@@ -98,16 +112,19 @@ function hostNames({ listen, allowedHosts = [] }: ManagerOptions) {
   return { allowedHosts: [...LOOPBACK_NAMES, ...allowedHosts], allowsAddresses: !isLoopbackHost(listen.host) };
 }
 
-async function stopAll(
-  app: ManagerApp,
-  jobs: JobTable,
-  closeStreams: () => void,
-  stopping: AbortController,
-  release: () => Promise<void>,
-): Promise<void> {
+interface Opened {
+  readonly app: ManagerApp;
+  readonly jobs: JobTable;
+  readonly mcp: McpEndpoint;
+  readonly stopping: AbortController;
+  closeStreams(): void;
+  release(): Promise<void>;
+}
+
+async function stopAll({ app, jobs, mcp, closeStreams, stopping, release }: Opened): Promise<void> {
   stopping.abort();
   closeStreams();
-  await jobs.stop();
+  await Promise.all([jobs.stop(), mcp.stop()]);
   await app.close();
   await release();
 }

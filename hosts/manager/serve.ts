@@ -17,6 +17,7 @@ export interface ServeFlags {
   readonly socket?: string;
   readonly allowHost?: readonly string[];
   readonly open?: boolean;
+  readonly mcpWithoutConfirmation?: boolean;
   readonly debug?: boolean;
 }
 
@@ -38,6 +39,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     version: VERSION,
     log,
     listen: flags.socket === undefined ? { host: flags.host, port: flags.port } : { socket: flags.socket },
+    mcpWithoutConfirmation: flags.mcpWithoutConfirmation ?? false,
     ...(flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }),
   });
   await announce(manager, state, flags);

@@ -1,5 +1,4 @@
 import { type FieldProblem, type Operation, type Problem, problem } from '@toolmgr/plugins/management';
-import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { explainFields } from './explain-fields.ts';
 
@@ -12,8 +11,15 @@ export interface RequestParts {
 
 const NOTHING = z.strictObject({});
 
+/** The parts of a request before validation. */
+export interface RawParts {
+  readonly params: unknown;
+  readonly query: unknown;
+  readonly body: unknown;
+}
+
 /** Makes the function that validates the requests of an operation. All faults of a request are reported at once. */
-export function createRequestReader(operation: Operation): (request: FastifyRequest) => RequestParts | Problem {
+export function createRequestReader(operation: Operation): (request: RawParts) => RequestParts | Problem {
   const { params = NOTHING, query = NOTHING } = operation;
   const body = bodySchema(operation);
   return (request) => {

@@ -1,0 +1,81 @@
+import { type Call, type CallResult, type JsonObject, resultFromValue, toolFailure } from '@toolmgr/core';
+import { type Answer, isProblem, PROBLEMS, type Problem } from '@toolmgr/plugins/management';
+import { TIME_LIMITS_MS } from '../http/limits.ts';
+import type { OperationHost } from '../http/mount-operation.ts';
+import { createRequestReader } from '../http/read-request.ts';
+import { confirm } from './confirm.ts';
+import type { ManagerTool } from './tool-from-operation.ts';
+
+const MAX_TEXT = 200_000; // characters of a streamed answer
+const STREAM_MS = 5_000; // a stream without end is cut
+
+/** Settings of the tools. */
+export interface ToolSettings {
+  readonly host: OperationHost;
+  /** Destructive tools run without asking a person. */
+  readonly withoutConfirmation: boolean;
+}
+
+/** Makes the function that runs the operation of a tool. */
+export function toolRunner(tool: ManagerTool, settings: ToolSettings): (call: Call) => Promise<CallResult> {
+  const read = createRequestReader(tool.operation);
+  return async (call) => {
+    const parts = read(tool.partsOf(call.arguments));
+    if ('problem' in parts) return failure(parts);
+    if (tool.isDestructive && !settings.withoutConfirmation) {
+      const answer = await confirm(call, `${tool.operation.summary}: ${argumentText(call.arguments)}?`);
+      if (answer === 'declined') return toolFailure('The person declined. Nothing was done.');
+      if (answer !== 'confirmed') return answer;
+    }
+    const { jobs, publish } = settings.host;
+    const limitMs = TIME_LIMITS_MS[tool.operation.timeLimit ?? 'standard'] ?? STREAM_MS;
+    const signal = AbortSignal.any([call.signal, settings.host.signal, AbortSignal.timeout(limitMs)]);
+    const context = { signal, caller: call.caller.name ?? call.caller.subject, jobs, publish };
+    const answer = await tool.operation.run({ ...parts, context } as never);
+    return isProblem(answer) ? failure(answer) : success(answer);
+  };
+}
+
+function argumentText(given: JsonObject): string {
+  const pairs = Object.entries(given).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
+  const text = pairs.length === 0 ? 'without arguments' : pairs.join(', ');
+  return text.length > MAX_ARGUMENT_TEXT ? `${text.slice(0, MAX_ARGUMENT_TEXT)}…` : text;
+}
+
+const MAX_ARGUMENT_TEXT = 500;
+
+function failure({ problem, detail, errors = [] }: Problem): CallResult {
+  const fields = errors.map((field) => `\n- ${field.path === '' ? '' : `${field.path}: `}${field.detail}`).join('');
+  const text = errors.length > 1 ? `${PROBLEMS[problem].title}:${fields}` : `${PROBLEMS[problem].title}: ${detail}`;
+  return toolFailure(text, { structuredContent: { code: problem, detail } });
+}
+
+async function success({ status, body, headers, stream }: Answer): Promise<CallResult> {
+  if (stream !== undefined) return textResult(await collected(stream));
+  const operation = headers?.location?.startsWith('/api/v1beta/operations/')
+    ? headers.location.split('/').at(-1)
+    : undefined;
+  if (operation !== undefined) {
+    return structured({ operation, detail: 'the work continues; get_operation shows its progress and outcome' });
+  }
+  if (body === undefined) return structured({ status: status === 204 ? 'done' : String(status) });
+  return typeof body === 'string' ? textResult(body) : structured(body as JsonObject);
+}
+
+function structured(value: JsonObject | readonly unknown[]): CallResult {
+  const object = (Array.isArray(value) ? { items: value } : value) as JsonObject;
+  return resultFromValue({ content: [{ type: 'text', text: JSON.stringify(object) }], structuredContent: object });
+}
+
+function textResult(text: string): CallResult {
+  return resultFromValue({ content: [{ type: 'text', text }] });
+}
+
+async function collected(stream: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const chunk of stream) {
+    text += chunk;
+    if (text.length > MAX_TEXT) return `${text.slice(0, MAX_TEXT)}\n(the rest is cut)`;
+  }
+  return text;
+}

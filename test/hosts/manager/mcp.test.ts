@@ -1,0 +1,143 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { operation, problem } from '@toolmgr/plugins/management';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type StartedManager, startManager } from '../../support/manager.ts';
+
+const removed: string[] = [];
+
+const list = operation({
+  id: 'listThings',
+  method: 'GET',
+  path: '/api/v1beta/things',
+  tag: 'test',
+  summary: 'List things',
+  query: z.strictObject({ limit: z.coerce.number().int().max(10).default(5) }),
+  answers: { 200: { description: 'things', schema: z.strictObject({ limit: z.int() }) } },
+  problems: [],
+  tool: { name: 'list_things', readOnly: true, idempotent: true },
+  async run({ query }) {
+    return { status: 200, body: { limit: query.limit } };
+  },
+});
+
+const remove = operation({
+  id: 'removeThing',
+  method: 'DELETE',
+  path: '/api/v1beta/things/{name}',
+  tag: 'test',
+  summary: 'Remove a thing',
+  params: z.strictObject({ name: z.string() }),
+  answers: { 204: { description: 'removed' } },
+  problems: ['not_found'],
+  tool: { name: 'remove_thing', destructive: true },
+  async run({ path }) {
+    if (path.name === 'unknown') return problem('not_found', 'there is no thing "unknown"');
+    removed.push(path.name);
+    return { status: 204 };
+  },
+});
+
+const add = operation({
+  id: 'addThing',
+  method: 'POST',
+  path: '/api/v1beta/things/{name}',
+  tag: 'test',
+  summary: 'Add a thing',
+  params: z.strictObject({ name: z.string() }),
+  body: z.strictObject({ name: z.string(), size: z.int() }),
+  answers: { 202: { description: 'accepted', schema: z.string() } },
+  problems: [],
+  tool: { name: 'add_thing' },
+  async run({ context, body }) {
+    const id = context.jobs.start('add 1 thing', [
+      { name: body.name, run: async () => ({ status: 'done', detail: String(body.size) }) },
+    ]);
+    return { status: 202, body: '', headers: { location: `/api/v1beta/operations/${id}` } };
+  },
+});
+
+const OPERATIONS = [list, remove, add];
+
+describe.each(['legacy', '2026-07-28'] as const)('operations as tools of MCP, revision %s', (revision) => {
+  const connect = async ({ url, token }: StartedManager, answer?: 'accept' | 'decline'): Promise<Client> => {
+    const client = new Client(
+      { name: 'test', version: '1' },
+      {
+        capabilities: answer === undefined ? {} : { elicitation: {} },
+        versionNegotiation: { mode: revision === 'legacy' ? 'legacy' : { pin: revision } },
+      },
+    );
+    if (answer !== undefined) {
+      client.setRequestHandler('elicitation/create', async ({ params }) => {
+        asked.push(params.message);
+        return answer === 'accept' ? { action: 'accept', content: { confirm: true } } : { action: 'decline' };
+      });
+    }
+    const authorization = `Bearer ${token}`;
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(`${url}/mcp/manager`), { requestInit: { headers: { authorization } } }),
+    );
+    return client;
+  };
+  const asked: string[] = [];
+
+  it('lists operations with their schemas and annotations, and runs them', async () => {
+    await using manager = await startManager({ operations: OPERATIONS });
+    await using client = disposable(await connect(manager));
+    const { tools } = await client.listTools();
+    const found = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
+    expect(found.list_things).toMatchObject({
+      inputSchema: { properties: { limit: { type: 'integer' } }, additionalProperties: false },
+      annotations: { readOnlyHint: true, destructiveHint: false, idempotentHint: true },
+    });
+    expect(found.remove_thing?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: true });
+    expect(found.add_thing?.inputSchema.required).toEqual(['name', 'body']);
+    const answer = await client.callTool({ name: 'list_things', arguments: { limit: 7 } });
+    expect(answer.structuredContent).toEqual({ limit: 7 });
+    const refused = await client.callTool({ name: 'list_things', arguments: { limit: 70, limt: 1 } });
+    expect(refused.isError).toBe(true);
+    expect(JSON.stringify(refused.content)).toContain('did you mean');
+    const added = await client.callTool({ name: 'add_thing', arguments: { name: 'a', body: { name: 'b', size: 3 } } });
+    const { operation: id } = added.structuredContent as { operation: string };
+    const job = await client.callTool({ name: 'get_operation', arguments: { id } });
+    expect(job.structuredContent).toMatchObject({ status: 'succeeded', items: [{ name: 'b', detail: '3' }] });
+  });
+
+  it('asks a person before it destroys something', async () => {
+    await using manager = await startManager({ operations: OPERATIONS });
+    removed.length = 0;
+    await using accepting = disposable(await connect(manager, 'accept'));
+    const done = await accepting.callTool({ name: 'remove_thing', arguments: { name: 'one' } });
+    expect([done.isError ?? false, removed]).toEqual([false, ['one']]);
+    expect(asked.at(-1)).toBe('Remove a thing: name "one"?');
+    const unknown = await accepting.callTool({ name: 'remove_thing', arguments: { name: 'unknown' } });
+    expect(unknown).toMatchObject({ isError: true, structuredContent: { code: 'not_found' } });
+
+    await using declining = disposable(await connect(manager, 'decline'));
+    const declined = await declining.callTool({ name: 'remove_thing', arguments: { name: 'two' } });
+    expect(JSON.stringify(declined.content)).toContain('declined');
+
+    await using silent = disposable(await connect(manager));
+    const cannot = await silent.callTool({ name: 'remove_thing', arguments: { name: 'three' } });
+    expect(JSON.stringify(cannot.content)).toContain('--mcp-without-confirmation');
+    expect(removed).toEqual(['one']);
+  });
+
+  it('runs destructive tools at once when the manager was started so', async () => {
+    await using manager = await startManager({ operations: OPERATIONS, mcpWithoutConfirmation: true });
+    removed.length = 0;
+    await using client = disposable(await connect(manager));
+    await client.callTool({ name: 'remove_thing', arguments: { name: 'four' } });
+    expect(removed).toEqual(['four']);
+  });
+
+  it('needs the token', async () => {
+    await using manager = await startManager({ operations: OPERATIONS });
+    await expect(connect({ ...manager, token: 'wrong' })).rejects.toThrow();
+  });
+});
+
+function disposable(client: Client): Client & AsyncDisposable {
+  return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
+}

@@ -28,11 +28,14 @@ export type ReadLock =
   | { readonly skills: readonly LockedSkill[]; readonly document: Document; readonly exists: boolean }
   | { readonly problem: string };
 
-/** Reads the lock file of a project; a missing one has no entries. It is not followed when it is a link. */
-export async function readLock(root: string): Promise<ReadLock> {
+/**
+ * Reads the lock file of a project; a missing one has no entries. It is not followed when it is a link. `at`: where it is read,
+ * when its folder is open already.
+ */
+export async function readLock(root: string, at = join(root, LOCK_FILE)): Promise<ReadLock> {
   const path = join(root, LOCK_FILE);
   try {
-    const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+    const file = await open(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stat = await file.stat();
       if (!stat.isFile()) return { problem: `${path} is not a file` };

@@ -3,15 +3,15 @@ import { open, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
- * Replaces a file atomically, mode 0600: readers get the old or the new text, even after a power failure.
+ * Replaces a file atomically, mode 0600 unless given: readers get the old or the new text, even after a power failure.
  *
  * The temporary name has a leading dot, so that readers ignore it.
  * @throws Error of the file system; the old file is unchanged
  */
-export async function atomicWrite(path: string, text: string): Promise<void> {
+export async function atomicWrite(path: string, text: string, mode = 0o600): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}-${randomUUID()}`);
   try {
-    await writeSynced(temporary, text);
+    await writeSynced(temporary, text, mode);
     await rename(temporary, path);
   } catch (cause) {
     await rm(temporary, { force: true });
@@ -20,9 +20,9 @@ export async function atomicWrite(path: string, text: string): Promise<void> {
   await syncFolder(dirname(path));
 }
 
-/** Writes a new file, mode 0600, and waits until it is on disk. */
-export async function writeSynced(path: string, text: string): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
+/** Writes a new file, mode 0600 unless given, and waits until it is on disk. */
+export async function writeSynced(path: string, text: string, mode = 0o600): Promise<void> {
+  const file = await open(path, 'wx', mode);
   try {
     await file.writeFile(text);
     await file.sync();

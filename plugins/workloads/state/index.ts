@@ -15,7 +15,7 @@ export {
   readGroups,
   removeGroup,
 } from './groups.ts';
-export { withLock } from './lock.ts';
+export { withFileLock, withLock } from './lock.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
 export { type ReadRunConfig, readRunConfig } from './read-run-config.ts';

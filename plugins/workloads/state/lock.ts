@@ -11,7 +11,14 @@ import { lock } from 'proper-lockfile';
 export async function withLock<T>(state: string, name: string, change: () => Promise<T>): Promise<T> {
   const folder = join(state, 'locks');
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const path = join(folder, name);
+  return withFileLock(join(folder, name), change);
+}
+
+/**
+ * Runs `change` with an exclusive lock on a file: `PATH.lock` beside it, while it runs. The file need not exist, its folder must.
+ * @throws Error as {@link withLock}
+ */
+export async function withFileLock<T>(path: string, change: () => Promise<T>): Promise<T> {
   const release = await lock(path, {
     lockfilePath: `${path}.lock`,
     realpath: false,

@@ -14,16 +14,24 @@ export interface HostParts {
   readonly jobs: JobTable;
   readonly hub: EventHub;
   readonly pageTokens: PageTokens;
+  /** The registry listing needs no token: MCP clients that read a registry URL cannot send one. */
+  readonly opensRegistry?: boolean;
 }
 
 /** The operations of the features and those of the host. */
 export function allOperations(
   features: readonly Operation[],
-  { jobs, hub, pageTokens }: HostParts,
+  { jobs, hub, pageTokens, opensRegistry = false }: HostParts,
 ): DescribedOperations {
+  const isOpen = ({ path }: Operation): boolean => opensRegistry && path.startsWith('/registry/');
   return {
-    operations: [...features, ...jobOperations(jobs), ...eventOperations(hub), pageCodeOperation(pageTokens)],
-    openOperations: [pageSignInOperation(pageTokens)],
+    operations: [
+      ...features.filter((each) => !isOpen(each)),
+      ...jobOperations(jobs),
+      ...eventOperations(hub),
+      pageCodeOperation(pageTokens),
+    ],
+    openOperations: [pageSignInOperation(pageTokens), ...features.filter(isOpen)],
   };
 }
 

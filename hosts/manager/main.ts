@@ -10,6 +10,10 @@ export function addServeCommand(program: Command): void {
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 8080)
     .option('--socket <path>', 'unix socket to listen on instead, for this user and the group of the file')
     .option('--allow-host <name...>', 'more names that clients may use in the URL, e.g. behind a proxy')
+    .option(
+      '--open-registry',
+      'serve the registry listing (/registry/…) without a token, for MCP clients that cannot send one',
+    )
     .option('--open', 'open the page in the browser; when a manager runs, its page')
     .option(
       '--mcp-without-confirmation',

@@ -27,6 +27,8 @@ export interface ManagerOptions {
   readonly allowedHosts?: readonly string[];
   /** The features; default: all. */
   readonly features?: (parts: ManagerParts) => readonly Operation[];
+  /** The registry listing needs no token. Default: it needs one. */
+  readonly opensRegistry?: boolean;
   /** Replaces the token, e.g. by tokens of an identity provider. */
   readonly access?: Access;
   /** Destructive tools of `/mcp/manager` run without asking a person. */
@@ -64,7 +66,8 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const jobs = createJobs(hub.publish, log);
     const parts: ManagerParts = { state, env, version, jobs, log, publish: hub.publish, signal: stopping.signal };
     const features = options.features ?? managerOperations;
-    const described = allOperations(features(parts), { jobs, hub, pageTokens });
+    const { opensRegistry = false } = options;
+    const described = allOperations(features(parts), { jobs, hub, pageTokens, opensRegistry });
     const onSocket = 'socket' in listen;
     const nonce = randomBytes(16).toString('hex');
     const access = options.access ?? (onSocket ? socketAccess : tokenAccess(token, pageTokens.isPageToken));

@@ -1,5 +1,10 @@
 import type { Log } from '@toolmgr/core';
 import type { Jobs, Operation, PublishEvent } from '@toolmgr/plugins/management';
+import { registryOperations } from '@toolmgr/plugins/registry';
+import { registryTokens } from '../run/registry/registry-logins.ts';
+import { registrySettings } from '../run/registry/registry-settings.ts';
+import { registrySignIn } from '../run/registry/registry-sign-in.ts';
+import { userRegistries } from '../run/registry/user-registry.ts';
 import { versionOperation } from './version-operation.ts';
 
 /** What the features of the manager get from its host. */
@@ -21,5 +26,14 @@ export interface ManagerParts {
  * is made from them. Work that a feature begins at the start of the manager is begun in `open-manager.ts`.
  */
 export function managerOperations(parts: ManagerParts): readonly Operation[] {
-  return [versionOperation(parts.version)];
+  return [versionOperation(parts.version), ...registries()];
+}
+
+function registries(): readonly Operation[] {
+  return registryOperations({
+    registries: userRegistries(),
+    tokens: registryTokens,
+    settings: registrySettings,
+    signIn: registrySignIn,
+  });
 }

@@ -17,6 +17,7 @@ export interface ServeFlags {
   readonly socket?: string;
   readonly allowHost?: readonly string[];
   readonly open?: boolean;
+  readonly openRegistry?: boolean;
   readonly mcpWithoutConfirmation?: boolean;
   readonly debug?: boolean;
 }
@@ -40,6 +41,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     log,
     listen: flags.socket === undefined ? { host: flags.host, port: flags.port } : { socket: flags.socket },
     mcpWithoutConfirmation: flags.mcpWithoutConfirmation ?? false,
+    ...(flags.openRegistry === true ? { opensRegistry: true } : {}),
     ...(flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }),
   });
   await announce(manager, state, flags);

@@ -1,5 +1,6 @@
 import { createLog } from '@toolmgr/core';
 import type { Operation } from '@toolmgr/plugins/management';
+import { openEndpoints } from './endpoints/open-endpoints.ts';
 import { createEventHub, type EventHub } from './events/event-hub.ts';
 import { eventOperations } from './events/operations.ts';
 import type { DescribedOperations } from './http/openapi.ts';
@@ -40,7 +41,10 @@ export function describedOperations(): DescribedOperations {
   const hub = createEventHub('described');
   const log = createLog('error', () => {});
   const jobs = createJobs(hub.publish, log);
+  const { endpoints, calls } = openEndpoints({ stateDir: '/nonexistent', log, loopback: true });
   const parts = {
+    endpoints,
+    calls,
     state: '/nonexistent',
     env: {},
     version: '0.0.0',

@@ -3,6 +3,7 @@ import type { Log } from '@toolmgr/core';
 import type { Operation } from '@toolmgr/plugins/management';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../http/listen.ts';
 import { allOperations } from './all-operations.ts';
+import { type OpenEndpoints, openEndpoints } from './endpoints/open-endpoints.ts';
 import { createEventHub } from './events/event-hub.ts';
 import { type Access, socketAccess, tokenAccess } from './http/access.ts';
 import { createApp, type ManagerApp, type OpenRoutes } from './http/create-app.ts';
@@ -64,11 +65,17 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const pageTokens = createPageTokens(token);
     const hub = createEventHub(randomBytes(4).toString('hex'));
     const jobs = createJobs(hub.publish, log);
-    const parts: ManagerParts = { state, env, version, jobs, log, publish: hub.publish, signal: stopping.signal };
+    const onSocket = 'socket' in listen;
+    const groups = openEndpoints({ stateDir: state, log, loopback: onSocket || isLoopbackHost(listen.host) });
+    const { endpoints, calls } = groups;
+    const parts: ManagerParts = {
+      ...{ state, env, version, jobs, log, endpoints, calls },
+      publish: hub.publish,
+      signal: stopping.signal,
+    };
     const features = options.features ?? managerOperations;
     const { opensRegistry = false } = options;
     const described = allOperations(features(parts), { jobs, hub, pageTokens, opensRegistry });
-    const onSocket = 'socket' in listen;
     const nonce = randomBytes(16).toString('hex');
     const access = options.access ?? (onSocket ? socketAccess : tokenAccess(token, pageTokens.isPageToken));
     const host: OperationHost = {
@@ -89,7 +96,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
       ...described,
       access,
       host,
-      rawRoutes: [{ path: MCP_PATH, handle: mcp.handle }],
+      rawRoutes: [{ path: MCP_PATH, handle: mcp.handle }, ...groups.routes],
       version,
       nonce,
       ...(options.openRoutes === undefined ? {} : { openRoutes: options.openRoutes }),
@@ -99,7 +106,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     await claim.announce({ url, pid: process.pid, nonce, started_at: new Date().toISOString() });
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => {
-      stopped ??= stopAll({ app, jobs, mcp, closeStreams: hub.close, stopping, release: claim.release });
+      stopped ??= stopAll({ app, jobs, mcp, groups, closeStreams: hub.close, stopping, release: claim.release });
       return stopped;
     };
     return { url, token, pageTokens, operations: described.operations, stop, [Symbol.asyncDispose]: stop };
@@ -119,15 +126,31 @@ interface Opened {
   readonly app: ManagerApp;
   readonly jobs: JobTable;
   readonly mcp: McpEndpoint;
+  readonly groups: OpenEndpoints;
   readonly stopping: AbortController;
   closeStreams(): void;
   release(): Promise<void>;
 }
 
-async function stopAll({ app, jobs, mcp, closeStreams, stopping, release }: Opened): Promise<void> {
+async function stopAll({ app, jobs, mcp, groups, closeStreams, stopping, release }: Opened): Promise<void> {
   stopping.abort();
   closeStreams();
-  await Promise.all([jobs.stop(), mcp.stop()]);
-  await app.close();
+  await Promise.all([jobs.stop(), mcp.stop(), groups[Symbol.asyncDispose]()]);
+  await closeConnections(app);
   await release();
 }
+
+/** A connection becomes idle when its response ends, and would be kept for the keep-alive time. */
+async function closeConnections(app: ManagerApp): Promise<void> {
+  const reap = setInterval(() => app.server.closeIdleConnections(), REAP_MS);
+  const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_GRACE_MS);
+  try {
+    await app.close();
+  } finally {
+    clearInterval(reap);
+    clearTimeout(cut);
+  }
+}
+
+const REAP_MS = 20;
+const CLOSE_GRACE_MS = 5_000; // for answers in flight

@@ -1,10 +1,13 @@
 import type { Log } from '@toolmgr/core';
 import type { Jobs, Operation, PublishEvent } from '@toolmgr/plugins/management';
 import { registryOperations } from '@toolmgr/plugins/registry';
+import type { CallReader } from '../http/recent-calls/feed.ts';
 import { registryTokens } from '../run/registry/registry-logins.ts';
 import { registrySettings } from '../run/registry/registry-settings.ts';
 import { registrySignIn } from '../run/registry/registry-sign-in.ts';
 import { userRegistries } from '../run/registry/user-registry.ts';
+import type { Endpoints } from './endpoints/endpoints.ts';
+import { endpointOperations } from './endpoints/operations.ts';
 import { versionOperation } from './version-operation.ts';
 
 /** What the features of the manager get from its host. */
@@ -17,6 +20,9 @@ export interface ManagerParts {
   /** For changes that no operation makes, e.g. by the supervisor. */
   readonly publish: PublishEvent;
   readonly log: Log;
+  /** The MCP endpoints of groups and workloads. */
+  readonly endpoints: Endpoints;
+  readonly calls: CallReader;
   /** Ends when the manager stops. */
   readonly signal: AbortSignal;
 }
@@ -26,7 +32,12 @@ export interface ManagerParts {
  * is made from them. Work that a feature begins at the start of the manager is begun in `open-manager.ts`.
  */
 export function managerOperations(parts: ManagerParts): readonly Operation[] {
-  return [versionOperation(parts.version), ...registries()];
+  return [
+    versionOperation(parts.version),
+    ...registries(),
+    // what clients see, and the calls
+    ...endpointOperations(parts.endpoints, parts.calls),
+  ];
 }
 
 function registries(): readonly Operation[] {

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Gateway, Log } from '@toolmgr/core';
+import { explainCause, type Gateway, type Log } from '@toolmgr/core';
+import { type Problem, problem, problemBody } from '@toolmgr/plugins/management';
 import { readWorkload, readWorkloads, workloadName } from '@toolmgr/plugins/workloads/state';
 import { type EndpointView, endpointView } from '../../http/endpoint-view.ts';
 import type { CallFeed } from '../../http/recent-calls/feed.ts';
@@ -83,9 +84,17 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
   return {
     owns: (path) => PATH.test(path),
     async handle(request, response) {
-      const gateway = await gatewayAt((request.url ?? '').replace(/[?#].*$/s, ''));
-      if (gateway === undefined) sendUnknown(response);
-      else gateway.handle(request, response);
+      try {
+        const gateway = await gatewayAt((request.url ?? '').replace(/[?#].*$/s, ''));
+        if (gateway === undefined) sendUnknown(response);
+        else gateway.handle(request, response);
+      } catch (cause) {
+        options.log.error('an endpoint cannot be opened', { path: request.url ?? '', cause: explainCause(cause) });
+        sendProblem(
+          response,
+          problem('internal_error', 'the endpoint cannot be opened; the log of the manager has the reason'),
+        );
+      }
     },
     async view(kind, name) {
       const path = endpointPath({ kind, name });
@@ -128,14 +137,11 @@ async function targetOf(stateDir: string, path: string): Promise<EndpointTarget 
 
 function sendUnknown(response: ServerResponse): void {
   const detail = 'there is no such group or workload; MCP endpoints are /mcp/groups/NAME and /mcp/workloads/NAME';
-  response.writeHead(404, { 'content-type': 'application/problem+json', 'x-content-type-options': 'nosniff' });
-  response.end(
-    JSON.stringify({
-      type: 'https://toolmgr.dev/problems/not_found',
-      title: 'There is no such resource',
-      status: 404,
-      detail,
-      code: 'not_found',
-    }),
-  );
+  sendProblem(response, problem('not_found', detail));
+}
+
+function sendProblem(response: ServerResponse, refused: Problem): void {
+  const body = problemBody(refused);
+  response.writeHead(body.status, { 'content-type': 'application/problem+json', 'x-content-type-options': 'nosniff' });
+  response.end(JSON.stringify(body));
 }

@@ -12,9 +12,11 @@ import { openApiDocument } from './openapi.ts';
 import { parseJsonBody } from './parse-body.ts';
 import { sendProblem } from './problem-reply.ts';
 
-/** A path that is answered without fastify, such as an MCP endpoint. The caller is known. */
+/** A path that is answered without fastify, such as an MCP endpoint. The caller is known, unless it is `open`. */
 export interface RawRoute {
   readonly path: string;
+  /** No token is needed. */
+  readonly open?: boolean;
   handle(request: IncomingMessage, response: ServerResponse): void;
 }
 
@@ -88,7 +90,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     const ill = await options.health?.();
     return ill === undefined ? reply.code(204).send() : sendProblem(reply, problem('engine_unavailable', ill));
   });
-  for (const { path, handle } of options.rawRoutes ?? []) mountRaw(app, path, handle);
+  for (const route of options.rawRoutes ?? []) mountRaw(app, route);
   for (const mount of options.openRoutes ?? []) await app.register(async (inner) => mount(inner));
   await app.ready();
   return app;
@@ -139,11 +141,11 @@ function isUnknownPage({ is404, url }: FastifyRequest): boolean {
   return is404 && !/^\/(?:api|mcp|registry)(?:[/?]|$)/.test(url);
 }
 
-function mountRaw(app: FastifyInstance, path: string, handle: RawRoute['handle']): void {
+function mountRaw(app: FastifyInstance, { path, open = false, handle }: RawRoute): void {
   app.register(async (inner) => {
     inner.removeAllContentTypeParsers();
     inner.addContentTypeParser('*', (_request, _payload, done) => done(null)); // the body is left to the route
-    inner.all(path, (request, reply) => {
+    inner.all(path, { config: { open } }, (request, reply) => {
       reply.hijack();
       for (const [name, value] of Object.entries(SAFE_HEADERS)) reply.raw.setHeader(name, value);
       handle(request.raw, reply.raw);

@@ -35,6 +35,8 @@ export interface ManagerOptions {
   /** Destructive tools of `/mcp/manager` run without asking a person. */
   readonly mcpWithoutConfirmation?: boolean;
   readonly openRoutes?: readonly OpenRoutes[];
+  /** Work beside the operations, e.g. the supervisor. Begins when the manager serves. */
+  readonly background?: (parts: ManagerParts) => void;
   /** Answers that do not fit their schema become faults: for tests. */
   readonly checksAnswers?: boolean;
 }
@@ -104,6 +106,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     });
     const url = onSocket ? await listenOnSocket(app, listen.socket) : await listenOnPort(app, listen);
     await claim.announce({ url, pid: process.pid, nonce, started_at: new Date().toISOString() });
+    options.background?.(parts);
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => {
       stopped ??= stopAll({ app, jobs, mcp, groups, closeStreams: hub.close, stopping, release: claim.release });

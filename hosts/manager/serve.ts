@@ -9,6 +9,7 @@ import { VERSION } from '../shared/version.ts';
 import { type Manager, openManager } from './open-manager.ts';
 import { openRunningPage, pageLink, showPage } from './open-page.ts';
 import { tokenPath } from './server-files/token-file.ts';
+import { startSupervisor } from './supervisor/start-supervisor.ts';
 
 /** Flags of `toolmgr serve`. */
 export interface ServeFlags {
@@ -42,6 +43,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     listen: flags.socket === undefined ? { host: flags.host, port: flags.port } : { socket: flags.socket },
     mcpWithoutConfirmation: flags.mcpWithoutConfirmation ?? false,
     ...(flags.openRegistry === true ? { opensRegistry: true } : {}),
+    background: startSupervisor,
     ...(flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }),
   });
   await announce(manager, state, flags);

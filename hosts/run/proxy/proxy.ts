@@ -147,7 +147,8 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     return await watchUntilEnd(run, { gateway, runtime: runtime.latest, programs, report, first });
   } finally {
     // stopping takes some seconds while calls or streams are open
-    await claim.report({ status: 'stopping', ...(served === undefined ? {} : { port: served.port }) });
+    const port = served?.port ?? claim.port; // clients know the port of the last start, also when this one failed
+    await claim.report({ status: 'stopping', ...(port === undefined ? {} : { port }) });
     await Promise.all([gateway.stop(), served?.close(run.isSupervised ? SUPERVISED_STOP_MS : CLOSE_MS)]);
     await noted.close();
     output.close();

@@ -52,10 +52,12 @@ export async function startWorkload(state: string, config: RunConfig, work: Star
       signal,
     );
     if (launched.kind === 'running') return launched;
+    const isInterrupted = launched.reason === INTERRUPTED;
+    if (isInterrupted && work.supervised) return { ...launched, lines: [] }; // its proxy starts it without this process
     if (start.isOurs) {
-      const again = launched.reason === INTERRUPTED ? {} : { again: {} };
+      const again = isInterrupted ? {} : { again: {} };
       await stopWorkload(state, name, { generation: start.generation, ...again });
-      await noteFailure(state, name, launched.reason);
+      if (!isInterrupted) await noteFailure(state, name, launched.reason);
     }
     return { ...launched, lines: await lastLines(state, name, from, launched.reason) };
   } catch (cause) {
@@ -66,7 +68,7 @@ export async function startWorkload(state: string, config: RunConfig, work: Star
 }
 
 /** Writes why a workload does not run although it should. */
-async function noteFailure(state: string, name: string, reason: string): Promise<void> {
+export async function noteFailure(state: string, name: string, reason: string): Promise<void> {
   await changeStatus(state, name, (now) => {
     const move = transitions.failStart(now, reason);
     return move !== undefined && 'change' in move ? move.change : undefined;

@@ -35,6 +35,7 @@ export { RESERVED_WORKLOAD_NAMES, workloadName } from './workload-name.ts';
 export {
   type DesiredState,
   desiredOf,
+  listWorkloadNames,
   readWorkload,
   readWorkloads,
   stateDir,

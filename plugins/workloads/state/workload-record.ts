@@ -83,6 +83,8 @@ export interface WorkloadRecord {
 /** File names inside a workload's folder. */
 export const WORKLOAD_FILES = {
   config: 'run.json',
+  /** The configuration before a change that is not finished. */
+  previousConfig: 'previous-run.json',
   secrets: 'secrets.json',
   status: 'status.json',
   containers: 'containers.json',
@@ -117,13 +119,18 @@ export function workloadDir(state: string, name: string): string {
  * message.
  */
 export async function readWorkloads(state: string): Promise<readonly WorkloadRecord[]> {
+  const names = await listWorkloadNames(state);
+  const records = await Promise.all(names.map((name) => readWorkload(state, name)));
+  return records.filter((record) => record !== undefined);
+}
+
+/** The names of all workloads on disk, sorted. */
+export async function listWorkloadNames(state: string): Promise<readonly string[]> {
   const names = await readdir(workloadsDir(state)).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return [];
     throw cause;
   });
-  const known = names.filter((name) => workloadName.safeParse(name).success).sort();
-  const records = await Promise.all(known.map((name) => readWorkload(state, name)));
-  return records.filter((record) => record !== undefined);
+  return names.filter((name) => workloadName.safeParse(name).success).sort();
 }
 
 /** One workload; `undefined` when it does not exist. */

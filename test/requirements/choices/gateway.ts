@@ -300,7 +300,6 @@ export const gatewayChoices = [
   },
   {
     source: 'choice: run',
-    deferred: 'comes with the manager API',
     says: {
       'choice.run.supervised': 'the manager restarts what should run, also after a reboot',
     },

@@ -1,0 +1,18 @@
+import { engineAnswers } from '@toolmgr/plugins/workloads/engine-ping';
+import { noteFailure, startWorkload } from '../../run/workloads/start.ts';
+import type { ManagerParts } from '../plan.ts';
+import { type Supervisor, supervise } from './supervise.ts';
+
+/** Starts the supervisor of a manager: it starts workloads as the command line does. */
+export function startSupervisor({ state, env, log, publish, signal }: ManagerParts): Supervisor {
+  return supervise({
+    state,
+    log,
+    publish,
+    signal,
+    start: (config, work) => startWorkload(state, config, work),
+    restore: async () => {},
+    noteReason: (name, reason) => noteFailure(state, name, reason),
+    engineAnswers: () => engineAnswers(env),
+  });
+}

@@ -1,0 +1,25 @@
+// Whether a container engine answers, without the client of the engines: a process that only waits for one stays small.
+import { request } from 'node:http';
+import { engineSockets } from './engine-sockets.ts';
+
+const PING_MS = 2_000;
+
+/** Whether one of the engines of this machine answers. Never throws; takes at most two seconds. */
+export async function engineAnswers(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
+  const sockets = engineSockets(env);
+  if ('reason' in sockets) return false;
+  const answers = await Promise.all(sockets.map(({ path }) => ping(path)));
+  return answers.includes(true);
+}
+
+/** Docker and Podman both serve `/_ping`. */
+function ping(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const sent = request({ socketPath, path: '/_ping', signal: AbortSignal.timeout(PING_MS) }, (response) => {
+      response.resume();
+      resolve(response.statusCode === 200);
+    });
+    sent.on('error', () => resolve(false));
+    sent.end();
+  });
+}

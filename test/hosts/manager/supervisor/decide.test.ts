@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+import {
+  afterStart,
+  BACK_OFF,
+  type Circumstances,
+  decide,
+  STABLE_MS,
+} from '../../../../hosts/manager/supervisor/decide.ts';
+import type { WorkloadRecord, WorkloadStatus } from '../../../../plugins/workloads/state/workload-record.ts';
+import { workloadConfigOf } from '../../../support/workload-config.ts';
+
+const NOW = 1_000_000;
+const ME = { pid: 1, started: 'a' };
+
+function recordOf(status: Partial<WorkloadStatus>, more: Partial<WorkloadRecord> = {}): WorkloadRecord {
+  const base = { format: 1, status: 'stopped', desired: 'running', generation: 4, updatedAtMs: 0 } as const;
+  return { name: 'one', config: workloadConfigOf('one'), status: { ...base, ...status }, alive: false, ...more };
+}
+
+const decided = (record: WorkloadRecord, more: Partial<Circumstances> = {}) =>
+  decide(record, { nowMs: NOW, memory: undefined, hasEngine: true, ...more });
+const memory = { starts: 2, notBeforeMs: NOW + 5, generation: 4 };
+const image = { config: workloadConfigOf('one', { image: 'example.com/server:1' }) };
+
+describe('what the supervisor does about a workload', () => {
+  it.each([
+    ['starts what should run and has no proxy', recordOf({ status: 'unhealthy' }), {}, 'start'],
+    ['starts what a shutdown of the machine stopped', recordOf({ status: 'stopped' }), {}, 'start'],
+    ['starts what failed', recordOf({ status: 'error' }), {}, 'start'],
+    ['starts a record of before, which ran', recordOf({ status: 'unhealthy', desired: undefined }), {}, 'start'],
+    ['leaves what the user stopped', recordOf({ status: 'stopped', desired: 'stopped' }), {}, 'nothing'],
+    ['leaves what failed after the user stopped it', recordOf({ status: 'error', desired: 'stopped' }), {}, 'nothing'],
+    ['leaves a removal that was interrupted', recordOf({ status: 'stopped', desired: 'stopped' }), {}, 'nothing'],
+    ['leaves what runs', recordOf({ status: 'running' }, { alive: true }), {}, 'nothing'],
+    ['leaves what another process works on', recordOf({ status: 'stopped' }, { heldBy: ME }), {}, 'nothing'],
+    ['leaves what cannot be read', recordOf({ status: 'error' }, { config: undefined }), {}, 'nothing'],
+    ['leaves an unknown status', recordOf({ status: 'unknown' }), {}, 'nothing'],
+    ['waits for the back-off', recordOf({ status: 'error' }), { memory }, 'wait'],
+    ['starts after the back-off', recordOf({ status: 'error' }), { memory, nowMs: NOW + 5 }, 'start'],
+    ['forgets the back-off after the user acted', recordOf({ status: 'error', generation: 5 }), { memory }, 'start'],
+    ['forgets what the user stopped', recordOf({ desired: 'stopped' }), { memory }, 'forget'],
+    ['waits for the engine of an image', recordOf({ status: 'error' }, image), { hasEngine: false }, 'awaitEngine'],
+    ['waits for the engine and not for the back-off', recordOf({}, image), { hasEngine: false, memory }, 'awaitEngine'],
+    ['needs no engine for a program', recordOf({ status: 'error' }), { hasEngine: false }, 'start'],
+    ['restores after a change that was killed', recordOf({ status: 'stopped' }), { isChanging: true }, 'restore'],
+    ['leaves a change under way', recordOf({}, { heldBy: ME }), { isChanging: true }, 'nothing'],
+  ] as const)('%s', (_title, record, more, expected) => {
+    expect(decided(record, more).do).toBe(expected);
+  });
+
+  it('forgets its starts when the workload is stable', () => {
+    const ran = (ms: number) => recordOf({ status: 'running', startedAtMs: NOW - ms }, { alive: true });
+    expect(decided(ran(STABLE_MS - 1), { memory }).do).toBe('nothing');
+    expect(decided(ran(STABLE_MS), { memory }).do).toBe('forget');
+  });
+
+  it('waits longer after each start, up to a bound', () => {
+    let now = afterStart(undefined, NOW, 1);
+    const delays = [now.notBeforeMs - NOW];
+    for (let n = 1; n < 12; n++) {
+      now = afterStart(now, NOW, 1);
+      delays.push(now.notBeforeMs - NOW);
+    }
+    expect(delays[0]).toBeLessThanOrEqual(BACK_OFF.firstMs);
+    expect(delays[0]).toBeGreaterThan(BACK_OFF.firstMs / 3);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(BACK_OFF.maxMs);
+    expect(delays.at(-1)).toBeGreaterThan(BACK_OFF.maxMs / 3);
+  });
+});

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Log } from '@toolmgr/core';
-import type { Operation } from '@toolmgr/plugins/management';
+import type { Operation, PublishEvent } from '@toolmgr/plugins/management';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../http/listen.ts';
 import { allOperations } from './all-operations.ts';
 import { type OpenEndpoints, openEndpoints } from './endpoints/open-endpoints.ts';
 import { createEventHub } from './events/event-hub.ts';
+import { watchState } from './events/watch-state.ts';
 import { type Access, socketAccess, tokenAccess } from './http/access.ts';
 import { createApp, type ManagerApp, type OpenRoutes } from './http/create-app.ts';
 import { listenOnPort, listenOnSocket } from './http/listen.ts';
@@ -66,13 +67,24 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const token = await openToken(state);
     const pageTokens = createPageTokens(token);
     const hub = createEventHub(randomBytes(4).toString('hex'));
-    const jobs = createJobs(hub.publish, log);
+    const watch = await watchState({
+      state,
+      log,
+      publish: hub.publish,
+      hasReaders: () => hub.readers > 0,
+      signal: stopping.signal,
+    });
+    const publish: PublishEvent = (event) => {
+      watch.note(event);
+      hub.publish(event);
+    };
+    const jobs = createJobs(publish, log);
     const onSocket = 'socket' in listen;
     const groups = openEndpoints({ stateDir: state, log, loopback: onSocket || isLoopbackHost(listen.host) });
     const { endpoints, calls } = groups;
     const parts: ManagerParts = {
       ...{ state, env, version, jobs, log, endpoints, calls },
-      publish: hub.publish,
+      publish,
       signal: stopping.signal,
     };
     const features = options.features ?? managerOperations;
@@ -82,7 +94,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const access = options.access ?? (onSocket ? socketAccess : tokenAccess(token, pageTokens.isPageToken));
     const host: OperationHost = {
       jobs,
-      publish: hub.publish,
+      publish,
       log,
       signal: stopping.signal,
       ...(options.checksAnswers === undefined ? {} : { checksAnswers: options.checksAnswers }),

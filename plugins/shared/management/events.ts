@@ -3,6 +3,7 @@
  * content: a reader asks the operation for it.
  */
 export type ManagementEvent =
+  /** `status` as in the list of workloads; `removed` when it is gone. */
   | { readonly type: 'workload'; readonly name: string; readonly status: string }
   | { readonly type: 'group' | 'client' | 'registry' | 'secret' | 'skill'; readonly name: string }
   | { readonly type: 'operation'; readonly name: string; readonly status: JobStatus };

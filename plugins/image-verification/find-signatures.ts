@@ -1,6 +1,6 @@
 import { isObject } from '@toolmgr/core';
+import type { OciClient, OciManifest } from '../shared/oci/oci-client.ts';
 import type { FoundSignature } from './check-signature.ts';
-import type { OciClient, OciManifest } from './oci-client.ts';
 import { type Layer, simpleSignature } from './simple-signing.ts';
 
 const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(\.|\+|;|$)/;

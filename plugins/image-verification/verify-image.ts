@@ -1,10 +1,10 @@
 import { explainCause } from '@toolmgr/core';
 import type { Provenance } from '../registry/entry-schemas.ts';
 import { parseImageReference } from '../shared/image-reference.ts';
+import { type OciManifest, openRepository } from '../shared/oci/oci-client.ts';
 import { signatureChecker } from './check-signature.ts';
 import { findSignatures } from './find-signatures.ts';
 import { namesSigner } from './match-provenance.ts';
-import { type OciManifest, openRepository } from './oci-client.ts';
 import { readTrustRoot, type TrustRootOptions } from './trust-root.ts';
 
 /** How an image is verified. */

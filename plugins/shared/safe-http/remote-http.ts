@@ -26,7 +26,7 @@ export interface RemoteRules extends ConnectRules, UrlRules {
 
 /** One request. `signal` ends it early. */
 export interface RemoteRequest {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string | Buffer;
   readonly signal?: AbortSignal;
@@ -36,6 +36,9 @@ export interface RemoteRequest {
   readonly takesRedirect?: boolean;
   /** Reads only status and headers; `body` is empty. */
   readonly headOnly?: boolean;
+  /** Instead of the limits of the rules. */
+  readonly timeoutMs?: number;
+  readonly maxBytes?: number;
 }
 
 /** A complete response with any status, a redirect only when the request takes one; header names in lower case. */
@@ -176,9 +179,10 @@ async function exchange(
 ): Promise<RemoteAnswer> {
   const problem = remoteUrlProblem(url, rules);
   if (problem !== undefined) throw refused(url, problem);
-  const { timeoutMs = TIMEOUT_MS, maxBytes = MAX_BYTES } = rules;
+  const timeoutMs = wanted.timeoutMs ?? rules.timeoutMs ?? TIMEOUT_MS;
+  const maxBytes = wanted.maxBytes ?? rules.maxBytes ?? MAX_BYTES;
   const ending = new AbortController();
-  const late = setTimeout(() => ending.abort(new Error(`no whole answer within ${timeoutMs} ms`)), timeoutMs);
+  const late = setTimeout(() => ending.abort(timedOut(`no whole answer within ${timeoutMs} ms`)), timeoutMs);
   const signal = wanted.signal === undefined ? ending.signal : AbortSignal.any([ending.signal, wanted.signal]);
   try {
     const answer = await request(url, {
@@ -203,6 +207,10 @@ async function exchange(
     clearTimeout(late);
     ending.abort(); // closes a response that was not read completely
   }
+}
+
+function timedOut(message: string): Error {
+  return Object.assign(new Error(message), { code: 'ETIMEDOUT' });
 }
 
 /** 304 answers a conditional request. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 
 /** The public-good instance of Sigstore; its first root is part of `@sigstore/tuf`. */
-const PUBLIC_GOOD = 'https://tuf-repo-cdn.sigstore.dev';
+export const PUBLIC_GOOD = 'https://tuf-repo-cdn.sigstore.dev';
 const DOWNLOAD_MS = 10_000;
 
 /** Where the trust root of signatures comes from. */

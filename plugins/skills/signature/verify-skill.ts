@@ -1,4 +1,14 @@
+import { createPublicKey } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { explainCause, isObject } from '@toolmgr/core';
+import { type FoundSignature, signatureChecker } from '../../image-verification/check-signature.ts';
+import { findSignatures } from '../../image-verification/find-signatures.ts';
+import { PUBLIC_GOOD, readTrustRoot } from '../../image-verification/trust-root.ts';
+import { parseImageReference } from '../../shared/image-reference.ts';
+import { openRepository } from '../../shared/oci/oci-client.ts';
 import type { SkillArtifact } from '../artifact/artifact.ts';
+import { checkKeySignature, type TrustedKey } from './check-key-signature.ts';
+import { keyFingerprint, SIGNATURE_PREDICATE } from './sign-digest.ts';
 
 /** Who signed a skill. Absent claims are empty. */
 export interface SkillSigner {
@@ -11,9 +21,12 @@ export interface SkillSigner {
   readonly sigstoreUrl: string;
 }
 
-/** `invalid`: there are signatures, and none is good. `unavailable`: the signatures or the trust root could not be read. */
+/**
+ * `signed`: `signer` is the first good signature, `signers` all of them. `invalid`: there are signatures, and none is good.
+ * `unavailable`: the signatures or the trust root could not be read.
+ */
 export type SkillVerification =
-  | { readonly kind: 'signed'; readonly signer: SkillSigner }
+  | { readonly kind: 'signed'; readonly signer: SkillSigner; readonly signers: readonly SkillSigner[] }
   | { readonly kind: 'unsigned' }
   | { readonly kind: 'invalid' | 'unavailable'; readonly reason: string };
 
@@ -30,8 +43,82 @@ export interface VerifySkillOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
+const TOTAL_MS = 60_000;
+
 /** Reads the signatures of a skill and checks them by Sigstore. Git references and local builds have none. Never throws. */
-export async function verifySkill(artifact: SkillArtifact, _options: VerifySkillOptions): Promise<SkillVerification> {
-  if (artifact.kind !== 'oci') return { kind: 'unsigned' };
-  return { kind: 'unsigned' };
+export async function verifySkill(artifact: SkillArtifact, options: VerifySkillOptions): Promise<SkillVerification> {
+  const image = artifact.kind === 'oci' ? parseImageReference(artifact.resolvedReference) : undefined;
+  if (image === undefined) return { kind: 'unsigned' };
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(TOTAL_MS)]);
+  const found: FoundSignature[] = [];
+  try {
+    await using repository = openRepository(image.registry, image.repository, {
+      allowPrivateAddresses: options.allowPrivateAddresses === true,
+      signal,
+      ...(options.env === undefined ? {} : { env: options.env }),
+    });
+    const manifest = await repository.manifest(artifact.digest);
+    if (manifest === undefined) return { kind: 'unavailable', reason: 'its registry no longer has it' };
+    for await (const each of findSignatures(repository, manifest)) found.push(each);
+  } catch (cause) {
+    return { kind: 'unavailable', reason: `its signatures could not be read: ${explainCause(cause)}` };
+  }
+  return found.length === 0 ? { kind: 'unsigned' } : checkAll(found, artifact.digest, options);
+}
+
+async function checkAll(
+  found: readonly FoundSignature[],
+  digest: string,
+  options: VerifySkillOptions,
+): Promise<SkillVerification> {
+  const signers: SkillSigner[] = [];
+  const reasons: string[] = [];
+  let check: ReturnType<typeof signatureChecker> | undefined;
+  let missing: string | undefined;
+  const keys = await trustedKeys(options.publicKeyFiles ?? []);
+  if (typeof keys === 'string') return { kind: 'unavailable', reason: keys };
+  for (const each of found) {
+    if (isByKey(each.bundle)) {
+      const checked = checkKeySignature(each, digest, keys);
+      if ('fingerprint' in checked) signers.push({ ...NO_CLAIMS, identity: `key:sha256:${checked.fingerprint}` });
+      else reasons.push(checked.reason);
+      continue;
+    }
+    try {
+      check ??= signatureChecker(await readTrustRoot(undefined, options));
+    } catch (cause) {
+      missing ??= `the trust root of its signatures is not available: ${explainCause(cause)}`;
+      continue;
+    }
+    // another statement about the artifact, such as a list of its contents, is no signature
+    const isStatement = isObject(each.bundle) && each.bundle.dsseEnvelope !== undefined;
+    const checked = check(each, digest, isStatement ? { attestation: { predicate_type: SIGNATURE_PREDICATE } } : {});
+    if ('claims' in checked)
+      signers.push({ ...checked.claims, sigstoreUrl: options.trustedRootFile === undefined ? PUBLIC_GOOD : '' });
+    else reasons.push(checked.reason);
+  }
+  const [signer] = signers;
+  if (signer !== undefined) return { kind: 'signed', signer, signers };
+  if (missing !== undefined) return { kind: 'unavailable', reason: missing };
+  return { kind: 'invalid', reason: reasons[0] ?? 'its signature cannot be read' };
+}
+
+const NO_CLAIMS = { issuer: '', repositoryUri: '', repositoryRef: '', runnerEnvironment: '', sigstoreUrl: '' };
+
+function isByKey(bundle: unknown): boolean {
+  const { verificationMaterial } = isObject(bundle) ? bundle : {};
+  return isObject(verificationMaterial) && verificationMaterial.publicKey !== undefined;
+}
+
+async function trustedKeys(files: readonly string[]): Promise<readonly TrustedKey[] | string> {
+  const keys: TrustedKey[] = [];
+  for (const file of files) {
+    try {
+      const key = createPublicKey(await readFile(file, 'utf8'));
+      keys.push({ key, fingerprint: keyFingerprint(key) });
+    } catch (cause) {
+      return `the public key ${file} cannot be read: ${explainCause(cause)}`;
+    }
+  }
+  return keys;
 }

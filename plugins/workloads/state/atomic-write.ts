@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
  * The temporary name has a leading dot, so that readers ignore it.
  * @throws Error of the file system; the old file is unchanged
  */
-export async function atomicWrite(path: string, text: string, mode = 0o600): Promise<void> {
+export async function atomicWrite(path: string, text: string | Buffer, mode = 0o600): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}-${randomUUID()}`);
   try {
     await writeSynced(temporary, text, mode);
@@ -21,7 +21,7 @@ export async function atomicWrite(path: string, text: string, mode = 0o600): Pro
 }
 
 /** Writes a new file, mode 0600 unless given, and waits until it is on disk. */
-export async function writeSynced(path: string, text: string, mode = 0o600): Promise<void> {
+export async function writeSynced(path: string, text: string | Buffer, mode = 0o600): Promise<void> {
   const file = await open(path, 'wx', mode);
   try {
     await file.writeFile(text);

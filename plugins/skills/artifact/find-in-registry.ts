@@ -1,0 +1,72 @@
+import { type Problem, problem } from '../../shared/management/index.ts';
+import { gitReferenceText, parseSkillReference } from './skill-reference.ts';
+
+/** A skill of a registry, as far as it says where its artifact is. */
+export interface RegistrySkill {
+  readonly namespace: string;
+  readonly name: string;
+  readonly version?: string;
+  readonly packages: readonly RegistrySkillPackage[];
+}
+
+/** One place of an artifact. Source: manager spec §2, SkillRecord. */
+export interface RegistrySkillPackage {
+  readonly registryType: string;
+  readonly identifier?: string;
+  readonly digest?: string;
+  readonly url?: string;
+  readonly ref?: string;
+  readonly commit?: string;
+  readonly subfolder?: string;
+}
+
+/** Skills of the registries with exactly this name: of one namespace, or of all. */
+export type SkillLookup = (
+  wanted: { readonly namespace?: string; readonly name: string },
+  signal: AbortSignal,
+) => Promise<readonly RegistrySkill[] | Problem>;
+
+/** The references of a skill's packages in a registry: OCI first, then git. */
+export async function findInRegistry(
+  wanted: { readonly namespace?: string; readonly name: string },
+  lookUp: SkillLookup | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly references: readonly string[] } | Problem> {
+  const shown = JSON.stringify(wanted.namespace === undefined ? wanted.name : `${wanted.namespace}/${wanted.name}`);
+  const found = lookUp === undefined ? [] : await lookUp(wanted, signal);
+  if ('problem' in found) return found;
+  const [skill] = found;
+  if (skill === undefined) {
+    return problem('not_found', `There is no skill ${shown}, neither as a local build nor in a registry.`);
+  }
+  const names = [...new Set(found.map(({ namespace, name }) => `${namespace}/${name}`))];
+  if (names.length > 1)
+    return problem('conflict', `Several skills have the name ${shown}: ${names.join(', ')}. Give one of them.`);
+  const references = ['oci', 'git'].flatMap((type) =>
+    skill.packages.filter(({ registryType }) => registryType === type).flatMap(referenceOf),
+  );
+  if (references.length > 0) return { references };
+  return problem('unprocessable', `The skill ${shown} has no OCI or git package in the registry.`);
+}
+
+function referenceOf(each: RegistrySkillPackage): readonly string[] {
+  if (each.registryType === 'oci') {
+    if (each.identifier === undefined) return [];
+    const pinned = each.digest === undefined || each.identifier.includes('@') ? '' : `@${each.digest}`;
+    return [`${each.identifier}${pinned}`];
+  }
+  const url = each.url ?? each.identifier ?? '';
+  const parsed = parseSkillReference(url.replace(/\.git$/, ''));
+  if ('problem' in parsed || parsed.kind !== 'git') return [];
+  const ref = each.commit ?? each.ref?.replace(/^refs\/(heads|tags)\//, '') ?? parsed.ref;
+  const path = each.subfolder ?? parsed.path;
+  const { host, repository } = parsed;
+  return [
+    gitReferenceText({
+      host,
+      repository,
+      ...(ref === undefined ? {} : { ref }),
+      ...(path === undefined || path === '' ? {} : { path }),
+    }),
+  ];
+}

@@ -1,0 +1,20 @@
+import type { Problem } from '../../shared/management/index.ts';
+import type { SkillArtifact } from './artifact.ts';
+import type { SkillLookup } from './find-in-registry.ts';
+
+/** What reading a skill needs. */
+export interface ResolveOptions {
+  /** Tag of an OCI reference that has none. */
+  readonly version?: string;
+  readonly signal: AbortSignal;
+  /** Without it, plain names are local builds only. */
+  readonly lookUp?: SkillLookup;
+  /** Folder of local builds. Default: `skillStoreFolder(env)`. */
+  readonly store?: string;
+  /** Allows private addresses, and plain http at loopback addresses. Default: no. */
+  readonly allowPrivateAddresses?: boolean;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A skill, or why there is none. */
+export type SkillResolution = { readonly artifact: SkillArtifact } | Problem;

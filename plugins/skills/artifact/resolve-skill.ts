@@ -19,12 +19,18 @@ import { upstreamProblem } from './upstream-problem.ts';
  * artifact is not a valid skill), `upstream_rate_limited`, `upstream_failed`, `upstream_timeout`.
  * Source: reference workload-api §5.3, §5.4.
  */
-export async function resolveSkill(reference: string, options: ResolveOptions): Promise<SkillResolution> {
+export function resolveSkill(reference: string, options: ResolveOptions): Promise<SkillResolution> {
+  return resolved(reference, options, true);
+}
+
+/** `isTrusted`: the user gave the reference, and not a registry. */
+async function resolved(reference: string, options: ResolveOptions, isTrusted: boolean): Promise<SkillResolution> {
   const parsed = parseSkillReference(reference);
   if ('problem' in parsed)
     return problem('bad_request', `The reference ${JSON.stringify(reference)} is not valid: ${parsed.problem}.`);
-  if (parsed.kind === 'git') return fetchGitSkill(parsed, reference, options);
-  const local = await localSkill(reference, parsed.kind === 'name' ? parsed.name : undefined, options);
+  if (parsed.kind === 'git') return fetchGitSkill(parsed, reference, options, isTrusted);
+  const name = parsed.kind === 'name' ? parsed.name : undefined;
+  const local = isTrusted ? await localSkill(reference, name, options) : undefined;
   if (local !== undefined) return local;
   if (parsed.kind === 'name') return inRegistry({ name: parsed.name }, reference, options);
   const pulled = await pullSkill(parsed.image, reference, options);
@@ -44,7 +50,7 @@ async function inRegistry(
   if ('problem' in packages) return packages;
   let refusal: Problem | undefined;
   for (const each of packages.references) {
-    const found = await resolveSkill(each, rest);
+    const found = await resolved(each, rest, false);
     if (!('problem' in found)) return { artifact: { ...found.artifact, source: reference } };
     refusal ??= found;
   }

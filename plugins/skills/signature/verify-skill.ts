@@ -22,7 +22,7 @@ export interface SkillSigner {
 }
 
 /**
- * `signed`: `signer` is the first good signature, `signers` all of them. `invalid`: there are signatures, and none is good.
+ * `signed`: `signer` made the first good signature, `signers` made all of them (absent: only this one). `invalid`: there are signatures, and none is good.
  * `unavailable`: the signatures or the trust root could not be read.
  */
 export type SkillVerification =

@@ -26,7 +26,7 @@ export interface SkillSigner {
  * `unavailable`: the signatures or the trust root could not be read.
  */
 export type SkillVerification =
-  | { readonly kind: 'signed'; readonly signer: SkillSigner; readonly signers: readonly SkillSigner[] }
+  | { readonly kind: 'signed'; readonly signer: SkillSigner; readonly signers?: readonly SkillSigner[] }
   | { readonly kind: 'unsigned' }
   | { readonly kind: 'invalid' | 'unavailable'; readonly reason: string };
 

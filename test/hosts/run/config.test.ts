@@ -71,7 +71,7 @@ describe('the configuration of a workload', () => {
     const wrong: readonly [string, Partial<RunFlags>, RegExp][] = [
       ['node', { name: '../up' }, /^--name \.\.\/up: a name has letters/],
       ['node', { name: 'x'.repeat(101) }, /at most 100 characters/],
-      ['node', { group: 'a  b' }, /^--group a b: /],
+      ['node', { group: 'a  b' }, /^--group a {2}b: /],
       ['node', { targetPort: 3000 }, /--target-port needs --transport/],
       ['https://x.example/mcp', { transport: 'stdio' }, /not stdio/],
       ['https://x.example/mcp', { env: { A: 's3cret' } }, /--env is for programs/],

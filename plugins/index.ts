@@ -174,7 +174,7 @@ export { durationMs, goDuration } from './shared/go-duration.ts';
 export { imageByDigest, isImageReference } from './shared/image-reference.ts';
 export { type IssuerAddress, issuerAddressProblem } from './shared/issuer-address.ts';
 export { readOptionalSecretFrom, readSecretFrom } from './shared/read-secret.ts';
-export { redactedText } from './shared/redact.ts';
+export { isSecretName, redactedText } from './shared/redact.ts';
 export { notPublic as notPublicAddress } from './shared/safe-http/public-address.ts';
 export { SECRET_NAME, secretNameProblem, VARIABLE_REFERENCE } from './shared/secret-name.ts';
 export { commandFromScheme } from './workloads/process/command-from-scheme.ts';

@@ -61,12 +61,14 @@ export function routePath(path: string): string {
 
 function contextFor(request: FastifyRequest, signal: AbortSignal, host: OperationHost): OperationContext {
   const lastEventId = request.headers['last-event-id'];
+  const ifMatch = request.headers['if-match'];
   return {
     signal,
     caller: callerOf(request),
     jobs: host.jobs,
     publish: host.publish,
     ...(typeof lastEventId === 'string' ? { lastEventId } : {}),
+    ...(ifMatch === undefined ? {} : { ifMatch }),
   };
 }
 

@@ -19,21 +19,29 @@ export async function configFromFile(
 ): Promise<NewWorkload> {
   const read = readRunConfig(parsed(await readText('--from-config', file, cwd), file));
   if ('problems' in read) throw new UsageError(`--from-config ${file}:\n  ${read.problems.join('\n  ')}`);
-  const config = withoutStoredLogin(read.config);
+  const made = await newFromExported(read.config, { cwd, nowMs });
+  return {
+    ...made,
+    config: { ...made.config, debug: debug || made.config.debug },
+    secrets: secretsFrom(made.config, file, env),
+  };
+}
+
+/** A new workload of an exported configuration, without a stored login and with the variables of its folder. @throws UsageError */
+export async function newFromExported(
+  exported: RunConfig,
+  { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number },
+): Promise<NewWorkload> {
+  const config = withoutStoredLogin(exported);
   const warnings: string[] = proxyModeWarnings(config);
   const ofFolder =
     config.env_file_dir === undefined
       ? {}
       : await variablesOfFolder(resolve(cwd, config.env_file_dir), (line) => void warnings.push(line));
   return {
-    config: {
-      ...config,
-      debug: debug || config.debug,
-      env_vars: { ...ofFolder, ...config.env_vars },
-      created_at: new Date(nowMs).toISOString(),
-    },
+    config: { ...config, env_vars: { ...ofFolder, ...config.env_vars }, created_at: new Date(nowMs).toISOString() },
     warnings,
-    secrets: secretsFrom(config, file, env),
+    secrets: {},
   };
 }
 

@@ -1,7 +1,12 @@
 import { explainCause, GatewayFault } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type LoginSettings, logIn, type Remote } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
-import { type RunConfig, readWorkload, workloadSecretStore } from '@toolmgr/plugins/workloads/state';
+import {
+  type RunConfig,
+  readWorkload,
+  readWorkloadSecrets,
+  workloadSecretStore,
+} from '@toolmgr/plugins/workloads/state';
 import { secretNameOf } from '../config/collect-secrets.ts';
 import { readSecretFile } from '../config/option-file.ts';
 import { present } from '../config/present.ts';
@@ -18,7 +23,7 @@ import { cachedClientOf, forgetLogin, isLoggedIn, storeLogin } from './stored-lo
 export async function logInFirst(state: string, name: string, work: StartWork): Promise<string | undefined> {
   const { signal } = work;
   const config = (await readWorkload(state, name))?.config;
-  const remote = config === undefined ? undefined : await remoteOf(config);
+  const remote = config === undefined ? undefined : await remoteOf(state, config);
   if (config === undefined || remote === undefined) return undefined;
   try {
     if (await isLoggedIn(state, config, remote, signal)) return undefined;
@@ -30,14 +35,14 @@ export async function logInFirst(state: string, name: string, work: StartWork): 
 }
 
 /** `undefined` when requests get their credentials from the configuration, or when nothing remote is called. */
-async function remoteOf(config: RunConfig): Promise<Remote | undefined> {
+async function remoteOf(state: string, config: RunConfig): Promise<Remote | undefined> {
   const { remote_url: url, transport, remote_auth_config: auth, header_forward: forward } = config;
   if (url === undefined || transport === 'stdio' || config.token_exchange_config !== undefined) return undefined;
   if (auth?.bearer_token !== undefined || auth?.bearer_token_file !== undefined) return undefined;
   const { add_plaintext_headers: headers = {}, add_headers_from_secret: secret = {} } = forward ?? {};
   const names = Object.keys({ ...headers, ...secret });
   if (names.some((name) => name.toLowerCase() === 'authorization')) return undefined;
-  const values = await readUserSecrets(config, {});
+  const values = await readUserSecrets(config, await readWorkloadSecrets(state, config.name));
   const fromSecrets = Object.entries(secret).map(([header, name]) => [header, values[name] ?? '']);
   return { url, transport, headers: { ...headers, ...Object.fromEntries(fromSecrets) } };
 }

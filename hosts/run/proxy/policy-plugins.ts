@@ -161,8 +161,9 @@ function oauthClient(config: RunConfig, state: string) {
   return options === undefined ? undefined : { type: 'oauth_client', options };
 }
 
-function forwardedHeaders({ header_forward: forward, remote_auth_config: auth }: RunConfig) {
-  const { add_plaintext_headers: headers, add_headers_from_secret: secrets } = forward ?? {};
+function forwardedHeaders({ header_forward: forward, remote_auth_config: auth, remote_headers: known }: RunConfig) {
+  const { add_plaintext_headers: given, add_headers_from_secret: secrets } = forward ?? {};
+  const headers = withDefaults(known ?? [], given, secrets);
   const reference = auth?.bearer_token;
   const file = auth?.bearer_token_file;
   if (headers === undefined && secrets === undefined && reference === undefined && file === undefined) return undefined;
@@ -173,4 +174,17 @@ function forwardedHeaders({ header_forward: forward, remote_auth_config: auth }:
     bearerTokenEnv: reference === undefined ? undefined : secretNameOf(reference),
     bearerTokenFile: file,
   });
+}
+
+/** Headers with the defaults of those that have no value. */
+function withDefaults(
+  known: NonNullable<RunConfig['remote_headers']>,
+  given: Readonly<Record<string, string>> | undefined,
+  secrets: Readonly<Record<string, string>> = {},
+): Readonly<Record<string, string>> | undefined {
+  const names = new Set(Object.keys({ ...given, ...secrets }).map((name) => name.toLowerCase()));
+  const open = known.flatMap(({ name, default: value }) =>
+    value === undefined || value === '' || names.has(name.toLowerCase()) ? [] : [[name, value] as const],
+  );
+  return open.length === 0 ? given : { ...Object.fromEntries(open), ...given };
 }

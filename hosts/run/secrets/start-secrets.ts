@@ -23,9 +23,14 @@ export async function readStartSecrets(state: string, config: RunConfig): Promis
   encryptedOfProcess();
   const own = await readWorkloadSecrets(state, config.name);
   const ofUser = await readUserSecrets(config, own);
+  const ofFields = Object.fromEntries(missingOwn(config, own).map((name) => [name, ofUser[name] ?? '']));
   const headers = Object.values(config.header_forward?.add_headers_from_secret ?? {});
   return {
-    secrets: { ...own, ...Object.fromEntries(headers.map((name) => [headerSecret(name), ofUser[name] ?? ''])) },
+    secrets: {
+      ...own,
+      ...ofFields,
+      ...Object.fromEntries(headers.map((name) => [headerSecret(name), ofUser[name] ?? ''])),
+    },
     variables: secretVariables(config.secrets ?? [], ofUser),
   };
 }
@@ -38,7 +43,7 @@ export async function readUserSecrets(
   config: RunConfig,
   own: Readonly<Record<string, string>>,
 ): Promise<Readonly<Record<string, string>>> {
-  const names = userSecretNames(config);
+  const names = [...new Set([...userSecretNames(config), ...missingOwn(config, own)])];
   if (names.length === 0) return {};
   const source = await openUserSecrets({ file: encryptedOfProcess() });
   const ofFields = new Set(ownSecretNames(config));
@@ -51,6 +56,11 @@ export async function readUserSecrets(
   return Object.fromEntries(values);
 }
 
+/** Names of secrets in fields whose value was not given with the workload: they are secrets of the user. */
+function missingOwn(config: RunConfig, own: Readonly<Record<string, string>>): readonly string[] {
+  return ownSecretNames(config).filter((name) => !Object.hasOwn(own, name));
+}
+
 /** A secret of the user by its name; `undefined` when there is none, or it cannot be a name. */
 export async function findUserSecret(name: string): Promise<string | undefined> {
   if (secretNameProblem(name) !== undefined) return undefined;
@@ -60,7 +70,8 @@ export async function findUserSecret(name: string): Promise<string | undefined> 
 
 /** The key that the proxy of a workload needs; `undefined` when it needs none. @throws GatewayFault SECRETS_UNAVAILABLE */
 export async function keyForStart(state: string, config: RunConfig): Promise<FileKey | undefined> {
-  const isForUser = userSecretNames(config).length > 0 && (await chooseProvider()).provider === 'encrypted';
+  const names = [...userSecretNames(config), ...ownSecretNames(config)];
+  const isForUser = names.length > 0 && (await chooseProvider()).provider === 'encrypted';
   // tokens of a login come later
   const isForTokens = config.remote_auth_config !== undefined && (await isEncryptedChosen());
   const isNeeded = isForUser || isForTokens || (await encryptedPlace(state, config.name)) !== undefined;

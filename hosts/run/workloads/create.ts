@@ -1,5 +1,5 @@
 import { GatewayFault } from '@toolmgr/core';
-import { type RunConfig, readWorkload } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, readWorkload, readWorkloadSecrets } from '@toolmgr/plugins/workloads/state';
 import type { NewWorkload } from '../config/config-from-flags.ts';
 import { planFromRun } from '../proxy/plan.ts';
 import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
@@ -30,10 +30,12 @@ export async function createWorkload(state: string, made: NewWorkload, work: Sta
   return startNew(state, made.config, id, work);
 }
 
-/** Checks everything that can be checked before something is made. @throws UsageError, or GatewayFault for a missing secret */
-export async function checkNewWorkload({ config, secrets }: NewWorkload): Promise<void> {
-  await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets }));
-  await readUserSecrets(config, secrets);
+/** Checks everything that can be checked before something is made. `stored`: state folder of a workload that has secrets. @throws UsageError, or GatewayFault for a missing secret */
+export async function checkNewWorkload({ config, secrets }: NewWorkload, stored?: string): Promise<void> {
+  const kept = stored === undefined ? {} : await readWorkloadSecrets(stored, config.name);
+  const all = { ...kept, ...secrets };
+  await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets: all }));
+  await readUserSecrets(config, all);
 }
 
 /** Starts a workload that was just added under `id`; removes it when it does not answer. */

@@ -10,6 +10,8 @@ export interface OperationContext {
   readonly caller: string;
   /** `Last-Event-ID` of a client that opens an event stream again. */
   readonly lastEventId?: string | undefined;
+  /** `If-Match`: the entity tag that a change is based on. */
+  readonly ifMatch?: string | undefined;
   readonly jobs: Jobs;
   readonly publish: PublishEvent;
 }

@@ -19,6 +19,7 @@ export { withFileLock, withLock } from './lock.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
 export { type ReadRunConfig, readRunConfig } from './read-run-config.ts';
+export { type RecordReader, recordReader } from './record-cache.ts';
 export {
   changeConfig,
   changeStatus,
@@ -28,13 +29,15 @@ export {
   type StatusChange,
 } from './records.ts';
 export { type RemoteAuthConfig, resourceProblem, withoutLogin } from './remote-auth-config.ts';
+export { finishReplacement, isReplaced, replaceConfig, restoreConfig } from './replace-config.ts';
 export { endpointPrefix, RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
-export { servesSse } from './run-config-conflicts.ts';
+export { findConflict, servesSse } from './run-config-conflicts.ts';
 export { type Transition, transitions } from './transitions.ts';
 export { RESERVED_WORKLOAD_NAMES, workloadName } from './workload-name.ts';
 export {
   type DesiredState,
   desiredOf,
+  isHeldName,
   listWorkloadNames,
   readWorkload,
   readWorkloads,

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
@@ -22,25 +23,53 @@ export async function isRunning(mark: ProcessMark): Promise<boolean> {
   return found?.started === mark.started;
 }
 
+/** The same without waiting; for a system without `/proc` it is not known which process has the pid. */
+export function isRunningNow({ pid, started }: ProcessMark): boolean {
+  if (process.platform !== 'linux') return pidExists(pid);
+  try {
+    bootNow ??= readFileSync(BOOT_ID, 'utf8').trim();
+    return startIn(readFileSync(`/proc/${pid}/stat`, 'utf8'), bootNow) === started;
+  } catch {
+    return false;
+  }
+}
+
+let bootNow: string | undefined;
+
+function pidExists(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** `{boot id}:{start in ticks since boot}`: ticks alone would repeat after a reboot. Fields as in proc(5). */
 async function startedOnLinux(pid: number): Promise<string | undefined> {
   try {
     const [stat, boot] = await Promise.all([readFile(`/proc/${pid}/stat`, 'utf8'), bootId()]);
-    // the program's name is in parentheses and may contain blanks and parentheses
-    const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    if (state === 'Z' || state === 'X') return undefined;
-    return `${boot}:${fields[START_TIME]}`;
+    return startIn(stat, boot);
   } catch {
     return undefined;
   }
 }
 
+function startIn(stat: string, bootId: string): string | undefined {
+  // the program's name is in parentheses and may contain blanks and parentheses
+  const [state, ...fields] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (state === 'Z' || state === 'X') return undefined;
+  return `${bootId}:${fields[START_TIME]}`;
+}
+
 const START_TIME = 18; // field 22, counted after the state, which is field 3
+
+const BOOT_ID = '/proc/sys/kernel/random/boot_id';
 
 let boot: Promise<string> | undefined;
 
 function bootId(): Promise<string> {
-  boot ??= readFile('/proc/sys/kernel/random/boot_id', 'utf8').then((text) => text.trim());
+  boot ??= readFile(BOOT_ID, 'utf8').then((text) => text.trim());
   return boot;
 }
 

@@ -90,10 +90,15 @@ export async function changeConfig(
   return withLock(state, name, async () => {
     const now = await readWorkload(state, name);
     if (now?.config === undefined) return false;
-    await atomicWrite(join(workloadDir(state, name), WORKLOAD_FILES.config), textOf(change(now.config)));
-    await notifyWatchers(state);
+    await writeConfig(state, change(now.config));
     return true;
   });
+}
+
+/** Writes the configuration of a workload whose lock the caller has. */
+export async function writeConfig(state: string, config: RunConfig): Promise<void> {
+  await atomicWrite(join(workloadDir(state, config.name), WORKLOAD_FILES.config), textOf(config));
+  await notifyWatchers(state);
 }
 
 /**

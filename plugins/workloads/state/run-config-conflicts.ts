@@ -63,7 +63,7 @@ const RULES: readonly Rule[] = [
     because: 'needs the transport sse or the proxy mode sse',
   },
   {
-    fields: ['header_forward', 'remote_addresses', 'remote_auth_config'],
+    fields: ['header_forward', 'remote_addresses', 'remote_auth_config', 'remote_headers'],
     when: (config) => !isRemote(config),
     because: 'is for remote servers',
   },

@@ -261,6 +261,19 @@ export const runConfig = z.strictObject({
         .optional(),
     })
     .optional(),
+  /** Headers that a remote server needs. A default is sent where `header_forward` gives no value. Ours. */
+  remote_headers: z
+    .array(
+      z.strictObject({
+        name: text,
+        description: z.string().optional(),
+        required: flag,
+        secret: flag,
+        default: z.string().optional(),
+        choices: texts.optional(),
+      }),
+    )
+    .optional(),
   remote_auth_config: remoteAuthConfig.optional(),
   /** Not exported. */
   created_at: z.iso.datetime().optional(),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
 /** A value that may be secret: the reference `NAME,target=FIELD`, and never the value itself. */
-export const secretReference = z.string().regex(/^[A-Za-z0-9_]+,target=[A-Za-z0-9_-]+$/, {
+export const secretReference = z.string().regex(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,99},target=[A-Za-z0-9_-]+$/, {
   error: 'expected a reference such as NAME,target=FIELD: a run configuration holds no secret',
 });

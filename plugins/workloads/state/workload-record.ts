@@ -135,22 +135,46 @@ export async function listWorkloadNames(state: string): Promise<readonly string[
 
 /** One workload; `undefined` when it does not exist. */
 export async function readWorkload(state: string, name: string): Promise<WorkloadRecord | undefined> {
+  const written = await readWrittenWorkload(state, name);
+  if (written === undefined) return undefined;
+  const { status } = written;
+  const marks = status !== undefined && 'value' in status ? [status.value.proxy, status.value.by] : [];
+  const running = new Set<unknown>();
+  for (const mark of marks) if (mark !== undefined && (await isRunning(mark))) running.add(mark);
+  return recordOf(name, written, (mark) => running.has(mark));
+}
+
+/** The files of a workload as they are written. */
+export interface WrittenWorkload {
+  readonly config: FileResult<RunConfig>;
+  readonly status: FileResult<WorkloadStatus>;
+}
+
+/** The files of one workload; `undefined` when it does not exist. */
+export async function readWrittenWorkload(state: string, name: string): Promise<WrittenWorkload | undefined> {
   if (!workloadName.safeParse(name).success) return undefined;
   let [config, status] = await readBoth(state, name);
   // one of two missing: probably the folder was removed or created between the two reads
   for (let n = 1; n < READ_TRIES && (config === undefined) !== (status === undefined); n++) {
     [config, status] = await readBoth(state, name);
   }
-  if (config === undefined && status === undefined) return undefined;
+  return config === undefined && status === undefined ? undefined : { config, status };
+}
+
+/** The record of written files. `runs` says whether a process runs. Pure but for that. */
+export function recordOf(
+  name: string,
+  { config, status }: WrittenWorkload,
+  runs: (mark: ProcessMark) => boolean,
+): WorkloadRecord {
   if (status === undefined || 'problem' in status) return unreadableRecord(name, config, status?.problem);
+  const { proxy, by } = status.value;
+  const alive = proxy !== undefined && runs(proxy);
   if (config === undefined || 'problem' in config) {
-    const alive = status.value.proxy !== undefined && (await isRunning(status.value.proxy));
     const message = config?.problem ?? `${WORKLOAD_FILES.config} is missing`;
     return { name, config: undefined, status: { ...status.value, status: 'error', message }, alive };
   }
-  const { proxy, by } = status.value;
-  const alive = proxy !== undefined && (await isRunning(proxy));
-  const isWorkedOn = by !== undefined && (await isRunning(by));
+  const isWorkedOn = by !== undefined && runs(by);
   const held = isWorkedOn ? { heldBy: by } : {};
   return { name, config: config.value, status: correctedStatus(status.value, alive, isWorkedOn), alive, ...held };
 }
@@ -225,4 +249,9 @@ function unreadableRecord(name: string, config: FileResult<RunConfig>, why: stri
     },
     alive: false,
   };
+}
+
+/** Whether a record keeps its name from a new workload: a failed one without a process does not. */
+export function isHeldName({ alive, status }: WorkloadRecord): boolean {
+  return alive || status.status !== 'error';
 }

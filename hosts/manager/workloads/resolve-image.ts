@@ -1,0 +1,242 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isSchemeTarget } from '@toolmgr/plugins';
+import type { RegistryEntry } from '@toolmgr/plugins/registry';
+import { canBeIsolated, type PermissionProfile, type RunConfig } from '@toolmgr/plugins/workloads/state';
+import { secretTargetOf } from '../../run/config/collect-secrets.ts';
+import { containerFromFlags } from '../../run/config/container-from-flags.ts';
+import { present } from '../../run/config/present.ts';
+import { readTarget } from '../../run/config/target.ts';
+import type { RunFlags } from '../../run/options/options.ts';
+import { checkToolNames } from '../../run/registry/check-tool-names.ts';
+import { entryValues } from '../../run/registry/entry-values.ts';
+import { type FromRegistry, fromRegistry } from '../../run/registry/from-registry.ts';
+import { findUserSecret } from '../../run/secrets/start-secrets.ts';
+import { checkImage } from '../../run/workloads/check-image.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { imageOf } from './detail.ts';
+import { redactUrl } from './redaction.ts';
+import type { WorkloadBody } from './workload-body.ts';
+
+/** A registry entry, program or image that does not exist. */
+export class SourceNotFound extends UsageError {}
+
+/** What runs, and what its registry entry gives where the body says nothing. */
+export interface Resolved {
+  /** It is what the edited workload runs already. */
+  readonly isStored: boolean;
+  readonly config: Partial<RunConfig>;
+  readonly transport: RunConfig['transport'];
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly secretRefs: readonly string[];
+  readonly port?: number | undefined;
+  readonly targetPort?: number | undefined;
+  /** Default of `network_isolation`. */
+  readonly isolate: boolean;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly login: Partial<NonNullable<WorkloadBody['oauth_config']>>;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Finds what a body runs: the same code as `toolmgr run` for registry entries, images and packages.
+ * @throws UsageError when it cannot be run; SourceNotFound when there is no such entry or image
+ */
+export async function resolveImage(
+  body: WorkloadBody,
+  { name, base }: { readonly name: string; readonly base?: RunConfig },
+  isRemote: boolean,
+): Promise<Resolved> {
+  if (isRemote) return remote(body, base);
+  if (base !== undefined && body.image === imageOf(base)) return stored(body, base);
+  const flags = flagsOf(name, body);
+  const wanted = body.server || body.image || '';
+  if (/^https?:/i.test(wanted)) throw new UsageError('image: expected an image or a package; a URL is given in url');
+  const from = await fromRegistry(wanted, body.cmd_arguments ?? [], flags, '/', undefined);
+  if (body.server && from.entry === undefined) throw new SourceNotFound(from.missed ?? `there is no entry ${wanted}`);
+  const read = await readTarget(from.target, [], '/', isSchemeTarget(from.target) ? undefined : 'container');
+  if (read.kind === 'refused') throw new SourceNotFound(from.missed ?? `image: ${read.reason}`);
+  const warnings = [...from.warnings];
+  const common = { ...NOTHING, isStored: false, args: from.args, ...valuesOfFlags(from) };
+  if (read.kind === 'url') {
+    const values = await valuesOf(from.entry, body, from);
+    return {
+      ...common,
+      ...values,
+      config: { ...from.fields, remote_url: read.url },
+      transport: from.flags.transport ?? 'streamable-http',
+      warnings,
+    };
+  }
+  if (read.kind === 'command') {
+    warnings.push(...(read.warnings ?? []));
+    const config = {
+      process: { target: from.target, file: read.command.file, args: [...read.command.args], cwd: '/' },
+    };
+    return { ...common, config, env: read.env, transport: from.flags.transport ?? 'stdio', warnings };
+  }
+  const container = await containerFromFlags(
+    read.image,
+    withoutProfile(from.flags),
+    '/',
+    warnings,
+    profileOf(body) ?? from.profile,
+  );
+  const checked = await checkImage({ image: read.image }, from, 'warn');
+  if (checked.warning !== undefined) warnings.push(checked.warning);
+  const values = await valuesOf(from.entry, body, from);
+  const transport = from.flags.transport ?? (read.isPackage ? 'stdio' : 'streamable-http');
+  return {
+    ...common,
+    ...values,
+    config: {
+      ...container,
+      ...from.fields,
+      ...present({ image_digest: checked.digest, stateless: from.flags.stateless }),
+    },
+    transport,
+    isolate: container.isolate_network,
+    warnings,
+  };
+}
+
+const NOTHING = {
+  isStored: true,
+  args: [],
+  env: {},
+  secretRefs: [],
+  isolate: false,
+  headers: {},
+  login: {},
+  warnings: [],
+} as const;
+
+function remote({ url = '' }: WorkloadBody, base: RunConfig | undefined): Resolved {
+  const isStored = base?.remote_url !== undefined && redactUrl(base.remote_url) === url;
+  if (!isStored && !URL.canParse(url)) throw new UsageError('url: expected an http or https URL');
+  const parsed = isStored ? undefined : new URL(url);
+  if (parsed !== undefined && !/^https?:$/.test(parsed.protocol))
+    throw new UsageError('url: expected an http or https URL');
+  if (parsed !== undefined && (parsed.username !== '' || parsed.password !== ''))
+    throw new UsageError('url: must not hold a user name or password: it would appear in logs');
+  const path = new URL(isStored ? (base.remote_url ?? url) : url).pathname;
+  return { ...NOTHING, isStored, config: {}, transport: /\/sse\/?$/.test(path) ? 'sse' : 'streamable-http' };
+}
+
+/** The image stays; its rights and mounts may change. */
+async function stored(body: WorkloadBody, base: RunConfig): Promise<Resolved> {
+  const transport = base.process === undefined && !isSchemeTarget(base.image ?? '') ? 'streamable-http' : 'stdio';
+  if (base.image === undefined) {
+    if (profileOf(body) !== undefined) throw new UsageError('permission_profile: is for container images');
+    return { ...NOTHING, config: present({ process: base.process, pod: base.pod }), transport };
+  }
+  const { permission_profile, permission_profile_name_or_path, volumes, isolate_network } = base;
+  const isolate = canBeIsolated(body.permission_profile?.network?.mode);
+  const isSame =
+    isDeepStrictEqual(profileOf(body) ?? {}, permission_profile ?? {}) &&
+    isDeepStrictEqual(body.volumes ?? [], volumes ?? []) &&
+    (body.network_isolation ?? isolate) === isolate_network &&
+    (body.allow_docker_gateway ?? false) === base.allow_docker_gateway;
+  if (isSame) {
+    const kept = present({ permission_profile, permission_profile_name_or_path, volumes });
+    return { ...NOTHING, config: { image: base.image, ...kept }, transport, isolate: isolate_network };
+  }
+  const warnings: string[] = [];
+  const flags = flagsOf(base.name, body);
+  const { ignore_config: _, ...container } = await containerFromFlags(
+    base.image,
+    withoutProfile(flags),
+    '/',
+    warnings,
+    profileOf(body),
+  );
+  return { ...NOTHING, config: container, transport, isolate: container.isolate_network, warnings };
+}
+
+/** The profile of a body; the empty one of a workload without a profile is none. */
+function profileOf({ permission_profile: given }: WorkloadBody): PermissionProfile | undefined {
+  if (given === undefined) return undefined;
+  const { read, write, privileged, ...more } = given;
+  const isEmpty = read.length === 0 && write.length === 0 && !privileged && Object.keys(more).length === 0;
+  return isEmpty ? undefined : given;
+}
+
+/** The members of a body that decide what a registry entry gives, as `run` has them. */
+function flagsOf(name: string, body: WorkloadBody): RunFlags {
+  const relative = (body.volumes ?? []).find((volume) => !/^([A-Za-z]:)?[\\/]/.test(volume));
+  if (relative !== undefined) throw new UsageError(`volumes: ${relative}: expected absolute paths: /host:/container`);
+  const { oauth_config: oauth = {}, header_forward: forward = {} } = body;
+  return present({
+    name,
+    group: body.group ?? 'default',
+    host: body.host || '127.0.0.1',
+    env: { ...body.env_vars },
+    proxyMode: body.proxy_mode || 'streamable-http',
+    sessionTtl: '2h',
+    transport: body.transport || undefined,
+    proxyPort: body.proxy_port || undefined,
+    targetPort: body.target_port || undefined,
+    volume: body.volumes?.length ? body.volumes : undefined,
+    isolateNetwork: body.network_isolation,
+    allowDockerGateway: body.allow_docker_gateway,
+    // says that the profile of the entry is not used
+    permissionProfile: profileOf(body) === undefined ? undefined : GIVEN,
+    remoteForwardHeaders: forward.add_plaintext_headers,
+    remoteForwardHeadersSecret: forward.add_headers_from_secret,
+    remoteAuthBearerToken: oauth.bearer_token === undefined ? undefined : GIVEN,
+    remoteAuthIssuer: oauth.issuer || undefined,
+    remoteAuthAuthorizeUrl: oauth.authorize_url || undefined,
+    remoteAuthTokenUrl: oauth.token_url || undefined,
+    remoteAuthClientId: oauth.client_id || undefined,
+  }) as RunFlags;
+}
+
+const GIVEN = 'given in the body';
+
+function withoutProfile({ permissionProfile: _, ...flags }: RunFlags): RunFlags {
+  return flags;
+}
+
+/** What an entry of a remote server gives. */
+function valuesOfFlags({ flags }: FromRegistry) {
+  return {
+    port: flags.proxyPort,
+    targetPort: flags.targetPort,
+    headers: flags.remoteForwardHeaders ?? {},
+    login: present({
+      issuer: flags.remoteAuthIssuer,
+      authorize_url: flags.remoteAuthAuthorizeUrl,
+      token_url: flags.remoteAuthTokenUrl,
+      client_id: flags.remoteAuthClientId,
+      scopes: flags.remoteAuthScopes && [...flags.remoteAuthScopes],
+      resource: flags.remoteAuthResource,
+      callback_port: flags.remoteAuthCallbackPort,
+      oauth_params: flags.remoteAuthParams && { ...flags.remoteAuthParams },
+    }) as Resolved['login'],
+  };
+}
+
+/** Values of the variables of an entry: secrets of the user by reference. @throws UsageError naming those that are missing */
+async function valuesOf(entry: RegistryEntry | undefined, body: WorkloadBody, { fields }: FromRegistry) {
+  if (entry === undefined) return {};
+  const overrides = (body.tools_override ?? {}) as NonNullable<RunConfig['tools_override']>;
+  checkToolNames(entry, { tools_filter: body.tools ?? [], tools_override: overrides });
+  const references = (body.secrets ?? []).map(({ name, target }) => `${name},target=${target}`);
+  const isForeign = fields.registry_url !== undefined || fields.registry_api_url !== undefined;
+  const targets = new Set(references.map(secretTargetOf));
+  const given = { env_vars: body.env_vars ?? {} };
+  const {
+    env,
+    secrets,
+    stored: known,
+  } = await entryValues(entry, given, targets, findUserSecret, undefined, isForeign);
+  const names = Object.keys(secrets);
+  return {
+    // a default of a secret variable is published with the entry, and no secret
+    env: {
+      ...env,
+      ...Object.fromEntries(names.filter((name) => !known.has(name)).map((name) => [name, secrets[name] ?? ''])),
+    },
+    secretRefs: names.filter((name) => known.has(name)).map((name) => `${name},target=${name}`),
+  };
+}

@@ -1,0 +1,93 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  finishReplacement,
+  type RunConfig,
+  readWorkload,
+  replaceConfig,
+  restoreConfig,
+  type WorkloadRecord,
+} from '@toolmgr/plugins/workloads/state';
+import { buildImage, checkNewWorkload } from './create.ts';
+import { type FailedStart, startWorkload } from './start.ts';
+import { stopWorkload } from './stop.ts';
+import type { StartWork } from './work.ts';
+
+/** How a replacement ended. */
+export type Replaced =
+  | { readonly kind: 'gone' | 'unchanged' }
+  /** The new configuration is stored; `record` is that of the new start, or of the workload that stays stopped. */
+  | { readonly kind: 'replaced'; readonly record: WorkloadRecord }
+  /** The old configuration was not changed, or is there again; `runsAgain` says whether it runs again. */
+  | (FailedStart & { readonly restored: boolean; readonly runsAgain: boolean });
+
+/**
+ * Gives a workload another configuration. One that should run is stopped and started with it. If it does not start, the old
+ * configuration is restored and started again; the old one is on disk until the new one answers.
+ *
+ * `secrets` are kept with the workload beside those that it has. `starts`: also one that is stopped.
+ * @throws UsageError when a setting is wrong, GatewayFault for a missing secret; nothing was changed then
+ */
+export async function replaceWorkload(
+  state: string,
+  next: { readonly config: RunConfig; readonly secrets: Readonly<Record<string, string>> },
+  work: StartWork,
+  { starts = false }: { readonly starts?: boolean } = {},
+): Promise<Replaced> {
+  const { config } = next;
+  const { name } = config;
+  const before = await readWorkload(state, name);
+  if (before === undefined) return { kind: 'gone' };
+  if (before.config !== undefined && isDeepStrictEqual(before.config, config)) return { kind: 'unchanged' };
+  await checkNewWorkload({ ...next, warnings: [] }, state);
+  const problem = await buildImage(config, work);
+  if (problem !== undefined) return { ...failed(problem), restored: false, runsAgain: before.alive };
+  const shouldRun = starts || (before.status.status !== 'stopped' && before.status.status !== 'unknown');
+  if (shouldRun) {
+    if (before.alive) work.report(`${name} stops`);
+    const stopped = await stopWorkload(state, name);
+    if (stopped.kind === 'gone') return { kind: 'gone' };
+    if (stopped.kind === 'left') return { ...failed(stopped.problem), restored: false, runsAgain: false };
+  }
+  if (!(await replaceConfig(state, name, config, next.secrets, before.status.id))) return { kind: 'gone' };
+  if (!shouldRun) {
+    await finishReplacement(state, name);
+    const record = await readWorkload(state, name);
+    return record === undefined ? { kind: 'gone' } : { kind: 'replaced', record };
+  }
+  const started = await startWorkload(state, config, work);
+  if (started.kind === 'running') {
+    await finishReplacement(state, name);
+    return { kind: 'replaced', record: started.record };
+  }
+  return { ...started, restored: true, runsAgain: await goBack(state, name, work) };
+}
+
+/** Restores the old configuration and starts it; `false` when it does not run. Not ended by the caller's signal. */
+async function goBack(state: string, name: string, { report }: StartWork): Promise<boolean> {
+  report(`${name} gets its old configuration back`);
+  const old = await restoreConfig(state, name);
+  if (old === undefined) return false;
+  const started = await startWorkload(state, old, { signal: AbortSignal.timeout(RESTORE_MS), report });
+  return started.kind === 'running';
+}
+
+/**
+ * Ends replacements that a killed process left: what runs keeps its new configuration, the others get their old one back.
+ * Resolves with the names of the latter.
+ */
+export async function recoverReplacements(state: string, names: readonly string[]): Promise<readonly string[]> {
+  const restored: string[] = [];
+  for (const name of names) {
+    const record = await readWorkload(state, name);
+    if (record === undefined) continue;
+    if (record.alive && record.status.status === 'running') await finishReplacement(state, name);
+    else if (!record.alive && (await restoreConfig(state, name)) !== undefined) restored.push(name);
+  }
+  return restored;
+}
+
+function failed(reason: string): FailedStart {
+  return { kind: 'failed', reason, lines: [] };
+}
+
+const RESTORE_MS = 300_000;

@@ -1,6 +1,7 @@
 import type { Log } from '@toolmgr/core';
 import type { Jobs, Operation, PublishEvent } from '@toolmgr/plugins/management';
 import { registryOperations } from '@toolmgr/plugins/registry';
+import { recordReader } from '@toolmgr/plugins/workloads/state';
 import type { CallReader } from '../http/recent-calls/feed.ts';
 import { registryTokens } from '../run/registry/registry-logins.ts';
 import { registrySettings } from '../run/registry/registry-settings.ts';
@@ -8,7 +9,9 @@ import { registrySignIn } from '../run/registry/registry-sign-in.ts';
 import { userRegistries } from '../run/registry/user-registry.ts';
 import type { Endpoints } from './endpoints/endpoints.ts';
 import { endpointOperations } from './endpoints/operations.ts';
+import { groupOperations } from './groups/operations.ts';
 import { versionOperation } from './version-operation.ts';
+import { workloadOperations } from './workloads/operations.ts';
 
 /** What the features of the manager get from its host. */
 export interface ManagerParts {
@@ -34,10 +37,17 @@ export interface ManagerParts {
 export function managerOperations(parts: ManagerParts): readonly Operation[] {
   return [
     versionOperation(parts.version),
+    ...workloads(parts),
     ...registries(),
     // what clients see, and the calls
     ...endpointOperations(parts.endpoints, parts.calls),
   ];
+}
+
+function workloads({ state }: ManagerParts): readonly Operation[] {
+  const reader = recordReader(state);
+  const deps = { state, records: () => reader.read() };
+  return [...workloadOperations(deps), ...groupOperations(deps)];
 }
 
 function registries(): readonly Operation[] {

@@ -1,6 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import {
+  desiredOf,
   finishReplacement,
+  markProcess,
   type RunConfig,
   readWorkload,
   replaceConfig,
@@ -8,8 +10,9 @@ import {
   type WorkloadRecord,
 } from '@toolmgr/plugins/workloads/state';
 import { buildImage, checkNewWorkload } from './create.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import { type FailedStart, startWorkload } from './start.ts';
-import { stopWorkload } from './stop.ts';
+import { releaseWorkload, stopWorkload } from './stop.ts';
 import type { StartWork } from './work.ts';
 
 /** How a replacement ended. */
@@ -27,11 +30,26 @@ export type Replaced =
  * `secrets` are kept with the workload beside those that it has. `starts`: also one that is stopped.
  * @throws UsageError when a setting is wrong, GatewayFault for a missing secret; nothing was changed then
  */
-export async function replaceWorkload(
+export function replaceWorkload(
   state: string,
-  next: { readonly config: RunConfig; readonly secrets: Readonly<Record<string, string>> },
+  next: NextConfig,
   work: StartWork,
-  { starts = false }: { readonly starts?: boolean } = {},
+  options: { readonly starts?: boolean } = {},
+): Promise<Replaced> {
+  return oneAtATime(`${state}/${next.config.name}`, () => replaceNow(state, next, work, options));
+}
+
+/** Another configuration of a workload, and the secrets that come with it. */
+export interface NextConfig {
+  readonly config: RunConfig;
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+async function replaceNow(
+  state: string,
+  next: NextConfig,
+  work: StartWork,
+  { starts = false }: { readonly starts?: boolean },
 ): Promise<Replaced> {
   const { config } = next;
   const { name } = config;
@@ -41,14 +59,30 @@ export async function replaceWorkload(
   await checkNewWorkload({ ...next, warnings: [] }, state);
   const problem = await buildImage(config, work);
   if (problem !== undefined) return { ...failed(problem), restored: false, runsAgain: before.alive };
-  const shouldRun = starts || (before.status.status !== 'stopped' && before.status.status !== 'unknown');
-  if (shouldRun) {
-    if (before.alive) work.report(`${name} stops`);
-    const stopped = await stopWorkload(state, name);
-    if (stopped.kind === 'gone') return { kind: 'gone' };
-    if (stopped.kind === 'left') return { ...failed(stopped.problem), restored: false, runsAgain: false };
+  const shouldRun = starts || before.alive || desiredOf(before.status) === 'running';
+  const by = await markProcess(process.pid);
+  try {
+    if (shouldRun) {
+      if (before.alive) work.report(`${name} stops`);
+      const stopped = await stopWorkload(state, name, { again: { by } });
+      if (stopped.kind === 'gone') return { kind: 'gone' };
+      if (stopped.kind === 'left') return { ...failed(stopped.problem), restored: false, runsAgain: false };
+    }
+    return await storeAndStart(state, next, before, work, shouldRun);
+  } finally {
+    await releaseWorkload(state, name, by);
   }
-  if (!(await replaceConfig(state, name, config, next.secrets, before.status.id))) return { kind: 'gone' };
+}
+
+async function storeAndStart(
+  state: string,
+  { config, secrets }: NextConfig,
+  before: WorkloadRecord,
+  work: StartWork,
+  shouldRun: boolean,
+): Promise<Replaced> {
+  const { name } = config;
+  if (!(await replaceConfig(state, name, config, secrets, before.status.id))) return { kind: 'gone' };
   if (!shouldRun) {
     await finishReplacement(state, name);
     const record = await readWorkload(state, name);

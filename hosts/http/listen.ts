@@ -64,9 +64,14 @@ const REAP_MS = 20;
 export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: ListenOptions): Promise<Served> {
   const routes = options.routes ?? [];
   const byPath = new Map(routes.map((route) => [route.path, route]));
+  const prefixes = routes.filter(({ isPrefix }) => isPrefix);
+  const routeAt = (target: string | undefined): HostRoute | undefined => {
+    const path = pathOf(target);
+    return byPath.get(path) ?? prefixes.find((route) => path.startsWith(route.path));
+  };
   const answerHostRoute = answerHostRoutes(routes, options.allowedHosts);
   const server = createListener({ ...DEFAULT_LIMITS, ...options.limits }, (request, response) => {
-    const route = byPath.get(pathOf(request.url));
+    const route = routeAt(request.url);
     if (route !== undefined && route.isOfHost?.() !== false) answerHostRoute(request, response);
     else gateway.handle(request, response);
   });
@@ -84,7 +89,7 @@ export async function serveGateway(gateway: Pick<Gateway, 'handle'>, options: Li
     // before the listener of the gateway, which may respond at once
     server.prependListener('request', (request: IncomingMessage, response: ServerResponse) => {
       response.shouldKeepAlive = false;
-      if (!byPath.has(pathOf(request.url))) requests += 1;
+      if (routeAt(request.url) === undefined) requests += 1;
     });
     return () => requests;
   };

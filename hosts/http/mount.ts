@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type PageAccess, pageRefusal } from './page-access.ts';
@@ -6,18 +6,27 @@ import { type PageAccess, pageRefusal } from './page-access.ts';
 /** A route of the host itself: GET and HEAD, a JSON response unless `type` is set. */
 export interface HostRoute {
   readonly path: string;
+  /** All paths below `path`, which ends with `/`. */
+  readonly isPrefix?: boolean;
   /** Who may read it, evaluated for each request; everyone when absent or `undefined`. */
   readonly access?: () => PageAccess | undefined;
   /** Evaluated for each request: `false` passes it to the gateway. `true` when absent. */
   readonly isOfHost?: () => boolean;
-  answer(query: URLSearchParams): HostAnswer | Promise<HostAnswer>;
+  answer(query: URLSearchParams, request: HostRequest): HostAnswer | Promise<HostAnswer>;
+}
+
+/** The part of a request that a route may read beside its query. */
+export interface HostRequest {
+  /** Without the query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** Response of a host route. */
 export interface HostAnswer {
   readonly status: number;
-  /** An object is sent as JSON. */
-  readonly body: object | string;
+  /** An object is sent as JSON, bytes as they are. */
+  readonly body: object | string | Buffer;
   /** Media type of a text. */
   readonly type?: string;
   /** Further response headers. */
@@ -56,7 +65,7 @@ async function openRouter(
   const app = fastify({ logger: false, exposeHeadRoutes: false, schemaController: { compilersFactory } });
   for (const route of routes) {
     app.all(
-      route.path,
+      route.isPrefix ? `${route.path}*` : route.path,
       { onRequest: (request, reply, _done) => void respond(route, allowed, request, reply) },
       () => undefined,
     );
@@ -95,11 +104,17 @@ async function respond(
     return problem(reply, 405, 'Method Not Allowed', `${route.path} answers GET and HEAD`);
   }
   try {
-    const { status, body, type = 'application/json', headers = {}, stream } = await route.answer(queryOf(request.url));
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
+    const {
+      status,
+      body,
+      type = 'application/json',
+      headers = {},
+      stream,
+    } = await route.answer(queryOf(request.url), { path: request.url.replace(/\?.*$/s, ''), headers: request.headers });
+    const text = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body);
     reply.code(status).type(type).headers(headers);
     if (stream === undefined || request.method === 'HEAD') reply.send(text);
-    else reply.send(readable(text, stream, request.raw));
+    else reply.send(readable(text.toString(), stream, request.raw));
   } catch {
     problem(reply, 500, 'Internal Server Error', 'the response could not be created');
   }

@@ -36,12 +36,14 @@ function addServe(vmcp: Command): void {
     .option('--status-port <number>', 'serve status pages and metrics at a separate port on 127.0.0.1', portFrom)
     .option('--status-token-env <name>', 'environment variable with the required token of status pages and metrics')
     .option('--enable-audit', 'write one JSON line per request and call, with the defaults of the section audit')
+    .option('--page', 'serve a page for the browser at /: tools, calls, and what clients see and why')
     .option('--debug', 'log more')
     .addHelpText(
       'after',
       `
 Examples:
   toolmgr vmcp serve -c vmcp.yaml
+  toolmgr vmcp serve -c vmcp.yaml --page
   toolmgr vmcp serve --group dev --port 4500
   toolmgr run --group dev npx://@modelcontextprotocol/server-everything && toolmgr vmcp serve --group dev`,
     );

@@ -10,8 +10,12 @@ import {
   untilAborted,
 } from '@toolmgr/core';
 import { catalogue, environmentSecrets, readOptionalSecretFrom } from '@toolmgr/plugins';
+import { gatewayPageRoutes } from '../http/gateway-page.ts';
 import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../http/listen.ts';
+import type { PageAccess } from '../http/page-access.ts';
+import { createCallFeed } from '../http/recent-calls/feed.ts';
+import { RECENT_CALLS, recentCallsPlugin } from '../http/recent-calls/plugin.ts';
 import { widenYoungGeneration } from '../shared/engine.ts';
 import { httpClientFrom } from '../shared/http-client.ts';
 import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
@@ -26,7 +30,7 @@ import { isPod } from './cluster/is-pod.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
 import { groupConfig } from './group-config.ts';
-import { hostRoutes } from './host-routes.ts';
+import { type HostRoutes, hostRoutes } from './host-routes.ts';
 import { type PlanFlags, planFromConfig, type SectionedConfig } from './plan.ts';
 import { type ReadConfig, readConfig, readConfigText } from './read-config.ts';
 import { sectionsOf } from './sections.ts';
@@ -43,6 +47,8 @@ export interface ServeOptions {
   readonly statusPort?: number;
   readonly statusTokenEnv?: string;
   readonly enableAudit?: boolean;
+  /** Serves the page of the browser with the status pages. */
+  readonly page?: boolean;
   readonly debug?: boolean;
 }
 
@@ -63,10 +69,13 @@ export async function serve(options: ServeOptions): Promise<void> {
     ...(stateKey === undefined ? {} : { stateKey }),
     ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
   };
+  const feed = options.page === true ? createCallFeed() : undefined;
   const open = async (read: SectionedConfig, before?: Gateway): Promise<{ gateway: Gateway; plan: Plan }> => {
-    const input = { ...httpClientFrom(process.env), ...planFromConfig(read, flags) };
+    const planned = { ...httpClientFrom(process.env), ...planFromConfig(read, flags) };
+    const input = feed === undefined ? planned : { ...planned, plugins: [...planned.plugins, { use: RECENT_CALLS }] };
     const successor = before === undefined ? {} : { successorOf: before };
-    const gateway = await createGateway(input, { catalogue, log, baseDir: source.baseDir, ...successor });
+    const plugins = feed === undefined ? [] : [recentCallsPlugin(feed)];
+    const gateway = await createGateway(input, { catalogue, log, plugins, baseDir: source.baseDir, ...successor });
     return { gateway, plan: readPlan(input) };
   };
   await refuseTakenPort(options);
@@ -81,13 +90,19 @@ export async function serve(options: ServeOptions): Promise<void> {
   const now = { config: source.config, sections: source.sections, plan: first.plan, isPod: pod !== undefined };
   const { limits, endpoint } = first.plan;
   const isGuarded = (): boolean => statusPages.access() !== undefined;
+  const pagesFor = (access: () => PageAccess | undefined): HostRoutes => {
+    const routes = hostRoutes(gatewaySwitch, now, access, isGuarded);
+    if (feed === undefined) return routes;
+    const page = gatewayPageRoutes({ gateway: () => gatewaySwitch.current, feed, mcpPath: endpoint.path, access });
+    return { ...routes, pages: [...routes.pages, ...page] };
+  };
   await using statusPages = createStatusPages({
-    pages: (access) => hostRoutes(gatewaySwitch, now, access, isGuarded).pages,
+    pages: (access) => pagesFor(access).pages,
     limits,
     secrets,
   });
   (await statusPages.prepare(statusPagesOf(options, source.config))).take();
-  const atMain = hostRoutes(gatewaySwitch, now, statusPages.access, isGuarded);
+  const atMain = pagesFor(statusPages.access);
   await using served = await serveGateway(gatewaySwitch, {
     host: options.host,
     port: options.port,
@@ -96,6 +111,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     limits,
   });
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
+  if (feed !== undefined && !isGuarded()) stderr.line(`toolmgr: the page is at ${served.url}/`);
   const forClients = clientUrl(factsOf(source.config, source.sections), `${served.url}${endpoint.path}`);
   if (forClients !== undefined) stderr.line(`toolmgr: clients use ${forClients}, for which tokens are issued`);
   if (isGuarded()) stderr.line(`toolmgr: ${statusPages.describe()}`);

@@ -13,8 +13,11 @@ import {
   untilAborted,
 } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { gatewayPageRoutes } from '../../http/gateway-page.ts';
 import { createSwitch } from '../../http/gateway-switch.ts';
 import { LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
+import { createCallFeed } from '../../http/recent-calls/feed.ts';
+import { RECENT_CALLS, recentCallsPlugin } from '../../http/recent-calls/plugin.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { prepareEngine, widenYoungGeneration } from '../../shared/engine.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
@@ -50,18 +53,23 @@ async function start(argv: readonly string[]): Promise<void> {
   stderr.line(stderr.dim(`starting ${SERVER_NAMES.join(', ')} …`));
   const log = createLog('error', (line) => process.stderr.write(line));
   using _ = logUnhandledRejections(log);
-  const gateway = await createGateway(plan, { catalogue, log });
+  const feed = createCallFeed();
+  const paged = { ...plan, plugins: [...plan.plugins, { use: RECENT_CALLS }] };
+  const gateway = await createGateway(paged, { catalogue, log, plugins: [recentCallsPlugin(feed)] });
   await using gatewaySwitch = createSwitch(gateway);
   await using served = await serveGateway(gatewaySwitch, {
     host: HOST,
     port,
     allowedHosts: LOOPBACK_NAMES,
-    routes: statusRoutes(gateway, {
-      version: VERSION,
-      groupRef: 'start',
-      mode: 'dynamic',
-      authTypeOf: () => 'unauthenticated',
-    }),
+    routes: [
+      ...statusRoutes(gateway, {
+        version: VERSION,
+        groupRef: 'start',
+        mode: 'dynamic',
+        authTypeOf: () => 'unauthenticated',
+      }),
+      ...gatewayPageRoutes({ gateway: () => gateway, feed, mcpPath: '/mcp' }),
+    ],
   });
   reportStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
   if (await ready(gateway, stop.signal)) {
@@ -164,6 +172,8 @@ async function printSummary(gateway: Gateway, url: string, scratch: string, elap
   stdout.line();
   stdout.line('For Claude, Cursor or VS Code (in VS Code the key is "servers"):');
   stdout.line(JSON.stringify(configuration, undefined, 2));
+  stdout.line();
+  stdout.line(`The page with its tools and calls: ${new URL('/', url)}`);
   stdout.line();
   stdout.line('Try it from another terminal:');
   stdout.line(`  npm run -s toolmgr -- tools --url ${url}`);

@@ -11,6 +11,8 @@ export interface PageOffer {
   readonly signIn: 'token' | 'none';
   /** Nothing can be changed: the page hides what changes something. */
   readonly readOnly: boolean;
+  /** Paths of the only endpoint of this host; the manager has one for each group and workload instead. */
+  readonly endpoint?: { readonly view: string; readonly calls: string; readonly mcp: string };
 }
 
 /** A view of the page. */

@@ -36,7 +36,7 @@ describe('a hostile backend', () => {
     await until(() => health()?.status === 'unhealthy');
     const facts = { version: '1', groupRef: 'g', mode: 'static', authTypeOf: () => 'unauthenticated' } as const;
     for (const route of statusRoutes(at.gateway, facts)) {
-      const { body } = await route.answer(new URLSearchParams());
+      const { body } = await route.answer(new URLSearchParams(), { path: route.path, headers: {} });
       expect(JSON.stringify(body), route.path).not.toContain(SECRET);
       expect(JSON.stringify(body), route.path).not.toContain(server.url);
     }

@@ -3,6 +3,7 @@ export interface Offer {
   readonly views: readonly string[];
   readonly signIn: 'token' | 'none';
   readonly readOnly: boolean;
+  readonly endpoint?: { readonly view: string; readonly calls: string; readonly mcp: string };
 }
 
 /** Reads `/page.json`. Without it the page shows no view. */

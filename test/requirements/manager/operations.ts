@@ -26,7 +26,6 @@ export const operations = [
   },
   {
     source: 'manager spec §4 registries',
-    deferred: 'comes with the manager API',
     says: {
       'manager.registries.list-200': 'listing registries answers 200 with {registries: Registry summary[]}',
       'manager.registries.get-200': 'getting a registry by its name answers 200 with the registry detail',
@@ -50,7 +49,6 @@ export const operations = [
   },
   {
     source: 'manager spec §4 registry-server listing',
-    deferred: 'comes with the manager API',
     says: {
       'manager.listing.registry-name-ignored':
         'registryName is accepted and ignored: the default provider always answers',

@@ -4,7 +4,6 @@ import type { Section } from '../section.ts';
 export const records = [
   {
     source: 'manager spec §2 registry-server API records',
-    deferred: 'comes with the manager API',
     says: {
       'manager.server-record.meta': 'ServerRecord._meta maps a publisher-provided namespaced key to a map of any JSON',
       'manager.server-record.name-form': 'ServerRecord.name is a reverse-DNS style identifier',

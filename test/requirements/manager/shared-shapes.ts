@@ -4,7 +4,6 @@ import type { Section } from '../section.ts';
 export const sharedShapes = [
   {
     source: 'manager spec §2 shared shapes',
-    deferred: 'comes with the manager API',
     says: {
       'manager.conventions.json-bodies': 'request and response bodies are application/json',
       'manager.conventions.exact-field-names': 'field names are written exactly as the document spells them',
@@ -74,7 +73,6 @@ export const sharedShapes = [
   },
   {
     source: 'manager spec §2 registry (detail)',
-    deferred: 'comes with the manager API',
     says: {
       'manager.registry.auth-config':
         'Registry.auth_config holds the strings audience, client_id and issuer, and scopes as string[]',

@@ -19,6 +19,18 @@ export function addServeCommand(program: Command): void {
       '--mcp-without-confirmation',
       'tools of /mcp/manager that destroy something do not ask first, for clients without elicitation',
     )
+    .option('--oidc-issuer <url>', 'also accept tokens of this OpenID Connect issuer, for shared installations')
+    .option('--oidc-audience <name>', 'audience that these tokens must have')
+    .option('--oidc-client-id <id>', 'client id for introspection')
+    .option(
+      '--oidc-client-secret-file <file>',
+      'file with the client secret for introspection (default: the variable TOOLMGR_OIDC_CLIENT_SECRET)',
+    )
+    .option('--oidc-introspection-url <url>', 'introspection endpoint, for opaque tokens')
+    .option('--oidc-jwks-url <url>', 'URL of the keys (default: from the discovery of the issuer)')
+    .option('--oidc-scopes <list>', 'scopes named to MCP clients, comma-separated (default: openid)', listFrom)
+    .option('--oidc-insecure-allow-http', 'allow http URLs of the issuer, for development')
+    .option('--jwks-allow-private-ip', 'allow private addresses of the issuer')
     .option('--debug', 'log more')
     .addHelpText(
       'after',
@@ -31,4 +43,8 @@ Examples:
   toolmgr serve --socket ~/.local/state/toolmgr/server/api.sock`,
     )
     .action(async (options) => (await import('./serve.ts')).serve(options));
+}
+
+function listFrom(text: string): readonly string[] {
+  return text.split(',').map((one) => one.trim());
 }

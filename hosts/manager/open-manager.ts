@@ -31,8 +31,8 @@ export interface ManagerOptions {
   readonly features?: (parts: ManagerParts) => readonly Operation[];
   /** The registry listing needs no token. Default: it needs one. */
   readonly opensRegistry?: boolean;
-  /** Replaces the token, e.g. by tokens of an identity provider. */
-  readonly access?: Access;
+  /** Decides about other tokens than those of the manager, e.g. by an identity provider. */
+  readonly otherCallers?: Access;
   /** Destructive tools of `/mcp/manager` run without asking a person. */
   readonly mcpWithoutConfirmation?: boolean;
   readonly openRoutes?: readonly OpenRoutes[];
@@ -91,7 +91,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const { opensRegistry = false } = options;
     const described = allOperations(features(parts), { jobs, hub, pageTokens, opensRegistry });
     const nonce = randomBytes(16).toString('hex');
-    const access = options.access ?? (onSocket ? socketAccess : tokenAccess(token, pageTokens.isPageToken));
+    const access = onSocket ? socketAccess : tokenAccess(token, pageTokens.isPageToken, options.otherCallers);
     const host: OperationHost = {
       jobs,
       publish,

@@ -6,13 +6,16 @@ import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';
+import { metadataRoutes } from './http/metadata-routes.ts';
+import { MCP_PATH } from './mcp/endpoint.ts';
+import { type OidcFlags, oidcAccess, openOidcCallers } from './oidc-access.ts';
 import { type Manager, openManager } from './open-manager.ts';
 import { openRunningPage, pageLink, showPage } from './open-page.ts';
 import { tokenPath } from './server-files/token-file.ts';
 import { startSupervisor } from './supervisor/start-supervisor.ts';
 
 /** Flags of `toolmgr serve`. */
-export interface ServeFlags {
+export interface ServeFlags extends OidcFlags {
   readonly host: string;
   readonly port: number;
   readonly socket?: string;
@@ -35,6 +38,9 @@ export async function serve(flags: ServeFlags): Promise<void> {
   using stop = stopSignal();
   const state = stateDir();
   if (flags.open && (await openRunningPage(state))) return;
+  await using oidc = await openOidcCallers(flags, process.env, log);
+  if (oidc !== undefined && flags.socket !== undefined)
+    throw new UsageError('--socket needs no token: remove --oidc-*');
   await using manager = await openManager({
     state,
     env: process.env,
@@ -43,6 +49,9 @@ export async function serve(flags: ServeFlags): Promise<void> {
     listen: flags.socket === undefined ? { host: flags.host, port: flags.port } : { socket: flags.socket },
     mcpWithoutConfirmation: flags.mcpWithoutConfirmation ?? false,
     ...(flags.openRegistry === true ? { opensRegistry: true } : {}),
+    ...(oidc === undefined
+      ? {}
+      : { otherCallers: oidcAccess(oidc), openRoutes: [metadataRoutes(oidc.metadata(MCP_PATH))] }),
     background: startSupervisor,
     ...(flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }),
   });

@@ -79,6 +79,7 @@ const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins': 'plugins/index.ts',
   '@toolmgr/plugins/image-verification': 'plugins/image-verification/index.ts',
   '@toolmgr/plugins/registry': 'plugins/registry/index.ts',
+  '@toolmgr/plugins/incoming-auth/oidc': 'plugins/incoming-auth/oidc/standalone.ts',
   '@toolmgr/plugins/workloads/container': 'plugins/workloads/container/engines.ts',
   '@toolmgr/plugins/workloads/engine-ping': 'plugins/workloads/container/ping-engines.ts',
   '@toolmgr/plugins/outgoing-auth/oauth-client/login': 'plugins/outgoing-auth/oauth-client/login/index.ts',

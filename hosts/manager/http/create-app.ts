@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { explainCause } from '@toolmgr/core';
 import { type Operation, type Problem, problem, problemBody } from '@toolmgr/plugins/management';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { type Access, setCaller } from './access.ts';
+import { type Access, type AccessRefusal, accessRequest, setCaller } from './access.ts';
 import { problemFromFault } from './fastify-faults.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
 import { HTTP_LIMITS } from './limits.ts';
@@ -125,15 +125,16 @@ function protect(app: FastifyInstance, options: AppOptions): void {
     if (refused !== undefined) return sendProblem(reply, refused);
     const { config, url = '' } = request.routeOptions;
     if (config.open === true || open.has(`${request.method} ${url}`) || isUnknownPage(request)) return undefined;
-    const caller = await options.access.authenticate(request.headers);
-    if (isRefused(caller)) return sendProblem(reply, caller);
+    const caller = await options.access.authenticate(accessRequest(request));
+    if ('problem' in caller) return sendRefusal(reply, caller);
     setCaller(request, caller);
     return undefined;
   });
 }
 
-function isRefused(answer: object): answer is Problem {
-  return 'problem' in answer;
+function sendRefusal(reply: FastifyReply, refusal: AccessRefusal): FastifyReply {
+  sendProblem(reply.header('www-authenticate', refusal.challenge ?? 'Bearer realm="toolmgr"'), refusal);
+  return reply;
 }
 
 /** A path that browsers ask for by themselves, such as `/favicon.ico`: 404 without a token. */

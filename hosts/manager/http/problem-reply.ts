@@ -7,7 +7,6 @@ export const PROBLEM_TYPE = 'application/problem+json';
 /** Sends a refusal. */
 export function sendProblem(reply: FastifyReply, refused: Problem): FastifyReply {
   const { status } = PROBLEMS[refused.problem];
-  if (status === 401) reply.header('www-authenticate', 'Bearer realm="toolmgr"');
   return reply
     .code(status)
     .type(PROBLEM_TYPE)

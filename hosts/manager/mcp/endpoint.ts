@@ -51,14 +51,10 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
 async function openGateway(options: McpOptions): Promise<Gateway> {
   const [{ createGateway }, { catalogue }] = await Promise.all([import('@toolmgr/core'), import('@toolmgr/plugins')]);
   const { operations, access, host } = options;
-  const callerOf = async (headers: Readonly<Record<string, string | undefined>>): Promise<string | undefined> => {
-    const caller = await access.authenticate(headers);
-    return 'name' in caller ? caller.name : undefined;
-  };
   return createGateway(planOf(options), {
     catalogue,
     log: host.log,
-    plugins: [managerToolsPlugin(operations, options), managerCallersPlugin(callerOf)],
+    plugins: [managerToolsPlugin(operations, options), managerCallersPlugin(access)],
   });
 }
 

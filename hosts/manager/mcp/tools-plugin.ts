@@ -1,6 +1,7 @@
 import { type Caller, definePlugin, encode, type Plugin, type ToolEntry } from '@toolmgr/core';
 import type { Operation } from '@toolmgr/plugins/management';
 import { z } from 'zod';
+import type { Access } from '../http/access.ts';
 import { type ToolSettings, toolRunner } from './run-tool.ts';
 import { type ManagerTool, toolsFromOperations } from './tool-from-operation.ts';
 
@@ -36,19 +37,19 @@ function entryOf(tool: ManagerTool, settings: ToolSettings): ToolEntry {
 /** Address of the plugin that names the callers that the host has authenticated. */
 export const MANAGER_CALLERS = 'manager-callers';
 
-/** Names the caller of a request. `callerOf` gets its headers: the host has checked them. */
-export function managerCallersPlugin(
-  callerOf: (headers: Readonly<Record<string, string | undefined>>) => Promise<string | undefined>,
-): Plugin {
+/** Names the caller of a request, which the host has checked. */
+export function managerCallersPlugin(access: Access): Plugin {
   return definePlugin({
     address: MANAGER_CALLERS,
     stability: 'alpha',
     summary: 'names the callers of the manager',
     config: z.strictObject({}),
     apply(core) {
-      core.hooks.authenticate.tapPromise(MANAGER_CALLERS, async ({ headers }): Promise<Caller | undefined> => {
-        const name = await callerOf(headers);
-        return name === undefined ? undefined : { issuer: '', subject: name, key: `\0${name}`, name, claims: {} };
+      core.hooks.authenticate.tapPromise(MANAGER_CALLERS, async (inbound): Promise<Caller | undefined> => {
+        const caller = await access.authenticate(inbound);
+        if ('problem' in caller) return undefined;
+        const { name } = caller;
+        return { issuer: '', subject: name, key: `\0${name}`, name, claims: {} };
       });
     },
   });

@@ -6,6 +6,7 @@ import {
   type RouteTable,
   readCaBundle,
   type Secret,
+  type Slots,
   type TokenIssuer,
 } from '@toolmgr/core';
 import { createFetchKeys } from '../../shared/issuer-keys/fetch-keys.ts';
@@ -45,8 +46,13 @@ const MAX_INTROSPECTIONS_PER_NETWORK = 128;
 const MAX_WAITING_FOR_KEYS = 1_024; // they share one fetch
 const MAX_WAITING_FOR_KEYS_PER_NETWORK = 512;
 
+/** What the authenticator uses of a gateway. */
+export interface AuthenticatorCore extends Pick<Core, 'log' | 'now'> {
+  readonly slots: Pick<Slots, 'secretSources' | 'tokenIssuers'>;
+}
+
 /** Creates the authenticator of `incoming-auth/oidc`. */
-export function createAuthenticator(core: Pick<Core, 'log' | 'now' | 'slots'>, config: OidcConfig): OidcAuthenticator {
+export function createAuthenticator(core: AuthenticatorCore, config: OidcConfig): OidcAuthenticator {
   const resourceMetadata = createResourceMetadata(config);
   let connection: ProviderConnection | undefined;
   const verifier = (): TokenVerifier => {

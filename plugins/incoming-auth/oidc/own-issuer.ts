@@ -1,4 +1,4 @@
-import { type Core, GatewayFault, type TokenIssuer } from '@toolmgr/core';
+import { GatewayFault, type Slots, type TokenIssuer } from '@toolmgr/core';
 import { issuerAddressProblem } from '../../shared/issuer-address.ts';
 import { type FetchKeys, usableKeys } from '../../shared/issuer-keys/fetch-keys.ts';
 import { plainIssuer } from '../../shared/oauth/oauth-requests.ts';
@@ -10,7 +10,7 @@ import type { OidcConfig } from './config.ts';
  * @throws GatewayFault PLAN_INVALID when the server issues no tokens for the audience, or the URL is not allowed
  */
 export function findOwnIssuer(
-  { slots: { tokenIssuers } }: Pick<Core, 'slots'>,
+  { slots: { tokenIssuers } }: { readonly slots: Pick<Slots, 'tokenIssuers'> },
   config: OidcConfig,
 ): TokenIssuer | undefined {
   const { issuer, audience } = config;

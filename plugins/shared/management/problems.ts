@@ -28,6 +28,7 @@ export const PROBLEMS = {
   registry_auth_required: { status: 503, title: 'The registry needs a sign-in' },
   registry_unavailable: { status: 503, title: 'The registry is not available' },
   engine_unavailable: { status: 503, title: 'No container engine answers' },
+  identity_unavailable: { status: 503, title: 'Tokens cannot be verified now' },
   stopping: { status: 503, title: 'The manager is stopping' },
   time_limit: { status: 504, title: 'The operation took longer than its time limit' },
   upstream_timeout: { status: 504, title: 'The remote service did not answer in time' },

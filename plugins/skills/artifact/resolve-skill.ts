@@ -12,6 +12,8 @@ import type { ResolveOptions, SkillResolution } from './resolve-options.ts';
 import { parseSkillReference } from './skill-reference.ts';
 import { upstreamProblem } from './upstream-problem.ts';
 
+export type { ResolveOptions, SkillResolution } from './resolve-options.ts';
+
 /**
  * Reads a skill: a git reference, a tag of a local build, an OCI reference, or a name in a registry. Nothing is installed.
  *

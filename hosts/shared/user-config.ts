@@ -55,6 +55,8 @@ const userConfig = z.strictObject({
   registry_locked: z.boolean().optional(),
   /** File with the trust root that signatures of images are checked against, instead of the one that is downloaded. */
   sigstore_trusted_root: text.optional(),
+  /** Clients that are registered for all groups. They are in the list of a group when `toolmgr client register` made them. */
+  clients: z.strictObject({ registered_clients: z.array(text).optional() }).optional(),
   /** Where `--secret` looks. */
   secrets: z
     .strictObject({

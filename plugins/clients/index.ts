@@ -1,5 +1,21 @@
 // Applications that are MCP clients: where their configuration files are, and how entries are written into them.
 
+export { followWorkloads } from './follow-workloads.ts';
+export { clientOperations } from './operations.ts';
+export { type EndpointEntry, endpointEntry } from './registration/client-record.ts';
+export {
+  type ClientRefusal,
+  type ClientStatus,
+  clientStatuses,
+  followedClients,
+  listRegistrations,
+  previewRegistration,
+  registerClients,
+  syncRegistered,
+  unregisterClients,
+} from './registration/clients.ts';
+export type { GlobalClients, RegistrationPlaces } from './registration/registrations.ts';
+export type { SyncedClient } from './registration/sync-client.ts';
 export {
   configPath,
   installedClients,

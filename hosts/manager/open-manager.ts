@@ -3,6 +3,7 @@ import type { Log } from '@toolmgr/core';
 import type { Operation, PublishEvent } from '@toolmgr/plugins/management';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../http/listen.ts';
 import { allOperations } from './all-operations.ts';
+import { backgroundWork } from './background.ts';
 import { type OpenEndpoints, openEndpoints } from './endpoints/open-endpoints.ts';
 import { createEventHub } from './events/event-hub.ts';
 import { watchState } from './events/watch-state.ts';
@@ -119,9 +120,19 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const url = onSocket ? await listenOnSocket(app, listen.socket) : await listenOnPort(app, listen);
     await claim.announce({ url, pid: process.pid, nonce, started_at: new Date().toISOString() });
     options.background?.(parts);
+    const following = options.features === undefined ? backgroundWork(parts) : Promise.resolve();
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => {
-      stopped ??= stopAll({ app, jobs, mcp, groups, closeStreams: hub.close, stopping, release: claim.release });
+      stopped ??= stopAll({
+        app,
+        jobs,
+        mcp,
+        groups,
+        closeStreams: hub.close,
+        stopping,
+        following,
+        release: claim.release,
+      });
       return stopped;
     };
     return { url, token, pageTokens, operations: described.operations, stop, [Symbol.asyncDispose]: stop };
@@ -143,14 +154,15 @@ interface Opened {
   readonly mcp: McpEndpoint;
   readonly groups: OpenEndpoints;
   readonly stopping: AbortController;
+  readonly following: Promise<void>;
   closeStreams(): void;
   release(): Promise<void>;
 }
 
-async function stopAll({ app, jobs, mcp, groups, closeStreams, stopping, release }: Opened): Promise<void> {
+async function stopAll({ app, jobs, mcp, groups, closeStreams, stopping, following, release }: Opened): Promise<void> {
   stopping.abort();
   closeStreams();
-  await Promise.all([jobs.stop(), mcp.stop(), groups[Symbol.asyncDispose]()]);
+  await Promise.all([jobs.stop(), mcp.stop(), groups[Symbol.asyncDispose](), following]);
   await closeConnections(app);
   await release();
 }

@@ -1,4 +1,5 @@
 import type { Log } from '@toolmgr/core';
+import { clientOperations } from '@toolmgr/plugins/clients';
 import type { Jobs, Operation, PublishEvent } from '@toolmgr/plugins/management';
 import { registryOperations } from '@toolmgr/plugins/registry';
 import { recordReader } from '@toolmgr/plugins/workloads/state';
@@ -7,6 +8,7 @@ import { registryTokens } from '../run/registry/registry-logins.ts';
 import { registrySettings } from '../run/registry/registry-settings.ts';
 import { registrySignIn } from '../run/registry/registry-sign-in.ts';
 import { userRegistries } from '../run/registry/user-registry.ts';
+import { clientPlaces } from '../shared/clients/client-places.ts';
 import type { Endpoints } from './endpoints/endpoints.ts';
 import { endpointOperations } from './endpoints/operations.ts';
 import { groupOperations } from './groups/operations.ts';
@@ -32,12 +34,13 @@ export interface ManagerParts {
 
 /**
  * The operations of all features. Each feature adds one line. Making them reads, writes and starts nothing: the reference page
- * is made from them. Work that a feature begins at the start of the manager is begun in `open-manager.ts`.
+ * is made from them. Work that a feature begins at the start of the manager is begun in `background.ts`.
  */
 export function managerOperations(parts: ManagerParts): readonly Operation[] {
   return [
     versionOperation(parts.version),
     ...workloads(parts),
+    ...clientOperations(clientPlaces(parts.state, parts.env)),
     ...registries(),
     // what clients see, and the calls
     ...endpointOperations(parts.endpoints, parts.calls),

@@ -230,6 +230,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@fastify/*': ['hosts/http', 'hosts/manager/http'],
   yaml: ['hosts/vmcp', 'hosts/run', 'hosts/shared', 'plugins/clients', 'plugins/skills'],
   'jsonc-parser': ['hosts/cli/up', 'plugins/clients'],
+  diff: ['plugins/clients'],
   commander: ['hosts'],
   open: ['hosts/run/login'],
   'get-port': ['plugins/workloads', 'hosts'],

@@ -21,6 +21,15 @@ export interface EditedFile<Result> {
   readonly madeFolder?: string;
 }
 
+/** How a file is edited. */
+export interface EditOptions {
+  readonly nowMs: () => number;
+  /** Plans only when false. */
+  readonly writes?: boolean;
+  /** Copies the file first. Default: true. */
+  readonly backsUp?: boolean;
+}
+
 /**
  * Reads a file, edits its text and writes it, again and again while other programs change it. The edit gets the text without
  * the byte order mark; it must have no other effect, because it runs again.
@@ -29,7 +38,7 @@ export interface EditedFile<Result> {
 export async function editClientFile<Result>(
   path: string,
   edit: (text: string, isNew: boolean) => TextChange<Result>,
-  options: { readonly nowMs: () => number; readonly writes?: boolean },
+  options: EditOptions,
 ): Promise<EditedFile<Result>> {
   let unreadable: UnreadableText | undefined;
   for (let tries = 0; tries < TRIES; tries++) {
@@ -48,9 +57,10 @@ export async function editClientFile<Result>(
     }
     const done = { path: file.path, result: change.result, isNew };
     if (options.writes === false || !('text' in change) || change.text === (isNew ? undefined : text)) return done;
-    await backUp(file, options.nowMs()).catch((cause: NodeJS.ErrnoException) => {
-      throw new ClientFileError(`no backup of ${path} can be written (${cause.code})`);
-    });
+    if (options.backsUp !== false)
+      await backUp(file, options.nowMs()).catch((cause: NodeJS.ErrnoException) => {
+        throw new ClientFileError(`no backup of ${path} can be written (${cause.code})`);
+      });
     const fresh = change.text === undefined ? undefined : mark + change.text;
     const replaced: Replaced = await replaceClientFile(file, fresh);
     if (replaced.kind === 'written')

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { constants, linkSync, readFileSync, renameSync } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { constants, linkSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { type FileHandle, link, mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClientFile, ClientFileError, type FoundFile } from './read-client-file.ts';
@@ -19,17 +19,17 @@ export type Replaced = { readonly kind: 'written'; readonly madeFolder?: string 
 export async function replaceClientFile({ path, found }: ClientFile, text: string | undefined): Promise<Replaced> {
   const { madeFolder } = await folderOf(path);
   await removeLeftovers(path);
-  const temporary = join(dirname(path), `.${basename(path)}.toolmgr-${randomUUID()}`);
-  const old =
-    found === undefined
-      ? undefined
-      : await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
+  const temporary = temporaryName(path);
+  let old: Old | undefined;
   try {
-    if (found !== undefined && old === undefined) return { kind: 'changed' };
+    if (found !== undefined) {
+      old = await openOld(path, found);
+      if (old === undefined) return { kind: 'changed' };
+    }
     if (text !== undefined) await writeTemporary(temporary, text, found);
-    if (!swap(path, found, text === undefined ? undefined : temporary)) return { kind: 'changed' };
-    if (old !== undefined && found !== undefined && (await changedLater(old, found))) {
-      await takeBack(path, old, found, text);
+    if (!swap(path, old, temporary, text === undefined)) return { kind: 'changed' };
+    if (old !== undefined && (await changedLater(old))) {
+      await takeBack(path, old, text);
       return { kind: 'changed' };
     }
     return { kind: 'written', ...(madeFolder === undefined ? {} : { madeFolder }) };
@@ -37,9 +37,25 @@ export async function replaceClientFile({ path, found }: ClientFile, text: strin
     if (cause instanceof ClientFileError) throw cause;
     throw new ClientFileError(`${path} cannot be written (${(cause as NodeJS.ErrnoException).code ?? 'failed'})`);
   } finally {
-    await old?.close();
+    await old?.handle.close();
     await rm(temporary, { force: true });
   }
+}
+
+/** The file that was read. While it is open, no other file gets its inode. */
+interface Old {
+  readonly handle: FileHandle;
+  readonly inode: bigint;
+  readonly found: FoundFile;
+}
+
+async function openOld(path: string, found: FoundFile): Promise<Old | undefined> {
+  const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW).catch(() => undefined);
+  return handle && { handle, inode: (await handle.stat({ bigint: true })).ino, found };
+}
+
+function temporaryName(path: string): string {
+  return join(dirname(path), `.${basename(path)}.toolmgr-${randomUUID()}`);
 }
 
 async function folderOf(path: string): Promise<{ readonly madeFolder?: string }> {
@@ -60,10 +76,14 @@ export async function removeMadeFolders(path: string, top: string): Promise<void
   }
 }
 
-async function writeTemporary(temporary: string, text: string, found: FoundFile | undefined): Promise<void> {
+async function writeTemporary(
+  temporary: string,
+  content: string | Buffer,
+  found: FoundFile | undefined,
+): Promise<void> {
   const file = await open(temporary, 'wx', 0o600);
   try {
-    await file.writeFile(text);
+    await file.writeFile(content);
     if (found !== undefined) {
       if (process.getuid?.() === 0) await file.chown(found.uid, found.gid);
       await file.chmod(found.mode);
@@ -75,9 +95,9 @@ async function writeTemporary(temporary: string, text: string, found: FoundFile 
 }
 
 /** Compares and renames without giving the turn to other work of this process: between the two is no wait. */
-function swap(path: string, found: FoundFile | undefined, temporary: string | undefined): boolean {
-  if (found === undefined) {
-    if (temporary === undefined) return true;
+function swap(path: string, old: Old | undefined, temporary: string, removes: boolean): boolean {
+  if (old === undefined) {
+    if (removes) return true;
     try {
       linkSync(temporary, path); // unlike a rename, it fails when there is a file now
       return true;
@@ -86,9 +106,11 @@ function swap(path: string, found: FoundFile | undefined, temporary: string | un
       throw cause;
     }
   }
-  if (!isSame(path, found.bytes)) return false;
-  if (temporary !== undefined) renameSync(temporary, path);
-  else renameSync(path, join(dirname(path), `.${basename(path)}.toolmgr-${randomUUID()}`));
+  if (!isSame(path, old.found.bytes)) return false;
+  // the inode last, because it is the fastest: an editor that writes in place is found later, one that renames only here
+  if (statSync(path, { bigint: true }).ino !== old.inode) return false;
+  if (removes) renameSync(path, temporary);
+  else renameSync(temporary, path);
   return true;
 }
 
@@ -101,12 +123,12 @@ function isSame(path: string, bytes: Buffer): boolean {
 }
 
 /** Whether a program writes into the old file after the rename: it had opened it before. */
-async function changedLater(old: FileHandle, found: FoundFile): Promise<boolean> {
+async function changedLater({ handle, found }: Old): Promise<boolean> {
   // a file that was written a moment ago is likely to be written again
   const ends = Date.now() + (Date.now() - found.mtimeMs < RECENT_MS ? LATE_WRITER_MS : 0);
   for (;;) {
-    if (!(await contentOf(old)).equals(found.bytes)) {
-      await settled(old);
+    if (!(await contentOf(handle)).equals(found.bytes)) {
+      await settled(handle);
       return true;
     }
     if (Date.now() >= ends) return false;
@@ -131,17 +153,18 @@ async function contentOf(file: FileHandle): Promise<Buffer> {
   return bytes.subarray(0, bytesRead);
 }
 
-/** Puts what the other program wrote into the file again, unless someone replaced ours meanwhile. */
-async function takeBack(path: string, old: FileHandle, found: FoundFile, ours: string | undefined): Promise<void> {
-  const theirs = await contentOf(old);
-  const temporary = join(dirname(path), `.${basename(path)}.toolmgr-${randomUUID()}`);
-  await writeTemporary(temporary, '', found);
-  const file = await open(temporary, 'w');
-  await file.writeFile(theirs);
-  await file.sync();
-  await file.close();
-  if (ours === undefined || isSame(path, Buffer.from(ours))) await rename(temporary, path);
-  else await rm(temporary, { force: true });
+/** Puts what the other program wrote into the file again, unless a program replaced ours meanwhile. */
+async function takeBack(path: string, { handle, found }: Old, ours: string | undefined): Promise<void> {
+  const temporary = temporaryName(path);
+  await writeTemporary(temporary, await contentOf(handle), found);
+  try {
+    if (ours === undefined) await link(temporary, path);
+    else if (isSame(path, Buffer.from(ours))) await rename(temporary, path);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+  } finally {
+    await rm(temporary, { force: true });
+  }
 }
 
 /** Removes temporary files of killed processes, and files that were removed. */

@@ -8,7 +8,7 @@ import { bare } from './plan-entries.ts';
 export function maskedDiff(path: string, before: string, after: string, own: ReadonlySet<string>): string {
   if (before === after) return '';
   const patch = createTwoFilesPatch(path, path, before, after, '', '', { context: 2 });
-  const lines = patch.split('\n').slice(1); // a line of `=`
+  const lines = patch.split('\n').slice(2); // `Index:` and a line of `=`
   return lines.map((line) => maskedLine(line, own)).join('\n');
 }
 

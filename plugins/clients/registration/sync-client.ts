@@ -75,7 +75,8 @@ export async function syncClient(
       entries: bothValues(base.entries, first.plan.entries),
       pending: true,
     });
-    const done = await editClientFile(path, edit(record), { nowMs });
+    // a file that toolmgr made has nothing of the user to keep
+    const done = await editClientFile(path, edit(record), { nowMs, backsUp: record?.isNew !== true });
     const isGone = record?.isNew === true && done.result.plan.text === '';
     await settle(state, type, path, record, done.result.plan, done);
     if (isGone && record?.madeFolder !== undefined) await removeMadeFolders(path, record.madeFolder);

@@ -14,7 +14,6 @@ export const operations = [
   },
   {
     source: 'manager spec §4 clients',
-    deferred: 'comes with the manager API',
     says: {
       'manager.clients.register-200': 'registering a client answers 200 with a client registration result',
       'manager.clients.register-400': 'registering a client with a bad body answers 400',

@@ -49,7 +49,6 @@ export const records = [
   },
   {
     source: 'manager spec §2 client status',
-    deferred: 'comes with the manager API',
     says: {
       'manager.client-status.client-type': 'ClientStatus.client_type is a string',
       'manager.client-status.installed': 'ClientStatus.installed is a boolean',

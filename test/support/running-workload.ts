@@ -1,0 +1,22 @@
+import { markProcess } from '../../plugins/workloads/state/process-identity.ts';
+import { changeStatus, createRecord } from '../../plugins/workloads/state/records.ts';
+import type { WorkloadStatus } from '../../plugins/workloads/state/workload-record.ts';
+import { workloadConfigOf } from './workload-config.ts';
+
+/** Records a workload as running; this process counts as its proxy. Nothing listens on the port. */
+export async function recordRunning(
+  state: string,
+  name: string,
+  port: number,
+  { group = 'default', status = 'running' }: { group?: string; status?: WorkloadStatus['status'] } = {},
+): Promise<void> {
+  await createRecord(state, workloadConfigOf(name, { group }));
+  const proxy = await markProcess(process.pid);
+  if (proxy === undefined) throw new Error('this process has no mark');
+  await changeStatus(state, name, () => ({ status, proxy, port, url: `http://127.0.0.1:${port}/mcp` }));
+}
+
+/** Records a workload as stopped. */
+export async function recordStopped(state: string, name: string): Promise<void> {
+  await changeStatus(state, name, () => ({ status: 'stopped' }));
+}

@@ -5,6 +5,7 @@ import { isLoopbackHost, LOOPBACK_NAMES } from '../http/listen.ts';
 import { allOperations } from './all-operations.ts';
 import { backgroundWork } from './background.ts';
 import { type OpenEndpoints, openEndpoints } from './endpoints/open-endpoints.ts';
+import { engineHealth } from './engine-health.ts';
 import { createEventHub } from './events/event-hub.ts';
 import { watchState } from './events/watch-state.ts';
 import { type Access, socketAccess, tokenAccess } from './http/access.ts';
@@ -114,6 +115,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
       rawRoutes: [{ path: MCP_PATH, handle: mcp.handle }, ...groups.routes],
       version,
       nonce,
+      health: engineHealth(env),
       ...(options.openRoutes === undefined ? {} : { openRoutes: options.openRoutes }),
       ...hostNames(options),
     });

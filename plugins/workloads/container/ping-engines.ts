@@ -1,4 +1,5 @@
 // Whether a container engine answers, without the client of the engines: a process that only waits for one stays small.
+import { existsSync } from 'node:fs';
 import { request } from 'node:http';
 import { engineSockets } from './engine-sockets.ts';
 
@@ -10,6 +11,18 @@ export async function engineAnswers(env: NodeJS.ProcessEnv = process.env): Promi
   if ('reason' in sockets) return false;
   const answers = await Promise.all(sockets.map(({ path }) => ping(path)));
   return answers.includes(true);
+}
+
+/**
+ * `none`: no engine is installed. `silent`: one is installed or named by the environment, and none answers. Never throws; takes
+ * at most two seconds.
+ */
+export async function engineState(env: NodeJS.ProcessEnv = process.env): Promise<'none' | 'silent' | 'answers'> {
+  const sockets = engineSockets(env);
+  if ('reason' in sockets) return 'silent';
+  const answers = await Promise.all(sockets.map(({ path }) => ping(path)));
+  if (answers.includes(true)) return 'answers';
+  return sockets.some(({ path, from }) => from !== undefined || existsSync(path)) ? 'silent' : 'none';
 }
 
 /** Docker and Podman both serve `/_ping`. */

@@ -80,7 +80,7 @@ export function changeOperations(deps: WorkloadDeps): readonly Operation[] {
         refusing(async () => {
           const hidden = hiddenPlaces(body);
           if (hidden.length > 0) return fieldRefusal(hidden);
-          const read = readRunConfig({ ...body, ...(query.name === undefined ? {} : { name: query.name }) });
+          const read = readRunConfig(query.name === undefined ? body : renamed(body, query.name));
           if ('problems' in read) return fieldRefusal(read.problems.map(fieldOf));
           const refused = await nameRefusal(state, read.config.name);
           if (refused !== undefined) return refused;
@@ -124,6 +124,11 @@ export function changeOperations(deps: WorkloadDeps): readonly Operation[] {
         }),
     }),
   ];
+}
+
+/** An exported configuration under another name. */
+function renamed({ base_name: _, container_name: __, ...config }: Readonly<Record<string, unknown>>, name: string) {
+  return { ...config, name };
 }
 
 /** Faults of the user become refusals. */

@@ -92,7 +92,11 @@ function telemetry({ telemetry_config: given }: RunConfig, secrets: Readonly<Rec
 }
 
 /** Limits of calls, and the store of their counts and of the sessions of clients. */
-export function storePlugins({ scaling_config: scaling, rate_limit_config: limits }: RunConfig): PluginUse[] {
+export function storePlugins({
+  scaling_config: scaling,
+  rate_limit_config: limits,
+  rate_limit_namespace: namespace,
+}: RunConfig): PluginUse[] {
   const redis = scaling?.session_redis;
   const isLimited = limits !== undefined && [limits.shared, limits.perUser, limits.tools?.[0]].some(Boolean);
   const store = redis === undefined ? 'memory' : 'redis';
@@ -102,10 +106,24 @@ export function storePlugins({ scaling_config: scaling, rate_limit_config: limit
         ? [{ use: 'stores/memory' }]
         : []
       : [
-          { use: 'stores/redis', with: present({ address: redis.address, db: redis.db, keyPrefix: redis.key_prefix }) },
+          {
+            use: 'stores/redis',
+            with: present({
+              address: redis.address,
+              db: redis.db,
+              keyPrefix: keyPrefixOf(redis.key_prefix, namespace),
+            }),
+          },
         ]),
     ...(isLimited ? [{ use: 'rate-limit', with: { store, ...limits } }] : []),
   ];
+}
+
+/** The prefix of keys in Redis; a namespace is part of it. */
+function keyPrefixOf(prefix: string | undefined, namespace: string | undefined): string | undefined {
+  if (namespace === undefined) return prefix;
+  const before = prefix === undefined ? 'toolmgr:' : prefix.endsWith(':') ? prefix : `${prefix}:`;
+  return `${before}${namespace}:`;
 }
 
 /** Plugins and the strategy that add credentials and headers to requests to the server. */

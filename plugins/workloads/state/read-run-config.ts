@@ -1,18 +1,18 @@
 import { explainIssues, isObject } from '@toolmgr/core';
 import { canBeIsolated } from '../permissions/network-mode.ts';
 import { fromFirstFormat } from './first-run-format.ts';
-import { AVAILABLE_WITH } from './later-run-fields.ts';
+import { fromForeignFormat } from './foreign-run-config.ts';
 import { type RunConfig, runConfig } from './run-config.ts';
 import { findConflict } from './run-config-conflicts.ts';
 
 /** The outcome of reading: the configuration, or one sentence per fault. Values are not repeated. */
 export type ReadRunConfig = { readonly config: RunConfig } | { readonly problems: readonly string[] };
 
-/** Reads a run configuration of this version or of the first one. Unknown fields are faults with the nearest name. */
+/** Reads a run configuration of this version, of the first one or of another implementation. Unknown fields are faults with the nearest name. */
 export function readRunConfig(value: unknown): ReadRunConfig {
-  const current = isolatedByDefault(fromFirstFormat(value));
-  const later = laterFields(current);
-  if (later.length > 0) return { problems: later };
+  const translated = fromForeignFormat(fromFirstFormat(value));
+  if ('problems' in translated) return translated;
+  const current = isolatedByDefault(translated.value);
   const read = runConfig.safeParse(current);
   if (!read.success) return { problems: explainIssues('', runConfig, read.error) };
   const conflict = findConflict(read.data);
@@ -26,13 +26,4 @@ function isolatedByDefault(value: unknown): unknown {
   const profile = isObject(value.permission_profile) ? value.permission_profile : {};
   const mode = isObject(profile.network) ? profile.network.mode : undefined;
   return { ...value, isolate_network: mode === undefined || (typeof mode === 'string' && canBeIsolated(mode)) };
-}
-
-/** Fields of the contract that no feature reads yet. */
-function laterFields(value: unknown): string[] {
-  if (!isObject(value)) return [];
-  return Object.keys(value).flatMap((field) => {
-    const feature = AVAILABLE_WITH.get(field);
-    return feature === undefined ? [] : [`${field} is not available yet: it comes with ${feature}`];
-  });
 }

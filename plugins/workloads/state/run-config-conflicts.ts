@@ -14,6 +14,31 @@ const isRemote: Rule['when'] = (config) => config.remote_url !== undefined;
 const isInPod: Rule['when'] = (config) => config.pod !== undefined;
 
 const RULES: readonly Rule[] = [
+  {
+    fields: ['base_name'],
+    when: ({ name, base_name: base = '' }) => !name.startsWith(base),
+    because: 'expected the name of the workload, or its beginning',
+  },
+  {
+    fields: ['container_name'],
+    when: ({ name, container_name: container }) => container !== name,
+    because: 'expected the name of the workload: its container has the same',
+  },
+  {
+    fields: ['k8s_pod_template_patch', 'mcpserver_generation'],
+    when: (config) => !isInPod(config),
+    because: 'is for containers of pods in Kubernetes',
+  },
+  {
+    fields: ['scaling_config'],
+    when: (config) => config.scaling_config?.backend_replicas !== undefined && !isInPod(config),
+    because: 'backend_replicas is for containers of pods in Kubernetes',
+  },
+  {
+    fields: ['rate_limit_namespace'],
+    when: (config) => config.scaling_config?.session_redis === undefined,
+    because: 'needs scaling_config.session_redis, whose keys get it',
+  },
   { fields: ['cmd_args'], when: isRemote, because: 'a remote server takes no arguments' },
   { fields: ['env_vars', 'env_file_dir', 'secrets'], when: isRemote, because: 'a remote server has no environment' },
   { fields: ['cmd_args', 'env_vars', 'env_file_dir', 'secrets'], when: isInPod, because: 'is set in the pod' },

@@ -144,6 +144,10 @@ const settings = z.record(z.string(), z.unknown());
 export const runConfig = z.strictObject({
   schema_version: z.literal(RUN_CONFIG_VERSION),
   name: workloadName,
+  /** The name, or its beginning: other implementations add to it. Kept for them. */
+  base_name: text.optional(),
+  /** Name of the container: that of the workload. Kept for other implementations. */
+  container_name: text.optional(),
   group: groupName.default(DEFAULT_GROUP),
   transport: z.enum(['stdio', 'sse', 'streamable-http']),
   /** URL of a remote server. */
@@ -189,6 +193,9 @@ export const runConfig = z.strictObject({
     .optional(),
   /** The container of a pod of Kubernetes to attach to, which the operator makes. Ours. */
   pod: podForm.optional(),
+  /** The patch that the pod was made with, and the generation of its resource. Kept for the operator. */
+  k8s_pod_template_patch: text.optional(),
+  mcpserver_generation: z.int().min(0).optional(),
   /** Arguments after `--`. */
   cmd_args: texts.default([]),
   env_vars: textMap.default({}),
@@ -244,8 +251,15 @@ export const runConfig = z.strictObject({
   validating_webhooks: webhookList.optional(),
   /** Limits of calls. With `scaling_config.session_redis` all replicas count together. */
   rate_limit_config: rateLimits.optional(),
+  /** Keeps the counts and sessions of workloads of the same name apart in one Redis. */
+  rate_limit_namespace: z
+    .string()
+    .regex(/^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$/, { error: 'expected a namespace: letters, digits, "-", "."' })
+    .optional(),
   scaling_config: z
     .strictObject({
+      /** Replicas of the server, which Kubernetes starts: for a container of a pod. */
+      backend_replicas: z.int().min(0).optional(),
       /** Where sessions of clients and counts of calls are kept, for several replicas. The password is a variable. */
       session_redis: z
         .strictObject({ address: text, db: z.int().min(0).optional(), key_prefix: text.optional() })

@@ -7,6 +7,8 @@ import { proves } from '../../../support/proves.ts';
 const PROGRAM: RunConfig = {
   schema_version: 'v0.1.0',
   name: 'one',
+  base_name: 'one',
+  container_name: 'one',
   group: 'dev',
   transport: 'streamable-http',
   process: { target: 'npx://x', file: '/bin/npx', args: ['-y', 'x'], cwd: '/srv', start_timeout: '1m' },
@@ -180,13 +182,17 @@ const POD: RunConfig = {
     shared: { maxTokens: 10, refillPeriod: '1m' },
     tools: [{ name: 'echo', shared: { maxTokens: 1, refillPeriod: '1s' } }],
   },
-  scaling_config: { session_redis: { address: 'redis:6379', db: 1, key_prefix: 'team:' } },
+  rate_limit_namespace: 'team',
+  k8s_pod_template_patch: '{"spec":{}}',
+  mcpserver_generation: 3,
+  scaling_config: { backend_replicas: 2, session_redis: { address: 'redis:6379', db: 1, key_prefix: 'team:' } },
 };
 
 const PLACED: RunConfig = {
   ...runConfig.parse({ schema_version: 'v0.1.0', name: 'placed', transport: 'streamable-http' }),
   remote_url: 'http://mcp-placed-headless.team.svc:8080/mcp',
   oidc_config: { issuer: 'https://id.example', audience: 'placed' },
+  remote_headers: [{ name: 'X-Team', required: true, default: 'blue', choices: ['blue', 'red'] }],
   outgoing_auth: { type: 'header_injection', options: { headerName: 'X-Key', headerValueEnv: 'KEY' } },
   plugins: [{ use: 'incoming-auth/anonymous' }, { use: 'authorization/cedar', with: { policies: [] } }],
   tools_override: { echo: { name: 'repeat', annotations: { readOnlyHint: true } } },
@@ -211,8 +217,11 @@ describe('a run configuration', () => {
     expect(problemsOf({ ...PROGRAM, sesion_ttl: '1h' })).toBe('unknown key "sesion_ttl", did you mean "session_ttl"?');
     expect(problemsOf({ ...PROGRAM, oidc_config: { isuer: 'x' } })).toContain('oidc_config: unknown key "isuer"');
     expect(problemsOf({ ...PROGRAM, mcpserver_generation: 1 })).toBe(
-      'mcpserver_generation is not available yet: it comes with runs that create their own pods',
+      'mcpserver_generation: is for containers of pods in Kubernetes',
     );
+    expect(problemsOf({ ...PROGRAM, container_name: 'other' })).toContain('container_name: expected the name');
+    expect(problemsOf({ ...PROGRAM, base_name: 'other' })).toContain('base_name: expected the name');
+    expect(problemsOf({ ...PROGRAM, rate_limit_namespace: 'team' })).toContain('needs scaling_config.session_redis');
   });
 
   it('refuses what it cannot mean', () => {

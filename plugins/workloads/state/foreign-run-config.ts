@@ -1,0 +1,85 @@
+import { isObject } from '@toolmgr/core';
+import { typedMiddleware } from './middleware-configs.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** A configuration with the members of this program, or what cannot be translated. */
+export type Translated = { readonly value: unknown } | { readonly problems: readonly string[] };
+
+/**
+ * Translates what other implementations of the contract write: nanoseconds, empty members, durations as objects, their own labels of
+ * containers, and middleware in place of typed fields. Other values are returned unchanged.
+ *
+ * Source: reference workload-api §2.8.
+ */
+export function fromForeignFormat(given: unknown): Translated {
+  if (!isObject(given)) return { value: given };
+  const fields = withoutEmpty(given);
+  const middleware = typedMiddleware(fields);
+  if ('problems' in middleware) return middleware;
+  const { remote_auth_config: auth, rate_limit_config: limits, container_labels: labels } = middleware.fields;
+  return {
+    value: {
+      ...middleware.fields,
+      ...(isObject(auth) && typeof auth.timeout === 'number'
+        ? { remote_auth_config: { ...auth, timeout: durationText(auth.timeout) } }
+        : {}),
+      ...(isObject(limits) ? { rate_limit_config: withDurations(limits) } : {}),
+      ...(isObject(labels) ? { container_labels: ownLabels(labels) } : {}),
+    },
+  };
+}
+
+/** Maps whose empty texts are values. */
+const KEPT: ReadonlySet<string> = new Set([
+  ...['env_vars', 'container_labels', 'customAttributes', 'header_forward', 'cedar', 'oauth_params', 'runtime_env'],
+  ...['additional_authorization_params', 'additional_headers', 'tools_override'],
+]);
+
+/** Members that are there without a value: `null`, and an empty text or a zero where that is no value. */
+function withoutEmpty(fields: Fields): Record<string, unknown> {
+  const entries = Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
+    if (value === null || (value === '' && !name.startsWith('env_'))) return [];
+    if (value === 0 && ZERO_IS_NONE.has(name)) return [];
+    if (!isObject(value) || KEPT.has(name)) return [[name, value]];
+    return [[name, withoutEmpty(value)]];
+  });
+  return Object.fromEntries(entries);
+}
+
+const ZERO_IS_NONE: ReadonlySet<string> = new Set(['target_port', 'callback_port', 'mcpserver_generation']);
+
+/** Labels that an implementation sets itself are not those of the user. */
+function ownLabels(labels: Fields): Fields {
+  return Object.fromEntries(Object.entries(labels).filter(([name]) => !/^(dev\.)?toolmgr([.-]|$)/.test(name)));
+}
+
+/** `refillPeriod` as the object of a Go duration, in buckets at any depth. */
+function withDurations(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withDurations);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      name === 'refillPeriod' ? periodOf(member) : withDurations(member),
+    ]),
+  );
+}
+
+function periodOf(value: unknown): unknown {
+  const inner = isObject(value) ? (value.Duration ?? value.duration) : value;
+  return typeof inner === 'number' ? durationText(inner) : inner;
+}
+
+/** Nanoseconds as a Go duration. */
+function durationText(nanoseconds: number): string {
+  const [size, unit] = UNITS.find(([size]) => nanoseconds % size === 0) ?? [1, 'ns'];
+  return `${nanoseconds / size}${unit}`;
+}
+
+const UNITS = [
+  [3_600_000_000_000, 'h'],
+  [60_000_000_000, 'm'],
+  [1_000_000_000, 's'],
+  [1_000_000, 'ms'],
+] as const;

@@ -171,7 +171,7 @@ export { environmentSecrets } from './secrets/environment/environment-secrets.ts
 // Shared with hosts: settings and workloads.
 export { decimalText } from './shared/decimal-text.ts';
 export { durationMs, goDuration } from './shared/go-duration.ts';
-export { imageByDigest, isImageReference } from './shared/image-reference.ts';
+export { imageByDigest, isImageReference, parseImageReference } from './shared/image-reference.ts';
 export { type IssuerAddress, issuerAddressProblem } from './shared/issuer-address.ts';
 export { readOptionalSecretFrom, readSecretFrom } from './shared/read-secret.ts';
 export { isSecretName, redactedText } from './shared/redact.ts';

@@ -1,6 +1,7 @@
 import { causesOf, explainCause, GatewayFault } from '@toolmgr/core';
 import { Command, CommanderError } from 'commander';
 import { addServeCommand } from '../manager/main.ts';
+import { addUpgradeCommands } from '../manager/upgrades/main.ts';
 import { addRunCommands } from '../run/main.ts';
 import { addRegistryCommands } from '../run/registry/main.ts';
 import { prepareEngine } from '../shared/engine.ts';
@@ -51,6 +52,7 @@ export function createProgram(): Command {
   addRegistryCommands(program);
   addSecretCommands(program);
   addServeCommand(program);
+  addUpgradeCommands(program);
   addVmcpCommands(program);
   addOperatorCommand(program);
   addPluginCommands(program);

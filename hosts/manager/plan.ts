@@ -12,6 +12,8 @@ import { clientPlaces } from '../shared/clients/client-places.ts';
 import type { Endpoints } from './endpoints/endpoints.ts';
 import { endpointOperations } from './endpoints/operations.ts';
 import { groupOperations } from './groups/operations.ts';
+import { upgradeOperations } from './upgrades/operations.ts';
+import { upgradeDeps } from './upgrades/upgrade-deps.ts';
 import { versionOperation } from './version-operation.ts';
 import { workloadOperations } from './workloads/operations.ts';
 
@@ -42,6 +44,7 @@ export function managerOperations(parts: ManagerParts): readonly Operation[] {
     ...workloads(parts),
     ...clientOperations(clientPlaces(parts.state, parts.env)),
     ...registries(),
+    ...upgradeOperations(upgradeDeps(parts.state)),
     // what clients see, and the calls
     ...endpointOperations(parts.endpoints, parts.calls),
   ];

@@ -22,6 +22,7 @@ export { registryOperations } from './operations.ts';
 export { profileDemands } from './profile-demands.ts';
 export { type RegistryRead, readRegistryDocument } from './read-document.ts';
 export type { ServerRecord, SkillRecord } from './records/record-shapes.ts';
+export { compareVersions, isVersion } from './records/versions.ts';
 export {
   type ConfiguredRegistry,
   createRegistries,

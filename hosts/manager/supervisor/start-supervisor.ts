@@ -1,4 +1,5 @@
 import { engineAnswers } from '@toolmgr/plugins/workloads/engine-ping';
+import { recoverReplacement } from '../../run/workloads/replace.ts';
 import { noteFailure, startWorkload } from '../../run/workloads/start.ts';
 import type { ManagerParts } from '../plan.ts';
 import { type Supervisor, supervise } from './supervise.ts';
@@ -11,7 +12,7 @@ export function startSupervisor({ state, env, log, publish, signal }: ManagerPar
     publish,
     signal,
     start: (config, work) => startWorkload(state, config, work),
-    restore: async () => {},
+    restore: (name) => recoverReplacement(state, name),
     noteReason: (name, reason) => noteFailure(state, name, reason),
     engineAnswers: () => engineAnswers(env),
   });

@@ -17,7 +17,7 @@ export interface SupervisorDeps {
   readonly signal: AbortSignal;
   start(config: RunConfig, work: StartWork): Promise<Started>;
   /** Restores the configuration before an upgrade that was killed. */
-  restore(name: string): Promise<void>;
+  restore(name: string): Promise<'kept' | 'restored' | 'waits'>;
   /** Writes why a workload waits. */
   noteReason(name: string, reason: string): Promise<void>;
   /** Whether a container engine answers. Never throws; at most some seconds. */
@@ -90,53 +90,58 @@ async function run(deps: SupervisorDeps): Promise<void> {
         if (record.status.message !== WAITS_FOR_ENGINE) void deps.noteReason(name, WAITS_FOR_ENGINE).catch(() => {});
       }
       if (what === 'start' && record.config !== undefined) void work(name, () => startNow(name, memory));
-      if (what === 'restore') void work(name, () => deps.restore(name));
+      if (what === 'restore') void work(name, async () => (await deps.restore(name)) !== 'waits');
     }
     for (const name of memories.keys()) if (!followed.records.has(name)) memories.delete(name);
     if (waitingForEngine.size === 0) hasEngine = true;
   }
 
-  /** Works on one workload; its end is looked at once more. */
-  async function work(name: string, act: () => Promise<void>): Promise<void> {
+  /** Works on one workload, and reads the records again when `act` has changed something. */
+  async function work(name: string, act: () => Promise<boolean>): Promise<void> {
     busy.add(name);
+    let hasChanged = false;
     try {
-      await act();
+      hasChanged = await act();
     } catch (cause) {
       log.error('a workload cannot be started', { workload: name, reason: explainCause(cause) });
       memories.set(name, afterStart(memories.get(name), Date.now(), memories.get(name)?.generation ?? 0));
     } finally {
       busy.delete(name);
-      wakeUp.now();
+      if (hasChanged) wakeUp.now();
     }
   }
 
-  async function startNow(name: string, memory: StartMemory | undefined): Promise<void> {
+  async function startNow(name: string, memory: StartMemory | undefined): Promise<boolean> {
     const release = await slots.take();
     const timer = setTimeout(release, SLOT_MS).unref();
     try {
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
       // the user may have stopped or removed it while it waited for its place
       const now = await readWorkload(state, name);
-      if (now?.config === undefined) return;
+      if (now?.config === undefined) return true;
       const again = decide(now, { nowMs: Date.now(), memory, hasEngine: true });
-      if (again.do !== 'start') return;
+      if (again.do !== 'start') return true;
       if (now.config.image !== undefined && !(await deps.engineAnswers())) {
         hasEngine = false;
-        return;
+        return true;
       }
       log.info('a workload is started again', { workload: name, status: now.status.status });
       const startMs = Date.now();
       const started = await deps.start(now.config, { supervised: true, signal, report: () => {} });
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
       const after = await readWorkload(state, name);
       memories.set(name, afterStart(currentMemory(now, memory), startMs, after?.status.generation ?? 0));
-      if (started.kind === 'running') return log.info('a workload runs again', { workload: name });
+      if (started.kind === 'running') {
+        log.info('a workload runs again', { workload: name });
+        return true;
+      }
       // without an engine it waits for that, and not for its back-off
       if (now.config.image !== undefined && !(await deps.engineAnswers())) {
         hasEngine = false;
         memories.delete(name);
       }
       log.warn('a workload cannot be started', { workload: name, reason: started.reason });
+      return true;
     } finally {
       clearTimeout(timer);
       release();

@@ -93,31 +93,31 @@ async function storeAndStart(
     await finishReplacement(state, name);
     return { kind: 'replaced', record: started.record };
   }
-  return { ...started, restored: true, runsAgain: await goBack(state, name, work) };
+  return { ...started, restored: true, runsAgain: await goBack(state, before, work) };
 }
 
 /** Restores the old configuration and starts it; `false` when it does not run. Not ended by the caller's signal. */
-async function goBack(state: string, name: string, { report }: StartWork): Promise<boolean> {
+async function goBack(state: string, { name, config }: WorkloadRecord, { report }: StartWork): Promise<boolean> {
   report(`${name} gets its old configuration back`);
-  const old = await restoreConfig(state, name);
+  const old = (await restoreConfig(state, name)) ?? config; // the supervisor may have restored it
   if (old === undefined) return false;
   const started = await startWorkload(state, old, { signal: AbortSignal.timeout(RESTORE_MS), report });
   return started.kind === 'running';
 }
 
 /**
- * Ends replacements that a killed process left: what runs keeps its new configuration, the others get their old one back.
- * Resolves with the names of the latter.
+ * Ends a replacement that a killed process left: what runs keeps its new configuration, any other gets its old one back. `waits`
+ * while the new one starts.
  */
-export async function recoverReplacements(state: string, names: readonly string[]): Promise<readonly string[]> {
-  const restored: string[] = [];
-  for (const name of names) {
+export function recoverReplacement(state: string, name: string): Promise<'kept' | 'restored' | 'waits'> {
+  return oneAtATime(`${state}/${name}`, async () => {
     const record = await readWorkload(state, name);
-    if (record === undefined) continue;
-    if (record.alive && record.status.status === 'running') await finishReplacement(state, name);
-    else if (!record.alive && (await restoreConfig(state, name)) !== undefined) restored.push(name);
-  }
-  return restored;
+    if (record === undefined) return 'kept';
+    if (record.heldBy !== undefined || (record.alive && record.status.status !== 'running')) return 'waits';
+    if (!record.alive && (await restoreConfig(state, name)) !== undefined) return 'restored';
+    await finishReplacement(state, name);
+    return 'kept';
+  });
 }
 
 function failed(reason: string): FailedStart {

@@ -11,6 +11,11 @@ export function compareVersions(a: string, b: string): number {
   return compareLists(left.numbers, right.numbers) || compareSuffixes(left.suffix, right.suffix) || compareTexts(a, b);
 }
 
+/** Whether a text is a version with numbers, for which {@link compareVersions} is more than an order of texts. */
+export function isVersion(text: string): boolean {
+  return parts(text) !== undefined;
+}
+
 /** Order of UTF-16 code units, the same on every machine. */
 export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;

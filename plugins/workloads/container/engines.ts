@@ -1,6 +1,7 @@
 // What the commands of a host do with container engines, without a gateway.
 import { removeContainers } from './containers.ts';
 import { connectEngine, type EngineCheck, tryEngines } from './engine.ts';
+import { ensureImage } from './image.ts';
 import { MANAGED } from './labels.ts';
 
 export type { EngineCheck };
@@ -24,6 +25,18 @@ export async function removeContainersOf(
 /** Every engine socket of this machine, and whether an engine answers. */
 export function checkEngines(env: NodeJS.ProcessEnv = process.env): Promise<readonly EngineCheck[]> {
   return tryEngines(env);
+}
+
+/**
+ * Makes sure that the engine has an image, as a start of a workload would.
+ * @throws GatewayFault WORKLOAD_FAILED when no engine answers, or the image is neither there nor pullable
+ */
+export async function pullImage(
+  reference: string,
+  signal: AbortSignal,
+  onProgress: (line: string) => void,
+): Promise<void> {
+  await ensureImage(await connectEngine(), reference, signal, onProgress);
 }
 
 /** A container of a workload, as the engine tells. */

@@ -32,6 +32,7 @@ export { type RemoteAuthConfig, resourceProblem, withoutLogin } from './remote-a
 export { finishReplacement, isReplaced, replaceConfig, restoreConfig } from './replace-config.ts';
 export { endpointPrefix, RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
 export { findConflict, servesSse } from './run-config-conflicts.ts';
+export { secretReference } from './secret-reference.ts';
 export { type Transition, transitions } from './transitions.ts';
 export { RESERVED_WORKLOAD_NAMES, workloadName } from './workload-name.ts';
 export {

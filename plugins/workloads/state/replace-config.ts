@@ -5,11 +5,8 @@ import { withLock } from './lock.ts';
 import { readRunConfig } from './read-run-config.ts';
 import { writeConfig } from './records.ts';
 import type { RunConfig } from './run-config.ts';
-import { readWorkload, workloadDir } from './workload-record.ts';
+import { readWorkload, WORKLOAD_FILES, workloadDir } from './workload-record.ts';
 import { workloadSecretStore } from './workload-secret-store.ts';
-
-/** The configuration before a replacement that has not ended. */
-const PREVIOUS = 'run.previous.json';
 
 /**
  * Stores another configuration of a workload, with secrets beside those that it has. The old one is kept until
@@ -70,5 +67,5 @@ async function readPrevious(state: string, name: string): Promise<RunConfig | un
 }
 
 function previousPath(state: string, name: string): string {
-  return join(workloadDir(state, name), PREVIOUS);
+  return join(workloadDir(state, name), WORKLOAD_FILES.previousConfig);
 }

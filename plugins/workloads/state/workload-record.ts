@@ -84,7 +84,7 @@ export interface WorkloadRecord {
 export const WORKLOAD_FILES = {
   config: 'run.json',
   /** The configuration before a change that is not finished. */
-  previousConfig: 'previous-run.json',
+  previousConfig: 'run.previous.json',
   secrets: 'secrets.json',
   status: 'status.json',
   containers: 'containers.json',

@@ -1,0 +1,74 @@
+import { type LoadedAll, lookUpEntry, type RegistryEntry } from '@toolmgr/plugins/registry';
+import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import { lookUpProblem } from '../../run/registry/look-up-problem.ts';
+import { compareImages } from './compare-images.ts';
+import { driftOf } from './drift.ts';
+import type { UpgradeCheck } from './upgrade-result.ts';
+
+/** What an upgrade uses beside the result of its check. */
+export interface Candidate {
+  readonly config: RunConfig;
+  readonly entry: RegistryEntry & { readonly image: object };
+  /** Image registries at private addresses may be asked for signatures. */
+  readonly allowsPrivateAddresses: boolean;
+}
+
+/** The registries of the user, as a check needs them. */
+export interface UpgradeRegistry {
+  /** For messages. */
+  readonly title: string;
+  load(name: string, signal: AbortSignal): Promise<LoadedAll>;
+  /** Whether the registry that serves an entry may lead to private addresses. */
+  allowsPrivateAddresses(source: string | undefined): boolean;
+}
+
+/** A check with what it found. */
+export interface Checked {
+  readonly result: UpgradeCheck;
+  /** With `upgrade-available` only. */
+  readonly candidate?: Candidate;
+}
+
+/** Compares a workload with its entry in the registry. Reads registries only, and no image. */
+export async function checkUpgrade(
+  { name, config, status }: WorkloadRecord,
+  registry: UpgradeRegistry,
+  signal: AbortSignal,
+): Promise<Checked> {
+  const about = { workload_name: name };
+  const unknown = (reason: string, more: Partial<UpgradeCheck> = {}): Checked => ({
+    result: { ...about, ...more, status: 'unknown', reason },
+  });
+  if (config === undefined) return unknown(status.message ?? 'its configuration cannot be read');
+  const server = config.registry_server_name;
+  const current = config.image ?? config.process?.target;
+  const known = { ...(current === undefined ? {} : { current_image: current }) };
+  if (server === undefined) {
+    const reason = 'it was not made from an entry of a registry';
+    return { result: { ...about, ...known, status: 'not-registry-sourced', reason } };
+  }
+  const named = { ...known, registry_server: server };
+  const read = await registry.load(server, signal);
+  if ('problem' in read) return unknown(`the registry cannot be read: ${read.problem}`, named);
+  const found = lookUpEntry(read.registry, server);
+  if (found.kind === 'missing') {
+    const [away] = read.away;
+    if (away !== undefined) return unknown(`registry ${away.name} cannot be read: ${away.problem}`, named);
+    const reason = lookUpProblem(server, registry.title, found);
+    return { result: { ...about, ...named, status: 'server-not-found', reason } };
+  }
+  if (found.kind !== 'found') return unknown(lookUpProblem(server, registry.title, found), named);
+  const { entry } = found;
+  if (entry.image === undefined) return unknown('the registry entry is a remote server now', named);
+  const both = { ...named, candidate_image: entry.image.image };
+  if (config.image === undefined) {
+    return unknown('the workload is no image: it is a program or a remote server', both);
+  }
+  const compared = compareImages(config.image, entry.image.image);
+  if (compared.status !== 'upgrade-available') return { result: { ...about, ...both, ...compared } };
+  const source = read.registry.sourceOf(entry.name);
+  return {
+    result: { ...about, ...both, ...compared, ...driftOf(config, entry.image) },
+    candidate: { config, entry, allowsPrivateAddresses: registry.allowsPrivateAddresses(source) },
+  };
+}

@@ -1,0 +1,35 @@
+import { type Command, Option } from 'commander';
+import { readPair } from '../../run/options/option-values.ts';
+
+/** Adds `toolmgr upgrade`. */
+export function addUpgradeCommands(program: Command): void {
+  const upgrade = program.command('upgrade').description('newer images of workloads that were made from a registry');
+  upgrade
+    .command('check')
+    .argument('[name...]', 'names of workloads; without names all that are not stopped')
+    .description(
+      'compare the images of workloads with those of the registry; exit code 0 also when there are newer ones',
+    )
+    .option('-a, --all', 'stopped workloads too')
+    .option('-g, --group <name>', 'only workloads of a group')
+    .addOption(format())
+    .action(async (names: string[], flags) => (await import('./commands.ts')).checkUpgrades(names, flags));
+  upgrade
+    .command('apply')
+    .argument('<name>', 'name of a workload')
+    .description(
+      'verify and pull the newer image, then start the workload with it; the old one is restored when that fails',
+    )
+    .option('-e, --env <key=value>', 'a variable to add or change; may be repeated', readPair, {})
+    .option('--secret <name,target=variable>', 'a secret for a variable; may be repeated', collect, [])
+    .addOption(format())
+    .action(async (name: string, flags) => (await import('./commands.ts')).applyOne(name, flags));
+}
+
+function format(): Option {
+  return new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text');
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}

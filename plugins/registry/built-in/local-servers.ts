@@ -1,11 +1,4 @@
-/** No network once the server runs. */
-const NO_NETWORK = { network: { outbound: {} } };
-/** Any host. */
-const ALL_HOSTS = { network: { outbound: { insecure_allow_all: true } } };
-
-const outboundTo = (...hosts: readonly string[]) => ({
-  network: { outbound: { allow_host: hosts, allow_port: [443] } },
-});
+import { ALL_HOSTS, NO_NETWORK, outboundTo } from './permissions.ts';
 
 /** Images that a workflow of a GitHub repository signed with Sigstore. */
 const signedBy = (repository: string, workflow: string) => ({

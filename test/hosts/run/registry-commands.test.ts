@@ -25,9 +25,9 @@ const DOCUMENT = {
   remote_servers: { two: { url: 'https://two.example.com/mcp', transport: 'sse', tags: ['second'] } },
 };
 
-describe('the commands of the registry', () => {
+describe('the commands of the registry', { timeout: 120_000 }, () => {
   it('search, list and show the built-in registry', async () => {
-    const found = await toolmgr('search', 'knowledge', '--format', 'json');
+    const found = await toolmgr('search', 'knowledge-graph', '--format', 'json');
     expect(found, found.err).toMatchObject({ code: 0 });
     expect(JSON.parse(found.out)).toEqual([
       expect.objectContaining({ name: 'memory', type: 'package', transport: 'stdio' }),
@@ -130,4 +130,33 @@ describe('the settings of a user', () => {
     expect(userConfigPath({ XDG_CONFIG_HOME: '/x' })).toBe('/x/toolmgr/config.yaml');
     expect(userConfigPath({ XDG_CONFIG_HOME: 'x', HOME: '/h' })).toBe('/h/.config/toolmgr/config.yaml');
   });
+});
+
+describe('several registries', () => {
+  it('add a registry beside the built-in one, say which one serves a name, and remove it', async () => {
+    const file = join(home, 'work.json');
+    const time = { image: 'example/time:9', transport: 'stdio', description: 'Our clock' };
+    await writeFile(file, JSON.stringify({ version: '1.0.0', servers: { time, ours: time } }));
+    await changeUserConfig({ built_in_registry: true }, join(home, 'config', 'toolmgr', 'config.yaml'));
+    const added = await toolmgr('registry', 'add', 'work', './work.json', '--first');
+    expect(added, added.err).toMatchObject({ code: 0, out: 'work with 2 servers is used\n' });
+    expect((await toolmgr('registry', 'add', 'work', './work.json')).err).toContain('there is a registry work');
+    expect((await toolmgr('registry', 'add', 'default', './work.json')).err).toContain(
+      'default is the name of another',
+    );
+    const sources = await toolmgr('registry', 'sources', '--format', 'json');
+    expect(JSON.parse(sources.out)).toMatchObject([
+      { priority: 1, name: 'work', type: 'file', source: file, servers: 2, auth_status: 'none' },
+      { priority: 2, name: 'built-in', type: 'default' },
+    ]);
+    const info = await toolmgr('registry', 'info', 'time');
+    expect(info.out).toMatch(/runs +example\/time:9/);
+    expect(info.out).toMatch(/registry +work\n/);
+    expect(info.out).toMatch(/also in +built-in\n/);
+    expect((await toolmgr('registry', 'info', 'memory')).out).toMatch(/registry +built-in\n/);
+    expect((await toolmgr('registry', 'login')).err).toContain('no registry has a sign-in');
+    expect((await toolmgr('registry', 'remove', 'work')).out).toBe('work is no longer used\n');
+    expect((await toolmgr('registry', 'remove', 'work')).err).toContain('there is no added registry work');
+    expect((await toolmgr('registry', 'info', 'time')).out).toContain('uvx://mcp-server-time');
+  }, 120_000);
 });

@@ -9,6 +9,8 @@ export type Claims = Readonly<Record<string, string>>;
 
 /** A certificate authority and a transparency log of a test, at loopback. */
 export interface FakeSigstore extends AsyncDisposable {
+  /** Address of both. */
+  readonly url: string;
   /** `trusted_root.json` with its keys. */
   readonly trustedRoot: object;
   /** Signs bytes; a bundle as JSON, whose entry of the log has kind `hashedrekord`. */
@@ -79,6 +81,7 @@ export async function startSigstore(): Promise<FakeSigstore> {
   });
   const asJson = (bundle: Parameters<typeof bundleToJSON>[0]): Bundle => bundleToJSON(bundle) as unknown as Bundle;
   return {
+    url: server.url,
     trustedRoot: rootOf(server.url, tlog.publicKey, ctlog, Buffer.from(ca.rootCertificate.buffer)),
     signBytes: async (data, claims) => asJson(await new MessageSignatureBundleBuilder(parts(claims)).create({ data })),
     async signStatement(digest, claims, more = {}) {
@@ -98,7 +101,8 @@ export async function startSigstore(): Promise<FakeSigstore> {
   };
 }
 
-function tokenWith(claims: Claims): string {
+/** An identity token; the certificate authority of the test does not check its signature. */
+export function tokenWith(claims: Claims): string {
   const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
   return `${part({ alg: 'none' })}.${part(claims)}.${Buffer.from('none').toString('base64url')}`;
 }

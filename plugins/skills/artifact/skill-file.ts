@@ -56,7 +56,8 @@ function decoded(bytes: Buffer): string | undefined {
 }
 
 function mapIn(yaml: string): Readonly<Record<string, unknown>> | string {
-  const document = parseDocument(yaml, { schema: 'core', customTags: [], logLevel: 'silent' });
+  // every scalar is a text: `version: 1.10` is no number
+  const document = parseDocument(yaml, { schema: 'failsafe', logLevel: 'silent' });
   const [error] = document.errors;
   // the message of the parser quotes the text on its further lines
   if (error !== undefined) return `the front matter of SKILL.md is not YAML: ${error.message.split('\n')[0]}`;
@@ -71,7 +72,7 @@ function mapIn(yaml: string): Readonly<Record<string, unknown>> | string {
 function fieldsOf(read: Readonly<Record<string, unknown>>, errors: string[], warnings: string[]): SkillFields {
   const text = (key: string, maxLength: number): string | undefined => {
     const value = read[key];
-    if (value === undefined || value === null) return undefined;
+    if (isAbsent(value)) return undefined;
     if (typeof value !== 'string') errors.push(`${key} is not a text`);
     else if ([...value].length > maxLength) errors.push(`${key} is longer than ${maxLength} characters`);
     else return value;
@@ -81,7 +82,7 @@ function fieldsOf(read: Readonly<Record<string, unknown>>, errors: string[], war
   if (name !== '' && !isSkillName(name))
     errors.push(`the name ${JSON.stringify(name.slice(0, 100))} is not valid: expected ${SKILL_NAME_RULE}`);
   const description = required('description', text('description', LIMITS.descriptionLength), errors);
-  const version = versionOf(read.version, errors);
+  const version = text('version', Number.MAX_SAFE_INTEGER);
   const license = text('license', Number.MAX_SAFE_INTEGER);
   const compatibility = text('compatibility', LIMITS.compatibilityLength);
   return {
@@ -104,17 +105,13 @@ function required(key: string, value: string | undefined, errors: string[]): str
   return value;
 }
 
-/** `version: 1.0` is a number in YAML. */
-function versionOf(value: unknown, errors: string[]): string | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number') return String(value);
-  errors.push('version is not a text');
-  return undefined;
+/** A key without a value is an empty text. */
+function isAbsent(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
 }
 
 function allowedToolsOf(value: unknown, errors: string[], warnings: string[]): readonly string[] {
-  if (value === undefined || value === null) return [];
+  if (isAbsent(value)) return [];
   if (typeof value === 'string') {
     const hasComma = value.includes(',');
     if (hasComma) warnings.push('allowed-tools is separated by commas: expected spaces or a list');
@@ -129,7 +126,7 @@ function allowedToolsOf(value: unknown, errors: string[], warnings: string[]): r
 }
 
 function requiresOf(value: unknown, errors: string[]): readonly string[] {
-  if (value === undefined || value === null) return [];
+  if (isAbsent(value)) return [];
   if (!Array.isArray(value) || !value.every((each) => typeof each === 'string')) {
     errors.push('toolmgr.requires is not a list of texts');
     return [];
@@ -143,7 +140,7 @@ function requiresOf(value: unknown, errors: string[]): readonly string[] {
 }
 
 function metadataOf(value: unknown, errors: string[]): Readonly<Record<string, string>> {
-  if (value === undefined || value === null) return {};
+  if (isAbsent(value)) return {};
   if (isObject(value) && Object.values(value).every((each) => typeof each === 'string'))
     return value as Readonly<Record<string, string>>;
   errors.push('metadata is not a map from texts to texts');

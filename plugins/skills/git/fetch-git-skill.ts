@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type Problem, problem } from '../../shared/management/index.ts';
+import { addressProblem } from '../../shared/safe-http/remote-url.ts';
 import { skillFrom } from '../artifact/read-skill.ts';
 import type { ResolveOptions, SkillResolution } from '../artifact/resolve-options.ts';
 import { type GitReference, gitReferenceText } from '../artifact/skill-reference.ts';
@@ -27,13 +28,18 @@ export async function fetchGitSkill(
     problem(code, `The skill ${JSON.stringify(source)} could not be read: ${why}.`);
   // a rig of a test has no certificate
   const isLocal = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/.test(host);
-  if (isLocal && !allowPrivateAddresses)
-    return refused('bad_request', 'its host is a loopback address, which is not allowed');
+  const url = `${isLocal && allowPrivateAddresses ? 'http' : 'https'}://${host}/${repository}`;
+  const { hostname } = new URL(url);
+  const isName = hostname === 'localhost' && !allowPrivateAddresses;
+  const wrong = isName
+    ? 'leads to a loopback address, which is not allowed'
+    : addressProblem(hostname, { allowPrivateAddresses });
+  if (wrong !== undefined) return refused('bad_request', `its host ${wrong}`);
   const authorization = gitAuthorization(host, env, isTrusted);
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(LIMITS.gitMs)]);
   const outcome = await inThread(
     {
-      url: `${isLocal ? 'http' : 'https'}://${host}/${repository}`,
+      url,
       allowPrivateAddresses,
       ...(ref === undefined ? {} : { ref }),
       ...(path === undefined ? {} : { path }),

@@ -2,12 +2,14 @@ import type { Log } from '@toolmgr/core';
 import { clientOperations } from '@toolmgr/plugins/clients';
 import type { Jobs, Operation, PublishEvent } from '@toolmgr/plugins/management';
 import { registryOperations } from '@toolmgr/plugins/registry';
+import { skillStoreFolder, skillsOperations } from '@toolmgr/plugins/skills';
 import { recordReader } from '@toolmgr/plugins/workloads/state';
 import type { CallReader } from '../http/recent-calls/feed.ts';
 import { registryTokens } from '../run/registry/registry-logins.ts';
 import { registrySettings } from '../run/registry/registry-settings.ts';
 import { registrySignIn } from '../run/registry/registry-sign-in.ts';
 import { userRegistries } from '../run/registry/user-registry.ts';
+import { pushSettings, userSkills } from '../run/skills/user-skills.ts';
 import { clientPlaces } from '../shared/clients/client-places.ts';
 import type { Endpoints } from './endpoints/endpoints.ts';
 import { endpointOperations } from './endpoints/operations.ts';
@@ -45,6 +47,7 @@ export function managerOperations(parts: ManagerParts): readonly Operation[] {
     ...clientOperations(clientPlaces(parts.state, parts.env)),
     ...registries(),
     ...upgradeOperations(upgradeDeps(parts.state)),
+    ...skills(parts),
     // what clients see, and the calls
     ...endpointOperations(parts.endpoints, parts.calls),
   ];
@@ -63,4 +66,9 @@ function registries(): readonly Operation[] {
     settings: registrySettings,
     signIn: registrySignIn,
   });
+}
+
+function skills({ state, env }: ManagerParts): readonly Operation[] {
+  const installed = userSkills(state, env, userRegistries());
+  return skillsOperations({ skills: installed, store: skillStoreFolder(env), env, pushSettings, servesProjects: true });
 }

@@ -3,13 +3,15 @@ import type { Command } from 'commander';
 import { UsageError } from '../shared/usage-error.ts';
 import { addBuildCommand } from './build-command.ts';
 import { commanderOptions, longNames, type RunFlags } from './options/options.ts';
+import { addSkillCommands } from './skill-commands.ts';
 import { addWorkloadCommands } from './workload-commands.ts';
 
-/** Adds `run` and the commands for workloads and groups. A command loads its code when it runs. */
+/** Adds `run` and the commands for workloads, groups and skills. A command loads its code when it runs. */
 export function addRunCommands(program: Command): void {
   addRun(program);
   addBuildCommand(program);
   addWorkloadCommands(program);
+  addSkillCommands(program);
 }
 
 function addRun(program: Command): void {

@@ -2,7 +2,12 @@
 export const EXIT_CODES = {
   ok: { code: 0, means: 'success, also when Ctrl-C or SIGTERM stopped a server' },
   failed: { code: 1, means: 'wrong usage, an invalid configuration, or no answer' },
-  refused: { code: 2, means: 'run: the workload cannot be run' },
+  refused: {
+    code: 2,
+    means: 'run: the workload cannot be run; skill sync --check, skill upgrade --fail-on-changes: something changed',
+  },
+  partlyFailed: { code: 3, means: 'skill sync, skill upgrade: some skills failed' },
+  policyRefused: { code: 4, means: 'skill: a signature, a signer or a source was refused' },
   toolFailed: { code: 5, means: 'call: the tool was called and failed' },
   interrupted: { code: 130, means: 'Ctrl-C before the command was finished' },
 } as const satisfies Record<string, { readonly code: number; readonly means: string }>;

@@ -8,7 +8,7 @@ import { isRunning, markProcess, type ProcessMark } from '../../workloads/state/
 import type { SkillFile } from '../artifact/artifact.ts';
 import { type FolderPlace, UnsafeFolder } from '../folders/held-folder.ts';
 import { applyFolder, type FolderStep, revertFolder, stageFolder, sweepFolder } from '../folders/skill-folder.ts';
-import { changeLock, type LockStep } from '../lock/change-lock.ts';
+import { changeLock, type LockStep, revertLock } from '../lock/change-lock.ts';
 import { readRecord, type SkillRecord, skillsDir, writeRecord } from '../records/skill-record.ts';
 
 /** Groups of the state folder, as far as skills need them. */
@@ -38,7 +38,12 @@ export interface SkillChange {
   readonly folders: readonly FolderStep[];
   readonly records: readonly RecordStep[];
   readonly groups: readonly GroupStep[];
-  readonly lock?: { readonly root: string; readonly isNew: boolean; readonly steps: readonly LockStep[] };
+  readonly lock?: {
+    readonly root: string;
+    /** Text of the lock file before; absent: there is none. */
+    readonly text?: string;
+    readonly steps: readonly LockStep[];
+  };
 }
 
 /** A change on disk while it runs: what a killed process did not finish is reverted from it. */
@@ -90,10 +95,16 @@ export async function makeChange(
   const note = (phase: Journal['phase']) =>
     atomicWrite(path, `${JSON.stringify({ format: 1, phase, by, ...change } satisfies Journal)}\n`);
   await mkdir(journalsDir(store.state), { recursive: true, mode: 0o700 });
-  await note('staging');
   try {
+    await note('staging');
     for (const step of change.folders) await stageFolder(id, step, filesOf(step));
     await note('applying');
+  } catch (cause) {
+    // nothing is changed yet
+    await sweep(store, id, change).catch(() => {});
+    throw cause;
+  }
+  try {
     for (const step of change.folders) await applyFolder(id, step);
     for (const { key, after } of change.records) await writeRecord(store.state, key, after);
     for (const { group, name, isMember } of change.groups) await store.groups.put(group, name, isMember);
@@ -114,7 +125,7 @@ export async function makeChange(
  */
 async function repairChanges(store: SkillStore): Promise<void> {
   for (const { id, journal } of await readJournals(store.state)) {
-    const repaired = journal.phase === 'done' ? sweep(store, id, journal) : revert(store, id, journal);
+    const repaired = journal.phase === 'applying' ? revert(store, id, journal) : sweep(store, id, journal);
     await repaired.catch(() => {});
   }
 }
@@ -140,8 +151,8 @@ export async function unfinishedSkills(state: string): Promise<ReadonlyMap<strin
 /** The opposite of each step, last one first. What another program changed since is left alone. */
 async function revert(store: SkillStore, id: string, change: SkillChange): Promise<void> {
   if (change.lock !== undefined) {
-    const { root, steps, isNew } = change.lock;
-    await changeLock(root, steps.map(backwards), { onlyUnchanged: true, removesEmpty: isNew });
+    const { root, steps, text } = change.lock;
+    await revertLock(root, steps, text);
   }
   for (const { group, name, isMember } of [...change.groups].reverse()) {
     if ((await store.groups.skillsOf(group))?.includes(name) === isMember)
@@ -175,14 +186,6 @@ function replacedByLink(cause: unknown): void {
 
 function nameOf({ before, after }: RecordStep): string {
   return (after ?? before)?.name ?? 'a skill';
-}
-
-function backwards({ name, before, after }: LockStep): LockStep {
-  return {
-    name,
-    ...(after === undefined ? {} : { before: after }),
-    ...(before === undefined ? {} : { after: before }),
-  };
 }
 
 function plain(record: SkillRecord | undefined): unknown {

@@ -15,18 +15,22 @@ export interface ScopeState {
   readonly locked: ReadonlyMap<string, LockedSkill>;
 }
 
+/** A scope as it was read. */
+export interface ReadScope extends ScopeState {
+  /** Absent: the project has no lock file. */
+  readonly lockText?: string;
+}
+
 /** Reads a scope. Refuses a lock file that cannot be used. */
-export async function readScope(
-  state: string,
-  scope: SkillScope,
-): Promise<(ScopeState & { readonly hasLock: boolean }) | Problem> {
+export async function readScope(state: string, scope: SkillScope): Promise<ReadScope | Problem> {
   const all = await readRecords(state);
   const own = all.filter((record) => isDeepStrictEqual(scopeOf(record), scope));
   const records = new Map(own.map((record) => [record.name, record]));
-  if (scope.scope === 'user') return { records, locked: new Map(), hasLock: false };
+  if (scope.scope === 'user') return { records, locked: new Map() };
   const lock = await readLock(scope.root);
   if ('problem' in lock) return problem('bad_request', lock.problem);
-  return { records, locked: new Map(lock.skills.map((entry) => [entry.name, entry])), hasLock: lock.exists };
+  const locked = new Map(lock.skills.map((entry) => [entry.name, entry]));
+  return { records, locked, ...(lock.text === undefined ? {} : { lockText: lock.text }) };
 }
 
 /** A scope as it should become. `files` has the skills whose folders are checked and written. */
@@ -40,7 +44,7 @@ export interface WantedScope extends ScopeState {
 export async function planChange(
   store: SkillStore,
   scope: SkillScope,
-  now: ScopeState & { readonly hasLock: boolean },
+  now: ReadScope,
   wanted: WantedScope,
 ): Promise<SkillChange | Problem> {
   const names = [...new Set([...now.records.keys(), ...wanted.records.keys()])].sort();
@@ -58,7 +62,8 @@ export async function planChange(
   const groups = await groupSteps(store, records);
   if (scope.scope === 'user') return { folders, records, groups };
   const steps = lockSteps(now.locked, wanted.locked);
-  return { folders, records, groups, lock: { root: scope.root, isNew: !now.hasLock, steps } };
+  const text = now.lockText;
+  return { folders, records, groups, lock: { root: scope.root, steps, ...(text === undefined ? {} : { text }) } };
 }
 
 /** Whether a change does nothing. */

@@ -6,7 +6,7 @@ import type { LockedSkill } from '../lock/locked-skill.ts';
 import type { SkillRecord, SkillScope } from '../records/skill-record.ts';
 import { acceptAll, changeScope } from './install.ts';
 import { withSkillsPut, withSkillsRemoved } from './put-skills.ts';
-import { readScope, type ScopeState } from './scope-plan.ts';
+import { type ReadScope, readScope, type ScopeState } from './scope-plan.ts';
 import { type Refused, refusedBy, type SkillDeps, type SkillReason } from './skill-deps.ts';
 import { placeKey, type SkillTarget, skillTargets } from './targets.ts';
 
@@ -153,13 +153,13 @@ const PINNED = ['name', 'digest', 'contentDigest'] as const;
 /** Installed skills without an entry: removed from the lock file, or of a project that has none. */
 async function syncOthers(
   deps: SkillDeps,
-  now: ScopeState & { readonly hasLock: boolean },
+  now: ReadScope,
   { root, check, prune, adopt }: SyncRequest,
   result: SyncResult,
 ): Promise<void> {
   const scope: SkillScope = { scope: 'project', root };
   const others = [...now.records.values()].filter(({ name }) => !now.locked.has(name));
-  for (const { name } of others) result[now.hasLock ? 'removed_from_lock' : 'never_managed'].push(name);
+  for (const { name } of others) result[now.lockText !== undefined ? 'removed_from_lock' : 'never_managed'].push(name);
   if (check === true) return;
   if (adopt === true) {
     // children first: an entry names its parents
@@ -167,7 +167,7 @@ async function syncOthers(
       const put = await changeScope(deps, scope, (latest) => adopted(latest));
       return 'problem' in put ? refusedBy(put) : undefined;
     });
-  } else if (prune === true && now.hasLock) {
+  } else if (prune === true && now.lockText !== undefined) {
     for (const { name } of others) {
       await failing(result, name, async () => {
         const gone = await changeScope(deps, scope, (latest) => withSkillsRemoved(latest, [name]));

@@ -13,7 +13,7 @@ export interface TrustRules {
 }
 
 const SIGNER = ['signerIdentity', 'certIssuer'] as const;
-const SOURCE = ['repositoryUri', 'repositoryRef', 'runnerEnvironment', 'sigstoreUrl'] as const;
+const CLAIMS = [...SIGNER, 'repositoryUri', 'repositoryRef', 'runnerEnvironment', 'sigstoreUrl'] as const;
 
 /**
  * Decides about a signature, trust on first use: the first signer is written to the lock file, and another one later is refused
@@ -37,20 +37,23 @@ export function judgeSignature(
       if (rules.allowUnsigned === true || locked?.unsigned === true || known !== undefined) return { unsigned: true };
       return refuse('unsigned-rejected', `${name} has no signature: allow_unsigned accepts it`);
     case 'signed':
-      return judgeSigner(name, lockedProvenance(found.signer), known, rules);
+      return judgeSigners(name, [found.signer, ...(found.signers ?? [])].map(lockedProvenance), known, rules);
   }
 }
 
-function judgeSigner(
+/** One of several signers is enough. Refusals are about the first one. */
+function judgeSigners(
   name: string,
-  signer: LockedProvenance,
+  signers: readonly LockedProvenance[],
   known: LockedProvenance | undefined,
   { allowSignerChange }: TrustRules,
 ): Trust | Refused {
+  const [signer = {}] = signers;
   if (known === undefined) return { provenance: signer };
-  const other = [...SIGNER, ...SOURCE].find((claim) => (known[claim] ?? '') !== (signer[claim] ?? ''));
+  const differences = signers.map((one) => CLAIMS.find((claim) => (known[claim] ?? '') !== (one[claim] ?? '')));
   // the same object: unknown members of the lock file stay
-  if (other === undefined) return { provenance: known };
+  if (differences.includes(undefined)) return { provenance: known };
+  const other = differences[0] ?? 'signerIdentity';
   if (allowSignerChange === true) return { provenance: signer };
   if ((SIGNER as readonly string[]).includes(other))
     return refuse(

@@ -1,11 +1,11 @@
-import { rm } from 'node:fs/promises';
+import { access, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { explainCause } from '@toolmgr/core';
 import { atomicWrite } from '../../workloads/state/atomic-write.ts';
 import { withFileLock } from '../../workloads/state/lock.ts';
 import { holdFolder } from '../folders/held-folder.ts';
-import { changedLock, LOCK_FILE, readLock } from './lock-file.ts';
+import { changedLock, LOCK_FILE, parseLock, type ReadLock, readLock } from './lock-file.ts';
 import type { LockedSkill } from './locked-skill.ts';
 
 /** One entry before and after a change; absent: no entry. */
@@ -23,43 +23,67 @@ export class LockWriteFailed extends Error {
 const LOCK_MODE = 0o644; // it is committed, and others of the project read it
 
 /**
- * Changes entries of a project's lock file, under a lock beside it. An entry that is not as `before` was changed by another
- * program: it is an error, or with `onlyUnchanged` it stays.
- * @throws LockWriteFailed naming the file; the old file is unchanged
+ * Changes entries of a project's lock file, under a lock beside it.
+ * @throws LockWriteFailed naming the file, also when an entry is not as `before`; the old file is unchanged
  */
-export async function changeLock(
-  root: string,
-  steps: readonly LockStep[],
-  { onlyUnchanged = false, removesEmpty = false } = {},
-): Promise<void> {
-  if (steps.length === 0) return;
-  const path = join(root, LOCK_FILE);
+export function changeLock(root: string, steps: readonly LockStep[]): Promise<void> {
+  return withLockFile(root, async (now, file) => {
+    if (!steps.every((step) => isAs(now, step.name, step.before)))
+      throw new LockWriteFailed(`${join(root, LOCK_FILE)} was changed by another program at the same time: try again`);
+    if (steps.length > 0) await atomicWrite(file, changedLock(now, changesOf(steps)), LOCK_MODE);
+  });
+}
+
+/**
+ * Reverts {@link changeLock}: the file gets its earlier text, or is removed when `text` is `undefined`. When another program changed
+ * it since, only entries that are still as `after` are reverted.
+ */
+export async function revertLock(root: string, steps: readonly LockStep[], text: string | undefined): Promise<void> {
+  // the folder of a removed project
+  if (steps.length === 0 || !(await isFolder(root))) return;
+  await withLockFile(root, async (now, file) => {
+    const earlier = parseLock(text, LOCK_FILE);
+    if ('problem' in earlier) throw new LockWriteFailed(earlier.problem);
+    if (now.text === changedLock(earlier, changesOf(steps)))
+      return text === undefined ? rm(file, { force: true }) : atomicWrite(file, text, LOCK_MODE);
+    const open = steps.filter((step) => isAs(now, step.name, step.after) && !isAs(now, step.name, step.before));
+    if (open.length === 0) return undefined;
+    const back = new Map(open.map(({ name, before }) => [name, before] as const));
+    return atomicWrite(file, changedLock(now, back), LOCK_MODE);
+  });
+}
+
+type UsableLock = Exclude<ReadLock, { readonly problem: string }>;
+
+async function withLockFile(root: string, use: (now: UsableLock, file: string) => Promise<void>): Promise<void> {
   try {
     const held = await holdFolder({ base: root, segments: [] }, { create: false });
-    if (held === undefined) {
-      // a project that was removed meanwhile
-      if (onlyUnchanged) return;
-      throw new LockWriteFailed(`${root} does not exist`);
-    }
+    if (held === undefined) throw new LockWriteFailed(`${root} does not exist`);
     const file = join(held.path, LOCK_FILE);
     await withFileLock(file, async () => {
       const now = await readLock(root, file);
       if ('problem' in now) throw new LockWriteFailed(now.problem);
-      const entryOf = (name: string) => now.skills.find((entry) => entry.name === name);
-      const open = steps.filter(({ name, before }) => isDeepStrictEqual(plain(entryOf(name)), plain(before)));
-      if (!onlyUnchanged && open.length < steps.length)
-        throw new LockWriteFailed(`${path} was changed by another program at the same time: try again`);
-      const changes = new Map(open.map(({ name, after }) => [name, after] as const));
-      if (changes.size === 0) return;
-      const left = now.skills.filter(({ name }) => !changes.has(name)).length;
-      const isEmpty = left === 0 && open.every(({ after }) => after === undefined);
-      if (removesEmpty && isEmpty) return rm(file, { force: true });
-      await atomicWrite(file, changedLock(now, changes), LOCK_MODE);
+      await use(now, file);
     }).finally(() => held.close());
   } catch (cause) {
     if (cause instanceof LockWriteFailed) throw cause;
-    throw new LockWriteFailed(`${path} cannot be written: ${explainCause(cause)}`);
+    throw new LockWriteFailed(`${join(root, LOCK_FILE)} cannot be written: ${explainCause(cause)}`);
   }
+}
+
+function changesOf(steps: readonly LockStep[]): ReadonlyMap<string, LockedSkill | undefined> {
+  return new Map(steps.map(({ name, after }) => [name, after] as const));
+}
+
+function isAs(now: UsableLock, name: string, entry: LockedSkill | undefined): boolean {
+  return isDeepStrictEqual(plain(now.skills.find((one) => one.name === name)), plain(entry));
+}
+
+function isFolder(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Without members that are `undefined`, as after reading it again. */

@@ -25,7 +25,12 @@ const lockFile = z.looseObject({
 
 /** The lock file of a project, or why it cannot be used. */
 export type ReadLock =
-  | { readonly skills: readonly LockedSkill[]; readonly document: Document; readonly exists: boolean }
+  | {
+      readonly skills: readonly LockedSkill[];
+      readonly document: Document;
+      /** Absent: there is no file. */
+      readonly text?: string;
+    }
   | { readonly problem: string };
 
 /**
@@ -46,23 +51,24 @@ export async function readLock(root: string, at = join(root, LOCK_FILE)): Promis
     }
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return parseLock('', path);
+    if (code === 'ENOENT') return parseLock(undefined, path);
     if (code === 'ELOOP') return { problem: `${path} is a symbolic link, expected a file` };
     return { problem: `${path} cannot be read: ${explainCause(cause)}` };
   }
 }
 
-/** Reads the text of a lock file; an empty one has no entries. Pure. */
-export function parseLock(text: string, path: string): ReadLock {
-  if (text.trim() === '') {
-    return { skills: [], document: parseDocument(`version: ${LOCK_VERSION}\n`), exists: false };
+/** Reads the text of a lock file; a missing or empty one has no entries. Pure. */
+export function parseLock(text: string | undefined, path: string): ReadLock {
+  if (text === undefined || text.trim() === '') {
+    const document = parseDocument(`version: ${LOCK_VERSION}\n`);
+    return { skills: [], document, ...(text === undefined ? {} : { text }) };
   }
   try {
     const document = parseDocument(text, { merge: false });
     const fault = document.errors[0];
     if (fault !== undefined) return { problem: `${path} is not YAML: ${fault.message}` };
     if (hasAlias(document)) return { problem: `${path} has an alias of YAML (*name), which is not allowed` };
-    return checkedLock(document, path);
+    return checkedLock(document, path, text);
   } catch (cause) {
     // a text that is nested too deep
     if (cause instanceof RangeError) return { problem: `${path} is nested too deep` };
@@ -70,7 +76,7 @@ export function parseLock(text: string, path: string): ReadLock {
   }
 }
 
-function checkedLock(document: Document, path: string): ReadLock {
+function checkedLock(document: Document, path: string, text: string): ReadLock {
   const value: unknown = document.toJS();
   const version = isMap(document.contents) ? document.get('version') : undefined;
   if (isMap(document.contents) && version !== LOCK_VERSION) {
@@ -82,7 +88,7 @@ function checkedLock(document: Document, path: string): ReadLock {
   if (!read.success) return { problem: `${path}: ${explainIssues('', lockFile, read.error).join('; ')}` };
   const skills = read.data.skills ?? [];
   const problem = graphProblem(skills);
-  return problem === undefined ? { skills, document, exists: true } : { problem: `${path}: ${problem}` };
+  return problem === undefined ? { skills, document, text } : { problem: `${path}: ${problem}` };
 }
 
 function hasAlias(document: Document): boolean {
@@ -108,7 +114,6 @@ export function changedLock(
   const found = changed.get('skills');
   const list = isSeq(found) ? found : changed.createNode([]);
   if (list !== found) changed.set('skills', list);
-  list.flow = false;
   for (const [name, entry] of changes) {
     const at = list.items.findIndex((item) => isMap(item) && item.get('name') === name);
     const old = list.items[at];
@@ -126,6 +131,7 @@ export function changedLock(
     }
   }
   list.items.sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
+  list.flow = list.items.length === 0;
   const text = changed.toString({ lineWidth: 0 });
   const check = parseLock(text, LOCK_FILE);
   if ('problem' in check) throw new Error(check.problem);

@@ -1,61 +1,24 @@
-import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { isProblem, type Problem, problem } from '../../../../plugins/shared/management/index.ts';
-import { contentDigest, type SkillArtifact } from '../../../../plugins/skills/artifact/artifact.ts';
+import type { SkillArtifact } from '../../../../plugins/skills/artifact/artifact.ts';
 import type { SkillDeps } from '../../../../plugins/skills/install/skill-deps.ts';
 import { stateGroups } from '../../../../plugins/skills/install/state-groups.ts';
 import type { SkillVerification } from '../../../../plugins/skills/signature/verify-skill.ts';
 
-/** What a made-up skill is. */
-export interface MadeSkill {
-  readonly name: string;
-  readonly text?: string;
-  readonly version?: string;
-  readonly requires?: readonly string[];
-  readonly metadata?: Readonly<Record<string, string>>;
-  readonly files?: Readonly<Record<string, string>>;
-}
+import { artifactOf, type MadeSkill } from './made-skill.ts';
 
-/** A skill as reading gives it. */
-export function artifactOf(reference: string, made: MadeSkill): SkillArtifact {
-  const files = Object.entries({ 'SKILL.md': made.text ?? `# ${made.name}`, ...made.files }).map(([path, content]) => ({
-    path,
-    size: content.length,
-    mode: 0o644,
-    content: Buffer.from(content),
-  }));
-  const content = contentDigest(files);
-  const digest = `sha256:${createHash('sha256')
-    .update(`${content}${made.version ?? ''}${made.requires ?? ''}`)
-    .digest('hex')}`;
-  const repository = reference.replace(/@.*$/, '').replace(/:[^/:]*$/, '');
-  const tag = /:([^/:@]+)$/.exec(reference)?.[1];
-  return {
-    name: made.name,
-    ...(made.version === undefined ? {} : { version: made.version }),
-    description: `about ${made.name}`,
-    allowedTools: [],
-    requires: made.requires ?? [],
-    metadata: made.metadata ?? {},
-    body: made.text ?? `# ${made.name}`,
-    files,
-    kind: 'oci',
-    digest,
-    contentDigest: content,
-    resolvedReference: `${repository}@${digest}`,
-    source: reference,
-    ...(tag === undefined ? {} : { tag }),
-  };
-}
+// a disk in memory, where there is one: the tests of crashes wait for the disk very often
+const FOLDER = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 export type SkillRig = Awaited<ReturnType<typeof skillRig>>;
 
 /** A state folder, a home folder, a project, and skills by reference, in memory. */
 export async function skillRig() {
-  const base = await realpath(await mkdtemp(join(tmpdir(), 'toolmgr-skills-')));
+  const base = await realpath(await mkdtemp(join(FOLDER, 'toolmgr-skills-')));
   onTestFinished(() => rm(base, { recursive: true, force: true }));
   const [state, home, root] = [join(base, 'state'), join(base, 'home'), join(base, 'project')];
   for (const folder of [state, home, join(root, '.git')]) await mkdir(folder, { recursive: true });

@@ -1,0 +1,109 @@
+import {
+  hasDrift,
+  type SkillReason,
+  type SyncResult,
+  syncSkills,
+  type UpgradeOutcome,
+  upgradeSkills,
+} from '@toolmgr/plugins/skills';
+import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { stopSignal } from '../../shared/stop-signal.ts';
+import { columns, stdout } from '../../shared/terminal.ts';
+import { commandSkills, printRefusal, projectOf } from './command-scope.ts';
+
+interface LockFlags {
+  readonly projectRoot?: string;
+  readonly client?: readonly string[];
+  readonly format: 'text' | 'json';
+}
+
+/** `toolmgr skill sync`. */
+export async function sync(
+  flags: LockFlags & {
+    readonly check?: boolean;
+    readonly prune?: boolean;
+    readonly adopt?: boolean;
+    readonly allowUnsigned?: boolean;
+  },
+): Promise<void> {
+  const { projectRoot, client, format, ...rest } = flags;
+  const root = await projectOf(projectRoot);
+  using stop = stopSignal();
+  const clients = client === undefined ? {} : { clients: client };
+  const result = await syncSkills(commandSkills(), { root, ...clients, ...rest }, stop.signal);
+  if ('problem' in result) return printRefusal(result);
+  if (format === 'json') stdout.line(JSON.stringify(result, undefined, 2));
+  else for (const line of columns(syncRows(result, flags.check === true))) stdout.line(line);
+  process.exitCode = syncExitCode(result, flags.check === true);
+}
+
+function syncRows(result: SyncResult, isCheck: boolean): string[][] {
+  const { failed, ...lists } = result;
+  const rows = Object.entries(lists).flatMap(([kind, names]) =>
+    names.map((name) => [name, TEXTS[kind as keyof typeof TEXTS][isCheck ? 1 : 0]]),
+  );
+  const failures = failed.map(({ name, error }) => [name, `failed: ${error}`]);
+  const all = [...rows, ...failures];
+  return all.length === 0 ? [['the lock file has no skills']] : all;
+}
+
+/** What happened, and what a check found. */
+const TEXTS: Readonly<Record<Exclude<keyof SyncResult, 'failed'>, readonly [string, string]>> = {
+  already_current: ['is current', 'is current'],
+  drifted: ['differed and is restored', 'differs from the lock file'],
+  installed: ['is installed', 'is installed'],
+  missing: ['is missing', 'is missing'],
+  never_managed: ['the project has no lock file', 'the project has no lock file: --adopt writes one'],
+  pruned: ['is uninstalled', 'is uninstalled'],
+  removed_from_lock: ['is not in the lock file', 'is not in the lock file: --prune uninstalls it'],
+};
+
+/** Source: reference workload-api §5.6. */
+function syncExitCode(result: SyncResult, isCheck: boolean): number {
+  if (result.failed.some(({ reason }) => POLICY.has(reason))) return EXIT_CODES.policyRefused.code;
+  if (isCheck) return (hasDrift(result) ? EXIT_CODES.refused : EXIT_CODES.ok).code;
+  return (result.failed.length > 0 ? EXIT_CODES.partlyFailed : EXIT_CODES.ok).code;
+}
+
+const POLICY: ReadonlySet<SkillReason> = new Set([
+  'signature-invalid',
+  'signer-mismatch',
+  'provenance-field-mismatch',
+  'unsigned-rejected',
+]);
+
+/** `toolmgr skill upgrade`. */
+export async function upgrade(
+  names: readonly string[],
+  flags: LockFlags & {
+    readonly preview?: boolean;
+    readonly failOnChanges?: boolean;
+    readonly allowRefChange?: boolean;
+    readonly allowSignerChange?: boolean;
+  },
+): Promise<void> {
+  const { projectRoot, client, format, ...rest } = flags;
+  const root = await projectOf(projectRoot);
+  using stop = stopSignal();
+  const clients = client === undefined ? {} : { clients: client };
+  const chosen = names.length === 0 ? {} : { names };
+  const result = await upgradeSkills(commandSkills(), { root, ...clients, ...chosen, ...rest }, stop.signal);
+  if ('problem' in result) return printRefusal(result);
+  if (format === 'json') stdout.line(JSON.stringify(result, undefined, 2));
+  else for (const line of columns(result.outcomes.map((one) => upgradeRow(one)))) stdout.line(line);
+  process.exitCode = upgradeExitCode(result.outcomes, flags.failOnChanges === true);
+}
+
+function upgradeRow({ name, status, new_digest: digest, error }: UpgradeOutcome): string[] {
+  const shown = status === 'upgraded' ? `to ${digest}` : error;
+  return [name, status, ...(shown === undefined ? [] : [shown])];
+}
+
+function upgradeExitCode(outcomes: readonly UpgradeOutcome[], failsOnChanges: boolean): number {
+  const has = (...wanted: readonly UpgradeOutcome['status'][]) =>
+    outcomes.some(({ status }) => wanted.includes(status));
+  const isInvalid = outcomes.some(({ reason }) => reason !== undefined && POLICY.has(reason));
+  if (has('ref-change-blocked', 'signer-change-blocked') || isInvalid) return EXIT_CODES.policyRefused.code;
+  if (failsOnChanges && has('upgraded')) return EXIT_CODES.refused.code;
+  return (has('failed') ? EXIT_CODES.partlyFailed : EXIT_CODES.ok).code;
+}

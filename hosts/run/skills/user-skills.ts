@@ -1,0 +1,53 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { problem } from '@toolmgr/plugins/management';
+import { cacheDir, type Registries } from '@toolmgr/plugins/registry';
+import { type OpenSkills, openSkills, type SkillDeps } from '@toolmgr/plugins/skills';
+import { readUserConfig } from '../../shared/user-config.ts';
+
+/** The skills of the user: the commands and the manager use the same. Reads nothing until it is used. */
+export function userSkills(
+  state: string,
+  env: Readonly<Record<string, string | undefined>>,
+  registries: Pick<Registries, 'load'>,
+): SkillDeps {
+  return openSkills({
+    state,
+    env,
+    home: homedir(),
+    cacheDir: join(cacheDir(), 'sigstore'),
+    lookUp: skillLookup(registries),
+    async settings() {
+      const { allow_private_registry_ip: allowPrivateAddresses = false, sigstore_trusted_root: trustedRootFile } =
+        await readUserConfig();
+      return { allowPrivateAddresses, ...(trustedRootFile === undefined ? {} : { trustedRootFile }) };
+    },
+  });
+}
+
+/** Finds skills by their name in all registries of the user. */
+function skillLookup(registries: Pick<Registries, 'load'>): NonNullable<OpenSkills['lookUp']> {
+  return async ({ namespace, name }, signal) => {
+    const loaded = await registries.load({ signal });
+    if ('problem' in loaded) return problem('upstream_failed', loaded.problem);
+    return loaded.registry.skills
+      .filter((skill) => skill.name === name && (namespace === undefined || skill.namespace === namespace))
+      .map(({ packages = [], version, ...skill }) => ({
+        namespace: skill.namespace,
+        name: skill.name,
+        ...(version === undefined ? {} : { version }),
+        packages: packages.flatMap(({ registryType, ...rest }) =>
+          registryType === undefined ? [] : [{ registryType, ...withoutAbsent(rest) }],
+        ),
+      }));
+  };
+}
+
+function withoutAbsent<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as never;
+}
+
+/** What pushing a skill reads from the settings. */
+export async function pushSettings(): Promise<{ readonly allowPrivateAddresses: boolean }> {
+  return { allowPrivateAddresses: (await readUserConfig()).allow_private_registry_ip ?? false };
+}

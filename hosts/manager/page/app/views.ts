@@ -10,4 +10,7 @@ export interface View {
 /** Every view that exists; the host says which ones it offers. */
 export const VIEWS: Readonly<Record<string, View>> = {
   workloads: { title: 'Workloads', load: () => import('../views/workloads/view.tsx') },
+  playground: { title: 'Playground', load: () => import('../views/playground/view.tsx') },
+  calls: { title: 'Calls', load: () => import('../views/calls/view.tsx') },
+  endpoint: { title: 'Endpoint', load: () => import('../views/endpoint/view.tsx') },
 };

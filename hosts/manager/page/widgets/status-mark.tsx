@@ -2,6 +2,8 @@ import type { JSX } from 'preact';
 
 const TONES: Readonly<Record<string, string>> = {
   running: 'good',
+  ready: 'good',
+  ok: 'good',
   installed: 'good',
   'up-to-date': 'good',
   active: 'good',
@@ -12,6 +14,13 @@ const TONES: Readonly<Record<string, string>> = {
   pending: 'busy',
   'upgrade-available': 'busy',
   error: 'bad',
+  toolError: 'bad',
+  'tool error': 'bad',
+  refused: 'bad',
+  fault: 'bad',
+  cancelled: 'bad',
+  abandoned: 'bad',
+  unavailable: 'bad',
   unhealthy: 'bad',
   unauthenticated: 'bad',
   policy_stopped: 'bad',

@@ -1,0 +1,154 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useId } from 'preact/hooks';
+import type { ViewProps } from '../../app/view-props.ts';
+import { StatusMark } from '../../widgets/status-mark.tsx';
+import { CallDetail } from './detail.tsx';
+import { durationText } from './duration-text.ts';
+import { type Call, followCalls } from './follow-calls.ts';
+
+/** Calls that stay on the page. */
+const MAX_CALLS = 1_000;
+/** Rows at once. */
+const MAX_ROWS = 200;
+
+/** The last calls and new ones as they come: who, which tool, how long, outcome. */
+export function view({ offer }: ViewProps): JSX.Element {
+  const calls = useSignal<readonly Call[]>([]);
+  const isPaused = useSignal(false);
+  const filter = useSignal('');
+  const open = useSignal<Call | undefined>(undefined);
+  const filterId = useId();
+
+  useEffect(() => {
+    const stop = new AbortController();
+    let waiting: readonly Call[] = [];
+    let frame = 0;
+    // many calls at once are shown once per frame
+    const show = (): void => {
+      frame = 0;
+      if (isPaused.value) return;
+      calls.value = [...calls.value, ...waiting].slice(-MAX_CALLS);
+      waiting = [];
+    };
+    const take = (next: readonly Call[]): void => {
+      waiting = [...waiting, ...next].slice(-MAX_CALLS);
+      if (frame === 0) frame = requestAnimationFrame(show);
+    };
+    void followCalls(offer.endpoint?.calls ?? '/api/v1beta/calls', take, stop.signal);
+    const unsubscribe = isPaused.subscribe((paused) => {
+      if (!paused && waiting.length > 0) show();
+    });
+    return () => {
+      stop.abort();
+      cancelAnimationFrame(frame);
+      unsubscribe();
+    };
+  }, [offer]);
+
+  const wanted = filter.value.trim().toLowerCase();
+  const top = calls.value.filter(({ isInner }) => isInner !== true);
+  const found = top.filter((call) => textsOf(call).some((text) => text.toLowerCase().includes(wanted)));
+  return (
+    <>
+      <div class="title">
+        <h1>Calls</h1>
+        <button
+          type="button"
+          aria-pressed={isPaused.value}
+          onClick={() => {
+            isPaused.value = !isPaused.value;
+          }}
+        >
+          {isPaused.value ? 'Continue' : 'Pause'}
+        </button>
+      </div>
+      <div class="tools">
+        <label for={filterId}>Filter</label>
+        <input
+          id={filterId}
+          type="search"
+          value={filter.value}
+          onInput={(event) => {
+            filter.value = event.currentTarget.value;
+          }}
+        />
+        <span class="muted">
+          {found.length} of {top.length}
+        </span>
+      </div>
+      {top.length === 0 ? (
+        <p class="muted">No call yet. Calls of connected clients and of the playground appear here.</p>
+      ) : (
+        <div class="scroll">
+          <table>
+            <caption class="hidden">Calls, newest first</caption>
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                <th scope="col">Name</th>
+                <th scope="col">Backend</th>
+                <th scope="col">Client</th>
+                <th scope="col">Caller</th>
+                <th scope="col">Duration</th>
+                <th scope="col">Outcome</th>
+              </tr>
+            </thead>
+            <tbody>
+              {found
+                .slice(-MAX_ROWS)
+                .reverse()
+                .map((call) => (
+                  <Row
+                    key={call.seq}
+                    call={call}
+                    open={() => {
+                      open.value = call;
+                    }}
+                  />
+                ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {open.value !== undefined && (
+        <CallDetail
+          call={open.value}
+          inner={calls.value.filter(({ id, seq }) => id === open.value?.id && seq !== open.value.seq)}
+          close={() => {
+            open.value = undefined;
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+function Row({ call, open }: { readonly call: Call; readonly open: () => void }): JSX.Element {
+  const { startedMs, name, method, backend, client = '-', caller, durationMs, outcome, detail } = call;
+  return (
+    <tr>
+      <td>
+        <time dateTime={new Date(startedMs).toISOString()}>{new Date(startedMs).toLocaleTimeString()}</time>
+      </td>
+      <th scope="row">
+        <button type="button" class="link" onClick={open}>
+          {name}
+        </button>
+        {method !== 'tools/call' && <div class="muted">{method}</div>}
+      </th>
+      <td>{backend}</td>
+      <td class="clip">{client}</td>
+      <td class="clip">{caller}</td>
+      <td class="number">{durationText(durationMs)}</td>
+      <td>
+        <StatusMark status={outcome} />
+        {detail !== undefined && <div class="muted clip">{detail}</div>}
+      </td>
+    </tr>
+  );
+}
+
+function textsOf({ name, backend, client = '', caller, outcome, method }: Call): readonly string[] {
+  return [name, backend, client, caller, outcome, method];
+}

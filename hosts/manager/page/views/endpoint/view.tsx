@@ -1,0 +1,223 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useId } from 'preact/hooks';
+import { ApiProblem } from '../../app/problem.ts';
+import { sendRequest } from '../../app/request.ts';
+import { useResource } from '../../app/resource.ts';
+import { chosenTarget, listTargets, type Target } from '../../app/targets.ts';
+import type { ViewProps } from '../../app/view-props.ts';
+import { CodeBlock } from '../../widgets/code-block.tsx';
+import { CopyButton } from '../../widgets/copy-button.tsx';
+import { ProblemNote } from '../../widgets/problem-note.tsx';
+import { StatusMark } from '../../widgets/status-mark.tsx';
+import { TargetChoice } from '../../widgets/target-choice.tsx';
+
+/** As `EndpointView` of the host. */
+interface Described {
+  readonly name: string;
+  readonly path: string;
+  readonly backends?: readonly {
+    readonly name: string;
+    readonly transport: string;
+    readonly status: string;
+    readonly cause?: string;
+    readonly revision?: string;
+    readonly outgoingAuth: string;
+  }[];
+  readonly entries?: readonly Entry[];
+  readonly isCut?: boolean;
+  readonly warnings?: readonly string[];
+  readonly plugins?: Readonly<Record<string, readonly string[]>>;
+}
+
+interface Entry {
+  readonly kind: string;
+  readonly key: string;
+  readonly backend: string;
+  readonly original: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly hiddenBy?: string;
+  readonly servedAt?: string;
+  readonly shapedBy: readonly string[];
+}
+
+/** What clients of an endpoint see: names before and after aggregation, and why. */
+export function view({ query, offer }: ViewProps): JSX.Element {
+  const targets = useResource((signal) => listTargets(offer, signal), [], ['workload', 'group']);
+  const target = chosenTarget(targets.data.value ?? [], query.get('at'));
+  return (
+    <>
+      <div class="title">
+        <h1>Endpoint</h1>
+        <TargetChoice view="endpoint" targets={targets.data.value ?? []} chosen={target} />
+      </div>
+      <ProblemNote problem={targets.problem.value} />
+      {target !== undefined && <Description key={target.id} target={target} />}
+    </>
+  );
+}
+
+function Description({ target }: { readonly target: Target }): JSX.Element {
+  const described = useResource(async (signal) => read(target.view, signal), [target.id], ['workload']);
+  const { data, problem } = described;
+  const url = new URL(target.mcp, location.href).href;
+  const configuration = JSON.stringify(
+    { mcpServers: { [data.value?.name ?? 'toolmgr']: { type: 'http', url } } },
+    undefined,
+    2,
+  );
+  return (
+    <>
+      <ProblemNote problem={problem.value} />
+      <dl class="facts">
+        <dt>Address for clients</dt>
+        <dd>
+          <code>{url}</code> <CopyButton text={url} what="The address" />
+        </dd>
+      </dl>
+      <details>
+        <summary>Configuration for Claude, Cursor and others</summary>
+        <CodeBlock text={configuration} label="Client configuration" />
+      </details>
+      {data.value !== undefined && <Facts described={data.value} />}
+    </>
+  );
+}
+
+function Facts({
+  described: { backends = [], entries = [], warnings = [], plugins = {}, isCut },
+}: {
+  readonly described: Described;
+}): JSX.Element {
+  return (
+    <>
+      <h2>Backends</h2>
+      <div class="scroll">
+        <table>
+          <caption class="hidden">Backends</caption>
+          <thead>
+            <tr>
+              <th scope="col">Name</th>
+              <th scope="col">State</th>
+              <th scope="col">Transport</th>
+              <th scope="col">MCP revision</th>
+              <th scope="col">Credentials</th>
+            </tr>
+          </thead>
+          <tbody>
+            {backends.map((backend) => (
+              <tr key={backend.name}>
+                <th scope="row">{backend.name}</th>
+                <td>
+                  <StatusMark status={backend.status} />
+                  {backend.cause !== undefined && <div class="muted clip">{backend.cause}</div>}
+                </td>
+                <td>{backend.transport}</td>
+                <td>{backend.revision ?? '-'}</td>
+                <td>{backend.outgoingAuth}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {backends.length === 0 && <p class="muted">No backend runs.</p>}
+      <Entries entries={entries} />
+      {isCut === true && <p class="muted">There are more entries; only the first ones are shown.</p>}
+      {warnings.length > 0 && (
+        <>
+          <h2>Notes</h2>
+          <ul>
+            {warnings.map((warning) => (
+              <li key={warning}>{warning}</li>
+            ))}
+          </ul>
+        </>
+      )}
+      <details>
+        <summary>Plugins by hook, in running order</summary>
+        <dl class="facts">
+          {Object.entries(plugins).flatMap(([hook, names]) => [
+            <dt key={hook}>{hook}</dt>,
+            <dd key={`${hook} names`}>{names.join(', ')}</dd>,
+          ])}
+        </dl>
+      </details>
+    </>
+  );
+}
+
+/** Rows at once; a filter finds the others. */
+const MAX_ROWS = 300;
+
+function Entries({ entries }: { readonly entries: readonly Entry[] }): JSX.Element {
+  const filter = useSignal('');
+  const filterId = useId();
+  const wanted = filter.value.trim().toLowerCase();
+  const found = entries.filter(({ key, original, backend }) =>
+    [key, original, backend].some((text) => text.toLowerCase().includes(wanted)),
+  );
+  return (
+    <>
+      <h2>What clients see</h2>
+      <div class="tools">
+        <label for={filterId}>Filter</label>
+        <input
+          id={filterId}
+          type="search"
+          value={filter.value}
+          onInput={(event) => {
+            filter.value = event.currentTarget.value;
+          }}
+        />
+        <span class="muted" role="status">
+          {found.length} of {entries.length}
+        </span>
+      </div>
+      <div class="scroll">
+        <table>
+          <caption class="hidden">Tools, prompts and resources</caption>
+          <thead>
+            <tr>
+              <th scope="col">Name for clients</th>
+              <th scope="col">Kind</th>
+              <th scope="col">Backend</th>
+              <th scope="col">Its own name</th>
+              <th scope="col">Changed by</th>
+              <th scope="col">Seen</th>
+            </tr>
+          </thead>
+          <tbody>
+            {found.slice(0, MAX_ROWS).map((entry) => (
+              <tr key={`${entry.kind} ${entry.key} ${entry.backend}`}>
+                <th scope="row">
+                  <code>{entry.key}</code>
+                  {entry.description !== undefined && <div class="muted clip">{entry.description}</div>}
+                </th>
+                <td>{entry.kind}</td>
+                <td>{entry.backend}</td>
+                <td>
+                  <code>{entry.original}</code>
+                </td>
+                <td>{entry.shapedBy.join(', ') || '-'}</td>
+                <td>{seenAs(entry)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {found.length > MAX_ROWS && <p class="muted">Only the first {MAX_ROWS} are shown. Use the filter.</p>}
+    </>
+  );
+}
+
+function seenAs({ hiddenBy, servedAt }: Entry): string {
+  if (hiddenBy !== undefined) return `no, hidden by ${hiddenBy}`;
+  return servedAt === 'direct' ? 'through a search' : 'yes';
+}
+
+async function read(path: string, signal: AbortSignal): Promise<Described> {
+  const body: unknown = await (await sendRequest(path, { signal })).json();
+  if (typeof body === 'object' && body !== null) return body as Described;
+  throw new ApiProblem('The host gave no description of the endpoint.', 0, '');
+}

@@ -4,11 +4,16 @@ import type { Section } from '../section.ts';
 export const operations = [
   {
     source: 'manager spec §4 conventions',
+    says: {
+      'manager.api.apply-upgrade-optional-body': 'apply-upgrade accepts a request without a body',
+    },
+  },
+  {
+    source: 'manager spec §4 conventions',
     deferred: 'comes with the manager API',
     says: {
       'manager.api.json-answers': 'every operation answers JSON unless stated otherwise',
       'manager.api.required-bodies': 'the operations declared with a body refuse a request without one',
-      'manager.api.apply-upgrade-optional-body': 'apply-upgrade accepts a request without a body',
       'manager.api.bulk-names-or-group': 'bulk delete and bulk restart take workload names or a group',
     },
   },

@@ -46,7 +46,6 @@ export const skillsAndWorkloads = [
   },
   {
     source: 'manager spec §4 workload upgrades',
-    deferred: 'comes with the manager API',
     says: {
       'manager.upgrades.apply-200':
         'applying an upgrade to a named workload answers 200 with {result: upgrade check result}',

@@ -4,7 +4,6 @@ import type { Section } from '../section.ts';
 export const workloads = [
   {
     source: 'manager spec §2 workload upgrade check result',
-    deferred: 'comes with the manager API',
     says: {
       'manager.upgrade-check.candidate-image': 'upgrade check result: candidate_image is a string',
       'manager.upgrade-check.current-image': 'upgrade check result: current_image is a string',
@@ -88,12 +87,17 @@ export const workloads = [
   },
   {
     source: 'manager spec §3 states and transitions',
+    says: {
+      'manager.state.upgrade-check-up-to-date': 'up-to-date is a value of the upgrade check status',
+    },
+  },
+  {
+    source: 'manager spec §3 states and transitions',
     deferred: 'comes with the manager API',
     says: {
       'manager.state.workload-running': 'running is a value of the workload status',
       'manager.state.skill-installed': 'installed is a value of the InstalledSkill status',
       'manager.state.skill-scopes': 'user and project are the two values of the InstalledSkill scope',
-      'manager.state.upgrade-check-up-to-date': 'up-to-date is a value of the upgrade check status',
       'manager.state.upgrade-outcome-upgraded': 'upgraded is a value of the UpgradeOutcome status',
       'manager.state.failure-registry-unreachable':
         'registry-unreachable is a value of the sync and upgrade failure reason',

@@ -4,7 +4,6 @@ import type { Section } from '../section.ts';
 export const runConfiguration = [
   {
     source: 'manager spec §2 exported run configuration',
-    deferred: 'comes with the manager API',
     says: {
       'manager.export.allow-docker-gateway': 'exported run configuration: allow_docker_gateway is a boolean',
       'manager.export.debug': 'exported run configuration: debug is a boolean',
@@ -100,7 +99,6 @@ export const runConfiguration = [
   },
   {
     source: 'manager spec §2 Bucket',
-    deferred: 'comes with the manager API',
     says: {
       'manager.bucket.max-tokens': 'Bucket.maxTokens is an integer',
       'manager.bucket.refill-period': 'Bucket.refillPeriod is an object',
@@ -108,7 +106,6 @@ export const runConfiguration = [
   },
   {
     source: 'manager spec §2 Webhook',
-    deferred: 'comes with the manager API',
     says: {
       'manager.webhook.failure-policy': 'Webhook.failure_policy is a string such as fail',
       'manager.webhook.strings': 'Webhook.hmac_secret_ref, Webhook.name and Webhook.url are strings',
@@ -120,7 +117,6 @@ export const runConfiguration = [
   },
   {
     source: 'manager spec §2 RemoteAuth',
-    deferred: 'comes with the manager API',
     says: {
       'manager.remote-auth.endpoints':
         'RemoteAuth has the strings authorize_url, issuer, resource, scope_param_name and token_url',
@@ -139,7 +135,6 @@ export const runConfiguration = [
   },
   {
     source: 'manager spec §2 EmbeddedAuth',
-    deferred: 'comes with the manager API',
     says: {
       'manager.embedded-auth.allowed-audiences': 'EmbeddedAuth.allowed_audiences is string[]',
       'manager.embedded-auth.baseline-client-scopes': 'EmbeddedAuth.baseline_client_scopes is string[]',

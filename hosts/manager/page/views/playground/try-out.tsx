@@ -77,7 +77,6 @@ export function TryOut({ target, kind, entry }: TryOutProps): JSX.Element {
           Cancel
         </button>
       )}
-      <AsRequest target={target} method={kind.method} params={kind.paramsOf(entry, values.value)} />
       <ProblemNote problem={problem.value} />
       <div role="status">
         {needs !== undefined && (
@@ -96,6 +95,7 @@ export function TryOut({ target, kind, entry }: TryOutProps): JSX.Element {
           <Result answer={answered.value.answer} ms={answered.value.ms} />
         )}
       </div>
+      <AsRequest target={target} method={kind.method} params={kind.paramsOf(entry, values.value)} />
     </>
   );
 }

@@ -23,6 +23,8 @@ const PROGRAMS = {
         'docker-registry': 'docker-registry',
         // the base image of packages is made from Debian's mirror
         mmdebstrap: 'mmdebstrap debian-archive-keyring',
+        // the official MCP registry; initdb is not on PATH
+        psql: 'postgresql',
         'gnome-keyring-daemon': 'gnome-keyring',
         'dbus-run-session': 'dbus-daemon',
         'redis-sentinel': 'redis-sentinel',

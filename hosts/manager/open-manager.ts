@@ -12,9 +12,11 @@ import { type Access, socketAccess, tokenAccess } from './http/access.ts';
 import { createApp, type ManagerApp, type OpenRoutes } from './http/create-app.ts';
 import { listenOnPort, listenOnSocket } from './http/listen.ts';
 import type { OperationHost } from './http/mount-operation.ts';
+import { pageRoutes } from './http/page-routes.ts';
 import { createPageTokens, type PageTokens } from './http/page-tokens.ts';
 import { createJobs, type JobTable } from './jobs/jobs.ts';
 import { createMcpEndpoint, MCP_PATH, type McpEndpoint } from './mcp/endpoint.ts';
+import { PAGE_VIEWS } from './page/served-page.ts';
 import { type ManagerParts, managerOperations } from './plan.ts';
 import { claimState } from './server-files/discovery-file.ts';
 import { openServerFolder } from './server-files/own-folder.ts';
@@ -37,6 +39,7 @@ export interface ManagerOptions {
   readonly otherCallers?: Access;
   /** Destructive tools of `/mcp/manager` run without asking a person. */
   readonly mcpWithoutConfirmation?: boolean;
+  /** Default: the page in the browser. */
   readonly openRoutes?: readonly OpenRoutes[];
   /** Work beside the operations, e.g. the supervisor. Begins when the manager serves. */
   readonly background?: (parts: ManagerParts) => void;
@@ -116,7 +119,9 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
       version,
       nonce,
       health: engineHealth(env),
-      ...(options.openRoutes === undefined ? {} : { openRoutes: options.openRoutes }),
+      openRoutes: options.openRoutes ?? [
+        pageRoutes({ views: PAGE_VIEWS, signIn: onSocket ? 'none' : 'token', readOnly: false }),
+      ],
       ...hostNames(options),
     });
     const url = onSocket ? await listenOnSocket(app, listen.socket) : await listenOnPort(app, listen);

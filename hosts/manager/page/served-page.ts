@@ -15,8 +15,20 @@ export interface PageOffer {
   readonly endpoint?: { readonly view: string; readonly calls: string; readonly mcp: string };
 }
 
+/** Every view of the page, in the order of the navigation. */
+export const PAGE_VIEWS = [
+  'workloads',
+  'browse',
+  'playground',
+  'calls',
+  'endpoint',
+  'clients',
+  'secrets',
+  'skills',
+] as const;
+
 /** A view of the page. */
-export type PageView = 'workloads' | 'browse' | 'playground' | 'calls' | 'endpoint' | 'clients' | 'secrets' | 'skills';
+export type PageView = (typeof PAGE_VIEWS)[number];
 
 /** Answer to a request for a file of the page. */
 export interface PageAnswer {

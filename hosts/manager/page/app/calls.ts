@@ -20,6 +20,7 @@ export const CALLS = {
   listRegistries: ['GET', '/api/v1beta/registry'],
   listRegistryServers: ['GET', '/api/v1beta/registry/{name}/servers'],
   getRegistryServer: ['GET', '/api/v1beta/registry/{name}/servers/{serverName}'],
+  logInAtRegistry: ['POST', '/api/v1beta/registry/auth/login'],
   refreshRegistry: ['POST', '/api/v1beta/registry/{name}/refresh'],
   listClients: ['GET', '/api/v1beta/discovery/clients'],
   registerClient: ['POST', '/api/v1beta/clients'],
@@ -58,7 +59,10 @@ interface Answers {
   listRegistryServers: {
     readonly servers?: readonly shape.RegistryServer[] | null;
     readonly remote_servers?: readonly shape.RegistryServer[] | null;
+    readonly total?: number;
+    readonly notes?: readonly string[];
   };
+  logInAtRegistry: { readonly url?: string };
   getRegistryServer: {
     readonly is_remote?: boolean;
     readonly server?: shape.RegistryServer;
@@ -66,6 +70,7 @@ interface Answers {
   };
   listClients: { readonly clients?: readonly shape.ClientStatus[] | null };
   getSecretProvider: shape.SecretProvider;
+  setUpSecretProvider: { readonly message?: string };
   listSecrets: { readonly keys?: readonly shape.SecretKey[] | null };
   listSkills: { readonly skills?: readonly shape.InstalledSkill[] | null };
   getSkillContent: shape.SkillContent;

@@ -53,11 +53,22 @@ export interface RegistryServer {
   readonly args?: readonly string[];
   readonly env_vars?: readonly EnvVar[];
   readonly headers?: readonly EnvVar[];
-  readonly permissions?: unknown;
+  readonly required_args?: readonly string[];
+  readonly not_used?: readonly string[];
+  readonly permissions?: {
+    readonly network?: {
+      readonly outbound?: {
+        readonly allow_host?: readonly string[];
+        readonly allow_port?: readonly number[];
+        readonly insecure_allow_all?: boolean;
+      };
+    };
+    readonly privileged?: boolean;
+    readonly read?: readonly string[];
+    readonly write?: readonly string[];
+  };
   readonly provenance?: { readonly repository_uri?: string; readonly signer_identity?: string };
   readonly metadata?: { readonly stars?: number; readonly last_updated?: string };
-  readonly runnable?: boolean;
-  readonly reason?: string;
 }
 
 export interface RegistrySummary {

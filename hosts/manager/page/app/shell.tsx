@@ -15,7 +15,7 @@ import { VIEWS } from './views.ts';
 
 /** The whole page: navigation, the open view, messages and long work. */
 export function Shell({ offer }: { readonly offer: Offer }): JSX.Element {
-  const names = offer.views.filter((name) => VIEWS[name] !== undefined);
+  const names = offer.views;
   const { view, parts, query } = route.value;
   const open = names.includes(view) ? view : (names[0] ?? '');
   const main = useRef<HTMLElement>(null);

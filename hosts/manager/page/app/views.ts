@@ -13,4 +13,8 @@ export const VIEWS: Readonly<Record<string, View>> = {
   playground: { title: 'Playground', load: () => import('../views/playground/view.tsx') },
   calls: { title: 'Calls', load: () => import('../views/calls/view.tsx') },
   endpoint: { title: 'Endpoint', load: () => import('../views/endpoint/view.tsx') },
+  browse: { title: 'Browse', load: () => import('../views/browse/view.tsx') },
+  clients: { title: 'Clients', load: () => import('../views/clients/view.tsx') },
+  secrets: { title: 'Secrets', load: () => import('../views/secrets/view.tsx') },
+  skills: { title: 'Skills', load: () => import('../views/skills/view.tsx') },
 };

@@ -144,7 +144,10 @@ interface InputProps extends FieldProps {
 }
 
 function Input({ kind, attributes, schema, root, value, onChange }: InputProps): JSX.Element {
-  if (kind === 'choice') return <Select options={schema.enum ?? []} {...{ attributes, value, onChange }} />;
+  if (kind === 'choice')
+    return (
+      <Select options={(schema.enum ?? []).filter((option) => option !== '')} {...{ attributes, value, onChange }} />
+    );
   if (kind === 'boolean') return <Select options={[true, false]} {...{ attributes, value, onChange }} />;
   if (kind === 'lines') {
     const isNumeric = kindOf(plainSchema(schema.items ?? {}, root), root) === 'number';

@@ -1,14 +1,13 @@
-import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { CALLS, call } from '../../app/calls.ts';
 import { runJob } from '../../app/jobs.ts';
 import { bodySchemaOf, readDescription } from '../../app/openapi.ts';
-import { ApiProblem, sentenceOf } from '../../app/problem.ts';
 import { useResource } from '../../app/resource.ts';
 import { openPlace } from '../../app/router.ts';
 import { notify } from '../../app/toasts.ts';
 import { Form } from '../../widgets/form.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
+import { useSubmit } from '../../widgets/use-submit.ts';
 
 const FIRST = [
   'image',
@@ -33,30 +32,19 @@ export function EditWorkload({ name }: { readonly name: string }): JSX.Element {
     }),
     [name],
   );
-  const problem = useSignal<ApiProblem | undefined>(undefined);
-  const works = useSignal(false);
+  const { works, problem, submit } = useSubmit<Record<string, unknown>>(async (values) => {
+    const { succeeded, detail: failure } = await runJob(`Update ${name}`, 'updateWorkload', {
+      path: { name },
+      body: values,
+    });
+    notify(succeeded ? 'done' : 'failed', succeeded ? `${name} is updated` : failure);
+    openPlace('workloads', [name]);
+  });
   if (loaded.problem.value !== undefined) return <ProblemNote problem={loaded.problem.value} />;
   if (loaded.data.value === undefined) return <p class="muted">Reading the configuration…</p>;
   const { detail, description } = loaded.data.value;
   const schema = bodySchemaOf(description, ...CALLS.updateWorkload);
   const { name: _, ...properties } = schema.properties ?? {};
-
-  const save = async (values: Record<string, unknown>): Promise<void> => {
-    works.value = true;
-    problem.value = undefined;
-    try {
-      const { succeeded, detail: failure } = await runJob(`Update ${name}`, 'updateWorkload', {
-        path: { name },
-        body: values,
-      });
-      notify(succeeded ? 'done' : 'failed', succeeded ? `${name} is updated` : failure);
-      openPlace('workloads', [name]);
-    } catch (error) {
-      problem.value = error instanceof ApiProblem ? error : new ApiProblem(sentenceOf(error), 0, '');
-    } finally {
-      works.value = false;
-    }
-  };
   return (
     <>
       <p class="muted">The workload starts again with what is saved here.</p>
@@ -65,10 +53,10 @@ export function EditWorkload({ name }: { readonly name: string }): JSX.Element {
         root={description}
         initial={detail}
         first={FIRST}
-        submit={works.value ? 'Saving…' : 'Save and restart'}
-        disabled={works.value}
-        problem={problem.value}
-        onSubmit={(values) => void save(values)}
+        submit={works ? 'Saving…' : 'Save and restart'}
+        disabled={works}
+        problem={problem}
+        onSubmit={submit}
         onCancel={() => openPlace('workloads', [name])}
       />
     </>

@@ -1,0 +1,115 @@
+import { useSignal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { call } from '../../app/calls.ts';
+import type { Offer } from '../../app/offer.ts';
+import { useResource } from '../../app/resource.ts';
+import type { ClientStatus } from '../../app/shapes.ts';
+import type { ViewProps } from '../../app/view-props.ts';
+import { act } from '../../widgets/act.ts';
+import { Confirm } from '../../widgets/dialog.tsx';
+import { ProblemNote } from '../../widgets/problem-note.tsx';
+import { StatusMark } from '../../widgets/status-mark.tsx';
+import { RegisterDialog } from './register-dialog.tsx';
+
+/** Editors and other programs that use MCP servers: which are on this machine, and which get the workloads. */
+export function view({ offer }: ViewProps): JSX.Element {
+  const found = useResource((signal) => call('listClients', { signal }), [], ['client', 'group']);
+  const clients = found.data.value?.clients ?? [];
+  const here = clients.filter(({ installed, registered }) => installed || registered);
+  const others = clients.filter((client) => !here.includes(client));
+  return (
+    <>
+      <div class="title">
+        <h1>Clients</h1>
+      </div>
+      <p class="muted">A registered client has the addresses of the running workloads in its configuration.</p>
+      <ProblemNote problem={found.problem.value} />
+      {found.data.value !== undefined && (
+        <>
+          <section aria-label="On this machine">
+            <h2>On this machine</h2>
+            {here.length === 0 ? (
+              <p>No client was found.</p>
+            ) : (
+              <ClientTable clients={here} title="Clients on this machine" offer={offer} />
+            )}
+          </section>
+          <section aria-label="Others">
+            <details>
+              <summary>Other clients that can be registered ({others.length})</summary>
+              <ClientTable clients={others} title="Other clients" offer={offer} />
+            </details>
+          </section>
+        </>
+      )}
+    </>
+  );
+}
+
+interface TableProps {
+  readonly clients: readonly ClientStatus[];
+  readonly title: string;
+  readonly offer: Offer;
+}
+
+function ClientTable({ clients, title, offer }: TableProps): JSX.Element {
+  const asks = useSignal<{ readonly kind: 'register' | 'remove'; readonly name: string } | undefined>(undefined);
+  const close = (): void => {
+    asks.value = undefined;
+  };
+  return (
+    <div class="scroll">
+      <table>
+        <caption class="hidden">{title}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Client</th>
+            <th scope="col">State</th>
+            <th scope="col">Skills</th>
+            <th scope="col">Actions</th>
+          </tr>
+        </thead>
+        <tbody>
+          {clients.map(({ client_type: name, installed, registered, supports_skills: skills }) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <StatusMark status={registered ? 'registered' : installed ? 'found' : 'not found'} />
+              </td>
+              <td>{skills ? 'yes' : 'no'}</td>
+              <td class="actions">
+                {!offer.readOnly && (
+                  <button
+                    type="button"
+                    class={`small ${registered ? '' : 'primary'}`}
+                    onClick={() => {
+                      asks.value = { kind: registered ? 'remove' : 'register', name };
+                    }}
+                  >
+                    {registered ? 'Unregister' : 'Register'}
+                    <span class="hidden"> {name}</span>
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      {asks.value?.kind === 'register' && <RegisterDialog name={asks.value.name} onClose={close} />}
+      {asks.value?.kind === 'remove' && <Unregister name={asks.value.name} onClose={close} />}
+    </div>
+  );
+}
+
+function Unregister({ name, onClose }: { readonly name: string; readonly onClose: () => void }): JSX.Element {
+  return (
+    <Confirm
+      title={`Unregister ${name}?`}
+      action="Unregister"
+      onClose={onClose}
+      onConfirm={() => void act(`${name} is no longer registered`, 'unregisterClient', { path: { name } })}
+    >
+      <p>The entries of workloads are removed from its configuration. Everything else in that file stays.</p>
+    </Confirm>
+  );
+}

@@ -22,7 +22,7 @@ export function Field(props: FieldProps): JSX.Element {
     <>
       {schema.description !== undefined && schema.description !== '' && (
         <p class="about" id={`${id}-about`}>
-          {schema.description}
+          {withCode(schema.description)}
         </p>
       )}
       {fault !== undefined && (
@@ -71,6 +71,12 @@ export function Field(props: FieldProps): JSX.Element {
       <Input {...props} kind={kind} attributes={attributes} />
     </div>
   );
+}
+
+/** A description as a sentence; texts in backquotes are code. */
+function withCode(text: string): ComponentChildren {
+  const parts = (text.charAt(0).toUpperCase() + text.slice(1)).split('`');
+  return parts.map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part));
 }
 
 function RequiredMark(): JSX.Element {

@@ -113,8 +113,20 @@ export function defaultsOf(schema: FormSchema, root: unknown): Record<string, un
 export function titleOf(name: string, schema: FormSchema): string {
   if (schema.title !== undefined && schema.title !== '') return schema.title;
   if (/^[A-Z0-9_]+$/.test(name)) return name;
-  const words = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').replaceAll('_', ' ');
+  const parts = name.replace(/([a-z0-9])([A-Z])/g, '$1 $2').split(/[_ ]/);
+  const words = parts.map((part) => WORDS[part.toLowerCase()] ?? part).join(' ');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
+
+const WORDS: Readonly<Record<string, string>> = {
+  cmd: 'command',
+  env: 'environment',
+  vars: 'variables',
+  oauth: 'OAuth',
+  oidc: 'OIDC',
+  jwks: 'JWKS',
+  url: 'URL',
+  id: 'ID',
+};
 
 const MAX_DEPTH = 20;

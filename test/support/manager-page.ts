@@ -33,7 +33,11 @@ export async function openManagerPage(
   browser: Browser,
   options: BrowserContextOptions = {},
 ): Promise<OpenPage> {
-  const page = await freshPage(browser, { viewport: { width: 1200, height: 800 }, ...options });
+  const page = await freshPage(browser, {
+    viewport: { width: 1200, height: 800 },
+    reducedMotion: 'reduce', // axe would see colours of a dialog that appears
+    ...options,
+  });
   const report: PageReport = { faults: [], foreign: [] };
   page.on('pageerror', (error) => report.faults.push(`error: ${error.message}`));
   page.on('console', (message) => {

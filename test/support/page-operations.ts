@@ -207,14 +207,27 @@ export function pageOperations({ text }: PageTexts): {
         return ok({ name: request.body.name, groups: ['default'] });
       },
     ],
-    unregisterClient: [
-      'DELETE',
-      '/api/v1beta/clients/{name}',
+    unregisterClients: [
+      'POST',
+      '/api/v1beta/clients/unregister',
       (request) => {
-        state.clients.set(request.path.name ?? '', false);
-        request.context.publish({ type: 'client', name: request.path.name ?? '' });
+        for (const name of request.body.names as string[]) state.clients.set(name, false);
+        request.context.publish({ type: 'client', name: '' });
         return { status: 204 };
       },
+    ],
+    previewClients: [
+      'POST',
+      '/api/v1beta/clients/preview',
+      ({ body }) =>
+        ok([
+          {
+            client: (body.names as string[])[0],
+            path: `/home/ann/${text('path')}`,
+            conflicts: [{ name: text('entry'), why: text('why') }],
+            diff: `--- a\n+++ b\n@@ -1 +1 @@\n-{}\n+{ "mcpServers": "${text('diff')}" }`,
+          },
+        ]),
     ],
     getSecretProvider: [
       'GET',

@@ -1,49 +1,7 @@
+import { CALLS, type CallName } from './call-table.ts';
 import { ApiProblem } from './problem.ts';
 import { sendRequest } from './request.ts';
 import type * as shape from './shapes.ts';
-
-/** The operations that the page calls: method and path as the host's OpenAPI document has them. */
-export const CALLS = {
-  listWorkloads: ['GET', '/api/v1beta/workloads'],
-  createWorkload: ['POST', '/api/v1beta/workloads'],
-  getWorkload: ['GET', '/api/v1beta/workloads/{name}'],
-  exportWorkload: ['GET', '/api/v1beta/workloads/{name}/export'],
-  updateWorkload: ['POST', '/api/v1beta/workloads/{name}/edit'],
-  stopWorkload: ['POST', '/api/v1beta/workloads/{name}/stop'],
-  restartWorkload: ['POST', '/api/v1beta/workloads/{name}/restart'],
-  deleteWorkload: ['DELETE', '/api/v1beta/workloads/{name}'],
-  getWorkloadLogs: ['GET', '/api/v1beta/workloads/{name}/logs'],
-  getProxyLogs: ['GET', '/api/v1beta/workloads/{name}/proxy-logs'],
-  checkUpgrades: ['GET', '/api/v1beta/workloads/upgrade-check'],
-  applyUpgrade: ['POST', '/api/v1beta/workloads/{name}/upgrade'],
-  listGroups: ['GET', '/api/v1beta/groups'],
-  listRegistries: ['GET', '/api/v1beta/registry'],
-  listRegistryServers: ['GET', '/api/v1beta/registry/{name}/servers'],
-  getRegistryServer: ['GET', '/api/v1beta/registry/{name}/servers/{serverName}'],
-  logInAtRegistry: ['POST', '/api/v1beta/registry/auth/login'],
-  refreshRegistry: ['POST', '/api/v1beta/registry/{name}/refresh'],
-  listClients: ['GET', '/api/v1beta/discovery/clients'],
-  registerClient: ['POST', '/api/v1beta/clients'],
-  unregisterClient: ['DELETE', '/api/v1beta/clients/{name}'],
-  getSecretProvider: ['GET', '/api/v1beta/secrets/default'],
-  setUpSecretProvider: ['POST', '/api/v1beta/secrets'],
-  listSecrets: ['GET', '/api/v1beta/secrets/default/keys'],
-  createSecret: ['POST', '/api/v1beta/secrets/default/keys'],
-  updateSecret: ['PUT', '/api/v1beta/secrets/default/keys/{key}'],
-  deleteSecret: ['DELETE', '/api/v1beta/secrets/default/keys/{key}'],
-  listSkills: ['GET', '/api/v1beta/skills'],
-  installSkill: ['POST', '/api/v1beta/skills'],
-  uninstallSkill: ['DELETE', '/api/v1beta/skills/{name}'],
-  getSkillContent: ['GET', '/api/v1beta/skills/content'],
-  syncSkills: ['POST', '/api/v1beta/skills/sync'],
-  upgradeSkills: ['POST', '/api/v1beta/skills/upgrade'],
-  listRegistrySkills: ['GET', '/registry/{registryName}/v0.1/x/dev.toolmgr/skills'],
-  getOperation: ['GET', '/api/v1beta/operations/{id}'],
-  cancelOperation: ['POST', '/api/v1beta/operations/{id}/cancel'],
-} as const satisfies Readonly<Record<string, readonly [string, string]>>;
-
-/** Name of an operation that the page calls. */
-export type CallName = keyof typeof CALLS;
 
 /** Bodies of the answers; operations that are not listed have none that the page reads. */
 interface Answers {
@@ -62,13 +20,14 @@ interface Answers {
     readonly total?: number;
     readonly notes?: readonly string[];
   };
-  logInAtRegistry: { readonly url?: string };
+  logInToRegistry: { readonly url?: string };
   getRegistryServer: {
     readonly is_remote?: boolean;
     readonly server?: shape.RegistryServer;
     readonly remote_server?: shape.RegistryServer;
   };
   listClients: { readonly clients?: readonly shape.ClientStatus[] | null };
+  previewClients: readonly shape.ClientChange[];
   getSecretProvider: shape.SecretProvider;
   setUpSecretProvider: { readonly message?: string };
   listSecrets: { readonly keys?: readonly shape.SecretKey[] | null };

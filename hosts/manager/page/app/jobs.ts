@@ -1,5 +1,6 @@
 import { signal } from '@preact/signals';
-import { type CallName, type CallParts, call, started } from './calls.ts';
+import type { CallName } from './call-table.ts';
+import { type CallParts, call, started } from './calls.ts';
 import { onChange } from './events.ts';
 import { sentenceOf } from './problem.ts';
 import type { Operation } from './shapes.ts';

@@ -41,7 +41,7 @@ export function signIn(given: string): void {
 
 /** Forgets a token that the host refused. */
 export function refuseToken(): void {
-  wasRefused.value = token.value !== '';
+  if (token.value !== '') wasRefused.value = true;
   signOut();
 }
 

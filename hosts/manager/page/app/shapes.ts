@@ -88,6 +88,15 @@ export interface ClientStatus {
   readonly supports_plugins?: boolean;
 }
 
+/** What a registration would write into the file of a client. */
+export interface ClientChange {
+  readonly client: string;
+  readonly path: string;
+  readonly conflicts?: readonly { readonly name: string; readonly why: string }[];
+  /** Unified; empty when nothing changes. */
+  readonly diff?: string;
+}
+
 export interface SecretProvider {
   readonly name?: string;
   readonly provider_type?: string;

@@ -13,8 +13,14 @@ import { Toasts } from './toasts-panel.tsx';
 import type { ViewProps } from './view-props.ts';
 import { VIEWS } from './views.ts';
 
-/** The whole page: navigation, the open view, messages and long work. */
+/** The whole page: the views, or the sign-in before them. */
 export function Shell({ offer }: { readonly offer: Offer }): JSX.Element {
+  const isSignedIn = offer.signIn === 'none' || (token.value !== '' && !needsSignIn.value);
+  return isSignedIn ? <Views offer={offer} /> : <SignIn />;
+}
+
+/** Navigation, the open view, messages and long work. */
+function Views({ offer }: { readonly offer: Offer }): JSX.Element {
   const names = offer.views;
   const { view, parts, query } = route.value;
   const open = names.includes(view) ? view : (names[0] ?? '');
@@ -29,7 +35,6 @@ export function Shell({ offer }: { readonly offer: Offer }): JSX.Element {
     isFirst.current = false;
   }, [place]);
 
-  if (needsSignIn.value || (offer.signIn === 'token' && token.value === '')) return <SignIn />;
   return (
     <div class="shell">
       <button type="button" class="skip" onClick={() => main.current?.focus()}>

@@ -1,4 +1,5 @@
-import { type CallName, type CallParts, call } from '../app/calls.ts';
+import type { CallName } from '../app/call-table.ts';
+import { type CallParts, call } from '../app/calls.ts';
 import { sentenceOf } from '../app/problem.ts';
 import { notify } from '../app/toasts.ts';
 

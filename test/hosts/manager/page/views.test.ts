@@ -41,7 +41,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     const other = await browser.newContext();
     const page = await other.newPage();
     await page.goto(`${manager.url}/#code=wrong`);
-    await page.getByRole('alert').getByText('was used already').waitFor();
+    await page.getByText('was used already').waitFor();
     await page.getByLabel('Token').fill('nonsense');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
@@ -95,7 +95,9 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
         await page.waitForTimeout(150);
         await picture(`${name}-${size}-${colorScheme}`);
         expect(await axeFindings(page), `${name} ${size} ${colorScheme}`).toEqual([]);
-        const overflow = await page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+        const overflow = await page.evaluate<number>(
+          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+        );
         expect(overflow, `${name} ${size} is wider than the window`).toBeLessThanOrEqual(0);
       }
     }
@@ -185,6 +187,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     await page.getByRole('button', { name: 'Register cursor' }).click();
     await page.getByRole('dialog').getByLabel('work').check();
     expect(await axeFindings(page)).toEqual([]);
+    await page.getByRole('dialog').getByText('/home/ann/path').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Register' }).click();
     await page.getByRole('button', { name: 'Unregister cursor' }).waitFor();
     expect(state.bodies.findLast(({ id }) => id === 'registerClient')?.body).toEqual({
@@ -196,10 +199,10 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     await page.getByRole('button', { name: 'Add a secret' }).click();
     await page.getByLabel('Name').fill('db');
     await page.getByLabel('Value').fill('first');
-    await page.getByRole('button', { name: 'Store' }).click();
+    await page.getByRole('button', { name: 'Store', exact: true }).click();
     await page.getByRole('button', { name: 'Rotate db' }).click();
     await page.getByLabel('New value').fill('second');
-    await page.getByRole('button', { name: 'Store' }).click();
+    await page.getByRole('button', { name: 'Store', exact: true }).click();
     await expect.poll(() => state.secrets.get('db')).toBe('second');
     expect(await page.content()).not.toContain('second');
     await page.getByRole('button', { name: 'Delete db' }).click();

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { CALLS } from '../../app/calls.ts';
+import { CALLS } from '../../app/call-table.ts';
 import { runJob } from '../../app/jobs.ts';
 import { bodySchemaOf, readDescription } from '../../app/openapi.ts';
 import { useResource } from '../../app/resource.ts';

@@ -19,7 +19,7 @@ export function RegistryProblem({ problem, retry }: RegistryProblemProps): JSX.E
   const logIn = async (): Promise<void> => {
     works.value = true;
     try {
-      const { url } = await call('logInAtRegistry', { body: { skip_browser: true } });
+      const { url } = await call('logInToRegistry', { body: { skip_browser: true } });
       link.value = safeUrl(url);
       if (link.value === undefined) retry();
     } catch (error) {

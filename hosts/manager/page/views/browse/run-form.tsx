@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import { CALLS, call } from '../../app/calls.ts';
+import { CALLS } from '../../app/call-table.ts';
+import { call } from '../../app/calls.ts';
 import { runJob } from '../../app/jobs.ts';
 import { bodySchemaOf, type Description, readDescription } from '../../app/openapi.ts';
 import { ApiProblem } from '../../app/problem.ts';

@@ -5,8 +5,6 @@ import type { Offer } from '../../app/offer.ts';
 import { useResource } from '../../app/resource.ts';
 import type { ClientStatus } from '../../app/shapes.ts';
 import type { ViewProps } from '../../app/view-props.ts';
-import { act } from '../../widgets/act.ts';
-import { Confirm } from '../../widgets/dialog.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { RegisterDialog } from './register-dialog.tsx';
@@ -53,7 +51,7 @@ interface TableProps {
 }
 
 function ClientTable({ clients, title, offer }: TableProps): JSX.Element {
-  const asks = useSignal<{ readonly kind: 'register' | 'remove'; readonly name: string } | undefined>(undefined);
+  const asks = useSignal<{ readonly action: 'register' | 'unregister'; readonly name: string } | undefined>(undefined);
   const close = (): void => {
     asks.value = undefined;
   };
@@ -83,7 +81,7 @@ function ClientTable({ clients, title, offer }: TableProps): JSX.Element {
                     type="button"
                     class={`small ${registered ? '' : 'primary'}`}
                     onClick={() => {
-                      asks.value = { kind: registered ? 'remove' : 'register', name };
+                      asks.value = { action: registered ? 'unregister' : 'register', name };
                     }}
                   >
                     {registered ? 'Unregister' : 'Register'}
@@ -95,21 +93,7 @@ function ClientTable({ clients, title, offer }: TableProps): JSX.Element {
           ))}
         </tbody>
       </table>
-      {asks.value?.kind === 'register' && <RegisterDialog name={asks.value.name} onClose={close} />}
-      {asks.value?.kind === 'remove' && <Unregister name={asks.value.name} onClose={close} />}
+      {asks.value !== undefined && <RegisterDialog {...asks.value} onClose={close} />}
     </div>
-  );
-}
-
-function Unregister({ name, onClose }: { readonly name: string; readonly onClose: () => void }): JSX.Element {
-  return (
-    <Confirm
-      title={`Unregister ${name}?`}
-      action="Unregister"
-      onClose={onClose}
-      onConfirm={() => void act(`${name} is no longer registered`, 'unregisterClient', { path: { name } })}
-    >
-      <p>The entries of workloads are removed from its configuration. Everything else in that file stays.</p>
-    </Confirm>
   );
 }

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { CALLS, call } from '../../app/calls.ts';
+import { CALLS } from '../../app/call-table.ts';
+import { call } from '../../app/calls.ts';
 import { bodySchemaOf, readDescription } from '../../app/openapi.ts';
 import { useResource } from '../../app/resource.ts';
 import { notify } from '../../app/toasts.ts';

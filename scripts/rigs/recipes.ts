@@ -108,6 +108,11 @@ export const RECIPES = {
     needs: ['python3'],
     build: async (from, into) => void (await buildVenv(from, into)),
   },
+  schemathesis: {
+    what: 'schemathesis, which tests an HTTP API against its OpenAPI document',
+    needs: ['python3'],
+    build: async (from, into) => void (await buildVenv(from, into)),
+  },
   keycloak: {
     what: 'Keycloak, an identity provider',
     needs: ['java', 'mvn', 'python3'],
@@ -123,7 +128,7 @@ export const RIG_NAMES = Object.keys(RECIPES) as readonly RigName[];
 /** Name of a rig that is an MCP server. */
 export type ServerRig = Exclude<RigName, (typeof OTHERS)[number]>;
 
-const OTHERS = ['keycloak', 'moto', 'kube', 'kwok', 'helm', 'coredns', 'mcp-registry'] as const;
+const OTHERS = ['keycloak', 'moto', 'schemathesis', 'kube', 'kwok', 'helm', 'coredns', 'mcp-registry'] as const;
 
 export const SERVER_RIGS: readonly ServerRig[] = RIG_NAMES.filter(isServer);
 

@@ -5,13 +5,19 @@ import { atomicWrite } from '../../workloads/state/atomic-write.ts';
 import { workloadName } from '../../workloads/state/workload-name.ts';
 import { CLIENT_TYPES, type ClientType, isClientType } from '../table/client-table.ts';
 
+/** A text that is not a URL is refused by another check. */
+function hasNoPassword(text: string): boolean {
+  const url = URL.parse(text);
+  return url === null || (url.username === '' && url.password === '');
+}
+
 /** One entry instead of one for each workload, e.g. the MCP endpoint of a group. */
 export const endpointEntry = z.strictObject({
   name: workloadName.default('toolmgr').describe('name of the entry'),
   url: z
     .url({ protocol: /^https?$/ })
     .max(2048)
-    .refine((url) => new URL(url).username === '' && new URL(url).password === '', 'expected a URL without a password')
+    .refine(hasNoPassword, 'expected a URL without a password')
     .describe('MCP endpoint, e.g. of a group: http://127.0.0.1:8080/mcp/groups/default'),
   transport: z.enum(['streamable-http', 'sse']).default('streamable-http'),
   headers: z

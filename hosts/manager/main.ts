@@ -32,6 +32,9 @@ export function addServeCommand(program: Command): void {
     .option('--oidc-insecure-allow-http', 'allow http URLs of the issuer, for development')
     .option('--jwks-allow-private-ip', 'allow private addresses of the issuer')
     .option('--debug', 'log more')
+    .option('--install', 'start it now and at each login, with these options: systemd user unit, or launchd agent')
+    .option('--uninstall', 'remove what --install has written; workloads run on')
+    .option('--status', 'show whether it is installed and runs; exit code 1 when no manager runs')
     .addHelpText(
       'after',
       `
@@ -40,9 +43,15 @@ The token of local callers is in server/token of the state folder. On a unix soc
 Examples:
   toolmgr serve
   toolmgr serve --open
+  toolmgr serve --install
   toolmgr serve --socket ~/.local/state/toolmgr/server/api.sock`,
     )
-    .action(async (options) => (await import('./serve.ts')).serve(options));
+    .action(async (options, command: Command) => {
+      if (options.install || options.uninstall || options.status) {
+        return (await import('./install/commands.ts')).installCommand(command);
+      }
+      return (await import('./serve.ts')).serve(options);
+    });
 }
 
 function listFrom(text: string): readonly string[] {

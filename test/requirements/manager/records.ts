@@ -70,7 +70,6 @@ export const records = [
   },
   {
     source: 'manager spec §2 skills',
-    deferred: 'comes with the manager API',
     says: {
       'manager.skill-metadata.fields':
         'SkillMetadata holds the strings author, description, name and version, and tags as string[]',
@@ -85,9 +84,6 @@ export const records = [
       'manager.installed-skill.metadata': 'InstalledSkill.metadata is a SkillMetadata',
       'manager.installed-skill.scope': 'InstalledSkill.scope is user or project',
       'manager.installed-skill.status': 'InstalledSkill.status is a string such as installed',
-      'manager.skill-content.body': 'SkillContent.body is the body of SKILL.md',
-      'manager.skill-content.files': 'SkillContent.files lists objects of path as a string and size as an integer',
-      'manager.skill-content.strings': 'SkillContent has the strings description, license, name and version',
       'manager.sync-result.lists':
         'SyncResult has the string[] fields already_current, drifted, installed, missing, never_managed, pruned and removed_from_lock',
       'manager.sync-result.failed': 'SyncResult.failed lists objects of error, name and reason',
@@ -95,6 +91,15 @@ export const records = [
       'manager.upgrade-outcome.strings':
         'UpgradeOutcome has the strings error, name, new_digest, new_resolved_reference, old_digest, reason and status',
       'manager.upgrade-outcome.status': 'UpgradeOutcome.status is a string such as upgraded',
+    },
+  },
+  {
+    source: 'manager spec §2 skills',
+    deferred: 'comes with the manager API',
+    says: {
+      'manager.skill-content.body': 'SkillContent.body is the body of SKILL.md',
+      'manager.skill-content.files': 'SkillContent.files lists objects of path as a string and size as an integer',
+      'manager.skill-content.strings': 'SkillContent has the strings description, license, name and version',
       'manager.validation-result.fields':
         'ValidationResult holds errors as string[], valid as a boolean and warnings as string[]',
     },

@@ -4,18 +4,7 @@ import type { Section } from '../section.ts';
 export const skillsAndWorkloads = [
   {
     source: 'manager spec §4 skills',
-    deferred: 'comes with the manager API',
     says: {
-      'manager.skills.content-200': 'getting skill content answers 200 with a SkillContent and installs nothing',
-      'manager.skills.content-ref': 'getting skill content needs the query parameter ref',
-      'manager.skills.content-ref-forms': 'ref accepts OCI references, git references and local build tags',
-      'manager.skills.content-400': 'getting skill content can answer 400',
-      'manager.skills.content-401': 'getting skill content can answer 401',
-      'manager.skills.content-404': 'getting skill content can answer 404',
-      'manager.skills.content-429': 'getting skill content can answer 429',
-      'manager.skills.content-500': 'getting skill content can answer 500',
-      'manager.skills.content-502': 'getting skill content can answer 502',
-      'manager.skills.content-504': 'getting skill content can answer 504',
       'manager.skills.details-200': 'getting skill details by name answers 200 with installed_skill and metadata',
       'manager.skills.details-query': 'getting skill details takes scope (user or project) and project_root',
       'manager.skills.details-400': 'getting skill details can answer 400',
@@ -40,6 +29,22 @@ export const skillsAndWorkloads = [
       'manager.skills.upgrade-re-resolves':
         'upgrading project skills resolves the lock entries again and installs newer content where there is any',
       'manager.skills.upgrade-errors': 'upgrading project skills can answer 400, 403, 404, 500 and 501',
+    },
+  },
+  {
+    source: 'manager spec §4 skills',
+    deferred: 'comes with the manager API',
+    says: {
+      'manager.skills.content-200': 'getting skill content answers 200 with a SkillContent and installs nothing',
+      'manager.skills.content-ref': 'getting skill content needs the query parameter ref',
+      'manager.skills.content-ref-forms': 'ref accepts OCI references, git references and local build tags',
+      'manager.skills.content-400': 'getting skill content can answer 400',
+      'manager.skills.content-401': 'getting skill content can answer 401',
+      'manager.skills.content-404': 'getting skill content can answer 404',
+      'manager.skills.content-429': 'getting skill content can answer 429',
+      'manager.skills.content-500': 'getting skill content can answer 500',
+      'manager.skills.content-502': 'getting skill content can answer 502',
+      'manager.skills.content-504': 'getting skill content can answer 504',
       'manager.skills.validate-200': 'validating a skill answers 200 with a ValidationResult',
       'manager.skills.validate-errors': 'validating a skill can answer 400 and 500',
     },

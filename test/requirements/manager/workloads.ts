@@ -89,6 +89,11 @@ export const workloads = [
     source: 'manager spec §3 states and transitions',
     says: {
       'manager.state.upgrade-check-up-to-date': 'up-to-date is a value of the upgrade check status',
+      'manager.state.skill-installed': 'installed is a value of the InstalledSkill status',
+      'manager.state.skill-scopes': 'user and project are the two values of the InstalledSkill scope',
+      'manager.state.upgrade-outcome-upgraded': 'upgraded is a value of the UpgradeOutcome status',
+      'manager.state.failure-registry-unreachable':
+        'registry-unreachable is a value of the sync and upgrade failure reason',
     },
   },
   {
@@ -96,11 +101,6 @@ export const workloads = [
     deferred: 'comes with the manager API',
     says: {
       'manager.state.workload-running': 'running is a value of the workload status',
-      'manager.state.skill-installed': 'installed is a value of the InstalledSkill status',
-      'manager.state.skill-scopes': 'user and project are the two values of the InstalledSkill scope',
-      'manager.state.upgrade-outcome-upgraded': 'upgraded is a value of the UpgradeOutcome status',
-      'manager.state.failure-registry-unreachable':
-        'registry-unreachable is a value of the sync and upgrade failure reason',
       'manager.state.stopped-workloads-exist': 'stopped workloads exist and are listed only with the all query flag',
     },
   },

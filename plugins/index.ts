@@ -176,7 +176,13 @@ export { type IssuerAddress, issuerAddressProblem } from './shared/issuer-addres
 export { readOptionalSecretFrom, readSecretFrom } from './shared/read-secret.ts';
 export { isSecretName, redactedText } from './shared/redact.ts';
 export { notPublic as notPublicAddress } from './shared/safe-http/public-address.ts';
-export { SECRET_NAME, secretNameProblem, VARIABLE_REFERENCE } from './shared/secret-name.ts';
+export {
+  SECRET_KEY,
+  SECRET_NAME,
+  secretKeyProblem,
+  secretNameProblem,
+  VARIABLE_REFERENCE,
+} from './shared/secret-name.ts';
 export { commandFromScheme } from './workloads/process/command-from-scheme.ts';
 export { type FoundProgram, findProgram } from './workloads/process/find-program.ts';
 export type { SchemeCommand, SchemeOutcome } from './workloads/process/scheme-outcome.ts';

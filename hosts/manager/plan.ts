@@ -14,6 +14,7 @@ import { clientPlaces } from '../shared/clients/client-places.ts';
 import type { Endpoints } from './endpoints/endpoints.ts';
 import { endpointOperations } from './endpoints/operations.ts';
 import { groupOperations } from './groups/operations.ts';
+import { secretOperations } from './secrets/operations.ts';
 import { upgradeOperations } from './upgrades/operations.ts';
 import { upgradeDeps } from './upgrades/upgrade-deps.ts';
 import { versionOperation } from './version-operation.ts';
@@ -45,6 +46,7 @@ export function managerOperations(parts: ManagerParts): readonly Operation[] {
     versionOperation(parts.version),
     ...workloads(parts),
     ...clientOperations(clientPlaces(parts.state, parts.env)),
+    ...secretOperations(parts.env),
     ...registries(),
     ...upgradeOperations(upgradeDeps(parts.state)),
     ...skills(parts),

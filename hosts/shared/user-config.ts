@@ -5,6 +5,7 @@ import { explainCause, explainIssues } from '@toolmgr/core';
 import { atomicWrite, stateDir, withLock } from '@toolmgr/plugins/workloads/state';
 import { Document, isMap, parseDocument } from 'yaml';
 import { z } from 'zod';
+import { PROVIDERS } from './secrets/providers.ts';
 import { UsageError } from './usage-error.ts';
 
 const text = z.string().min(1);
@@ -60,7 +61,7 @@ const userConfig = z.strictObject({
   /** Where `--secret` looks. */
   secrets: z
     .strictObject({
-      provider_type: z.enum(['encrypted', 'environment']).optional(),
+      provider_type: z.enum(PROVIDERS).optional(),
       setup_completed: z.boolean().optional(),
     })
     .optional(),

@@ -7,7 +7,7 @@ import {
   secretsPath,
 } from '@toolmgr/plugins/secrets/encrypted';
 import { ask } from '../../shared/secrets/ask.ts';
-import { openEncrypted } from '../../shared/secrets/user-secrets.ts';
+import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
 import { stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 

@@ -11,9 +11,10 @@ import {
   RANDOM_PASSWORD_COST,
   secretsPath,
 } from '@toolmgr/plugins/secrets/encrypted';
+import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
 import { writeProvider } from '../../shared/secrets/provider.ts';
 import type { SecretsProvider } from '../../shared/secrets/providers.ts';
-import { openEncrypted, SECRET_VARIABLE_PREFIX } from '../../shared/secrets/user-secrets.ts';
+import { SECRET_VARIABLE_PREFIX } from '../../shared/secrets/secret-store.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { passwordOfEnvironment, readNewPassword } from './new-password.ts';

@@ -1,7 +1,7 @@
 import { headerOf, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
 import { chooseProvider, PROVIDER_VARIABLE, writeProvider } from '../../shared/secrets/provider.ts';
 import { PROVIDERS } from '../../shared/secrets/providers.ts';
-import { SECRET_VARIABLE_PREFIX } from '../../shared/secrets/user-secrets.ts';
+import { SECRET_VARIABLE_PREFIX } from '../../shared/secrets/secret-store.ts';
 import { stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { userConfigPath } from '../../shared/user-config.ts';

@@ -1,8 +1,10 @@
 import { type EncryptedFile, isAskable, MAX_SECRET_BYTES, secretNameProblem } from '@toolmgr/plugins/secrets/encrypted';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { ask } from '../../shared/secrets/ask.ts';
+import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
 import { chooseProvider, PROVIDER_VARIABLE } from '../../shared/secrets/provider.ts';
-import { openEncrypted, openUserSecrets, SECRET_VARIABLE_PREFIX } from '../../shared/secrets/user-secrets.ts';
+import { SECRET_VARIABLE_PREFIX } from '../../shared/secrets/secret-store.ts';
+import { openUserSecrets } from '../../shared/secrets/user-secrets.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { readAll } from './read-all.ts';

@@ -1,4 +1,4 @@
-import { SECRET_NAME } from '@toolmgr/plugins';
+import { SECRET_KEY } from '@toolmgr/plugins';
 import { groupName, permissionProfile, resourceProblem, workloadName } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
 import { forwardedName, forwardedValue } from './forwarded-header.ts';
@@ -11,7 +11,7 @@ const textMap = z.record(z.string().min(1).max(256), z.string().max(65_536));
 const port = z.int().min(0).max(65_535);
 
 /** A name of a stored secret, as a text. */
-const secretName = z.union([z.literal(''), z.string().regex(SECRET_NAME)], {
+const secretName = z.union([z.literal(''), z.string().regex(SECRET_KEY)], {
   error: 'expected the name of a stored secret: a secret itself is not accepted here',
 });
 
@@ -88,7 +88,7 @@ export const workloadMembers = {
     .strictObject({
       add_plaintext_headers: z.record(forwardedName, forwardedValue).optional().describe('headers with their values'),
       add_headers_from_secret: z
-        .record(forwardedName, z.string().regex(SECRET_NAME, 'expected the name of a stored secret'))
+        .record(forwardedName, z.string().regex(SECRET_KEY, 'expected the name of a stored secret'))
         .optional()
         .describe('headers with names of stored secrets'),
     })

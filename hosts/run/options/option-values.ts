@@ -1,4 +1,4 @@
-import { durationMs, secretNameProblem, VARIABLE_REFERENCE } from '@toolmgr/plugins';
+import { durationMs, secretKeyProblem, VARIABLE_REFERENCE } from '@toolmgr/plugins';
 import { endpointPrefix } from '@toolmgr/plugins/workloads/state';
 import { InvalidArgumentError } from 'commander';
 
@@ -83,7 +83,7 @@ export function readSecretReference(text: string, before: unknown): string[] {
 /** `Header=SECRET`, repeated: one record. */
 export function readSecretHeader(text: string, before: unknown): Record<string, string> {
   const read = readPair(text, before);
-  if (Object.values(read).every((name) => secretNameProblem(name) === undefined)) return read;
+  if (Object.values(read).every((name) => secretKeyProblem(name) === undefined)) return read;
   throw new InvalidArgumentError('expected NAME=SECRET: the name of a header and of a secret, no value');
 }
 

@@ -1,7 +1,7 @@
 import { type EncryptedFile, type FileKey, headerOf, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
 import { type SystemSecrets, useSystemSecrets } from '@toolmgr/plugins/workloads/state';
+import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
 import { chooseProvider } from '../../shared/secrets/provider.ts';
-import { openEncrypted } from '../../shared/secrets/user-secrets.ts';
 
 let opened: EncryptedFile | undefined;
 

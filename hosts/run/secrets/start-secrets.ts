@@ -1,5 +1,5 @@
 import { readOptionalSecretFrom } from '@toolmgr/plugins';
-import { type FileKey, secretNameProblem } from '@toolmgr/plugins/secrets/encrypted';
+import { type FileKey, secretKeyProblem } from '@toolmgr/plugins/secrets/encrypted';
 import { encryptedPlace, type RunConfig, readWorkloadSecrets } from '@toolmgr/plugins/workloads/state';
 import { chooseProvider } from '../../shared/secrets/provider.ts';
 import { openUserSecrets } from '../../shared/secrets/user-secrets.ts';
@@ -63,7 +63,7 @@ function missingOwn(config: RunConfig, own: Readonly<Record<string, string>>): r
 
 /** A secret of the user by its name; `undefined` when there is none, or it cannot be a name. */
 export async function findUserSecret(name: string): Promise<string | undefined> {
-  if (secretNameProblem(name) !== undefined) return undefined;
+  if (secretKeyProblem(name) !== undefined) return undefined;
   const source = await openUserSecrets({ file: encryptedOfProcess() });
   return (await readOptionalSecretFrom(source, name))?.reveal();
 }

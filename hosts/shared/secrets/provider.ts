@@ -34,5 +34,5 @@ export async function writeProvider(provider: SecretsProvider, env: Environment 
 function providerFrom(given: string): SecretsProvider {
   const found = PROVIDERS.find((provider) => provider === given);
   if (found !== undefined) return found;
-  throw new UsageError(`${PROVIDER_VARIABLE}: expected ${PROVIDERS.join(' or ')}`);
+  throw new UsageError(`${PROVIDER_VARIABLE}: expected ${PROVIDERS.join(', ')}`);
 }

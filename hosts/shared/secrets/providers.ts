@@ -1,5 +1,8 @@
-/** Where the secrets of a user are: an encrypted file, or variables `TOOLMGR_SECRET_NAME`. */
-export type SecretsProvider = 'encrypted' | 'environment';
+/** All providers, for messages and help. `keyring` is ours, the others are those of the contract. */
+export const PROVIDERS = ['encrypted', '1password', 'environment', 'keyring'] as const;
 
-/** All providers, for messages and help. */
-export const PROVIDERS: readonly SecretsProvider[] = ['encrypted', 'environment'];
+/**
+ * Where the secrets of a user are: an encrypted file, items of 1Password, variables `TOOLMGR_SECRET_NAME`, or the keyring of the
+ * operating system.
+ */
+export type SecretsProvider = (typeof PROVIDERS)[number];

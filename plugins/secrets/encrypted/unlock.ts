@@ -1,6 +1,7 @@
 import { GatewayFault } from '@toolmgr/core';
+import { KeyringError, osKeyring } from '../../shared/keyring/os-keyring.ts';
 import { type FileHeader, keyFrom } from './file-header.ts';
-import { KeyringError, osKeyring } from './keyring.ts';
+import { keptPasswords } from './kept-password.ts';
 import type { FileKey } from './sealed-text.ts';
 
 /** Variable with the password of the encrypted secrets. */
@@ -19,8 +20,8 @@ export interface Unlocking {
 }
 
 /**
- * Makes the function that finds the key of a file: a known key, the variable {@link PASSWORD_VARIABLE}, the keyring, then
- * the user. Keys are kept in memory, because deriving one takes long.
+ * Makes the function that finds the key of a file: a known key, the variable {@link PASSWORD_VARIABLE}, the keyring, the
+ * password file, then the user. Keys are kept in memory, because deriving one takes long.
  *
  * It throws GatewayFault SECRETS_UNAVAILABLE when no password opens the file; the message says what to do.
  */
@@ -40,7 +41,7 @@ export function unlocker(from: Unlocking): (header: FileHeader, line: string) =>
 async function findKey({ path, env, ask, withoutKeyring }: Unlocking, header: FileHeader): Promise<Buffer> {
   const given = env[PASSWORD_VARIABLE];
   if (given) return (await keyFrom(given, header)) ?? refuse(path, `the password in ${PASSWORD_VARIABLE} is wrong`);
-  const kept = withoutKeyring ? 'it is not used here' : await keyOfKeyring(header);
+  const kept = withoutKeyring ? 'it is not used here' : await keyOfKept(path, header);
   if (typeof kept !== 'string') return kept;
   if (ask === undefined) {
     const advice = `set ${PASSWORD_VARIABLE}, or run the command on a terminal, which asks for the password`;
@@ -53,16 +54,24 @@ async function findKey({ path, env, ask, withoutKeyring }: Unlocking, header: Fi
   return refuse(path, 'the password is wrong');
 }
 
-/** The key, or why the keyring has none. */
-async function keyOfKeyring(header: FileHeader): Promise<Buffer | string> {
-  try {
-    const password = await osKeyring(header.id).read();
-    if (password === undefined) return 'it has no password for this file';
-    return (await keyFrom(password, header)) ?? 'its password is wrong (toolmgr secret reset-keyring)';
-  } catch (cause) {
-    if (cause instanceof KeyringError) return 'it is not available';
-    throw cause;
+/** The key of a kept password, or why there is none. */
+async function keyOfKept(path: string, header: FileHeader): Promise<Buffer | string> {
+  const passwords = await keptPasswords(path, header.id);
+  for (const password of passwords) {
+    const key = await keyFrom(password, header);
+    if (key !== undefined) return key;
   }
+  if (passwords.length > 0) return 'its password is wrong (toolmgr secret reset-keyring)';
+  const isThere = await osKeyring(header.id)
+    .read()
+    .then(() => true)
+    .catch(ofKeyringOnly);
+  return isThere ? 'it has no password for this file' : 'it is not available';
+}
+
+function ofKeyringOnly(cause: unknown): false {
+  if (cause instanceof KeyringError) return false;
+  throw cause;
 }
 
 function refuse(path: string, why: string): never {

@@ -196,7 +196,7 @@ describe('toolmgr secret', () => {
         failed(/there is no secret B: the provider is environment, and the variable TOOLMGR_SECRET_B is not set/),
       );
       expect(await secret(['get', 'A'], undefined, { TOOLMGR_SECRETS_PROVIDER: 'vault' })).toMatchObject(
-        failed(/TOOLMGR_SECRETS_PROVIDER: expected encrypted or environment/),
+        failed(/TOOLMGR_SECRETS_PROVIDER: expected encrypted, 1password, environment, keyring/),
       );
     },
     LONG,

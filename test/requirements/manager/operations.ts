@@ -84,7 +84,6 @@ export const operations = [
   },
   {
     source: 'manager spec §4 secrets',
-    deferred: 'comes with the manager API',
     says: {
       'manager.secrets.default-provider': 'creating and updating a secret act on the default provider',
       'manager.secrets.encrypted-only': 'creating and updating a secret apply to the encrypted provider only',

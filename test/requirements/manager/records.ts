@@ -62,7 +62,6 @@ export const records = [
   },
   {
     source: 'manager spec §2 secret results',
-    deferred: 'comes with the manager API',
     says: {
       'manager.secret-result.fields': 'SecretResult holds the strings key and message',
       'manager.provider-setup-result.fields': 'ProviderSetupResult holds the strings message and provider_type',

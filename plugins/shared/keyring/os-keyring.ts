@@ -11,15 +11,20 @@ export interface Keyring {
 /** The keyring is missing, locked or does not answer. */
 export class KeyringError extends Error {}
 
+/** The password of the encrypted file with this id, see {@link keyringEntry}. */
+export function osKeyring(id: string): Keyring {
+  return keyringEntry(`secrets ${id}`);
+}
+
 /**
- * The password of the file with this id: in the login keyring of macOS, the Windows Credential Manager, or on Linux the
+ * One entry of toolmgr: in the login keyring of macOS, the Windows Credential Manager, or on Linux the
  * Secret Service. The kernel keyring of Linux is not used, because it is empty after a restart.
  */
-export function osKeyring(id: string): Keyring {
+export function keyringEntry(account: string): Keyring {
   const use = async <T>(act: (entry: Entry, signal: AbortSignal) => Promise<T>): Promise<T> => {
     try {
       const { AsyncEntry } = await import('@napi-rs/keyring');
-      const entry = new AsyncEntry(SERVICE, `secrets ${id}`, { linux: { store: 'secret-service' } });
+      const entry = new AsyncEntry(SERVICE, account, { linux: { store: 'secret-service' } });
       // a keyring may ask the user to unlock it
       return await within(KEYRING_MS, (signal) => act(entry, signal));
     } catch (cause) {

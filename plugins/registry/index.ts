@@ -34,7 +34,6 @@ export {
 } from './registries.ts';
 export type { LeftOut, Registry, RegistryEntry } from './registry-data.ts';
 export type { PendingSignIn, RegistryDeps, RegistrySettingsStore, RegistrySignIn } from './registry-deps.ts';
-export { type FoundSkill, skillLookup } from './skill-lookup.ts';
 export { NeedsSignIn, type SourceProblem } from './source-problem.ts';
 export {
   describeSource,

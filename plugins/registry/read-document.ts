@@ -133,12 +133,21 @@ function versionOf(listed: ServerListed | { readonly reason: string }, isOlder: 
 function remotesProblem({ record }: ServerListed, rules: DocumentRules): string | undefined {
   const { allowPrivateAddresses = false } = rules;
   for (const { url } of record.remotes ?? []) {
-    const host = url.replace(/\{[^{}]*\}/g, 'x');
-    const problem = remoteUrlProblem(host, { allowHttp: allowPrivateAddresses, allowPrivateAddresses });
-    if (problem !== undefined) return problem;
+    for (const filled of filledUrls(url)) {
+      const problem = remoteUrlProblem(filled, { allowHttp: allowPrivateAddresses, allowPrivateAddresses });
+      if (problem !== undefined) return problem;
+    }
   }
   return undefined;
 }
+
+/** A template of a URL with texts and numbers in its places. A host that is one variable can be any. */
+function filledUrls(url: string): readonly string[] {
+  const withText = url.replace(TEMPLATE, 'x');
+  return /^https?:\/\/\{[^{}]*\}(?:[/:?#]|$)/i.test(url) ? [withText] : [withText, url.replace(TEMPLATE, '1')];
+}
+
+const TEMPLATE = /\{[^{}]*\}/g;
 
 function skillsOf(document: Readonly<Record<string, unknown>>, found: EntryCollection): readonly SkillRecord[] {
   const given = isObject(document.data) ? document.data.skills : document.skills;

@@ -119,9 +119,8 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
       version,
       nonce,
       health: engineHealth(env),
-      openRoutes: options.openRoutes ?? [
-        pageRoutes({ views: PAGE_VIEWS, signIn: onSocket ? 'none' : 'token', readOnly: false }),
-      ],
+      openRoutes:
+        options.openRoutes ?? (onSocket ? [] : [pageRoutes({ views: PAGE_VIEWS, signIn: 'token', readOnly: false })]),
       ...hostNames(options),
     });
     const url = onSocket ? await listenOnSocket(app, listen.socket) : await listenOnPort(app, listen);

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { CALLS } from '../../app/call-table.ts';
+import { readGroups, withGroups } from '../../app/groups.ts';
 import { runJob } from '../../app/jobs.ts';
 import { bodySchemaOf, readDescription } from '../../app/openapi.ts';
 import { useResource } from '../../app/resource.ts';
@@ -13,7 +14,11 @@ const FIRST = ['name', 'image', 'url', 'cmd_arguments', 'env_vars', 'secrets', '
 
 /** Runs an image, a package or a remote server that the registry does not have. */
 export function CustomRun(): JSX.Element {
-  const loaded = useResource((signal) => readDescription(signal), []);
+  const loaded = useResource(
+    async (signal) => ({ description: await readDescription(signal), groups: await readGroups(signal) }),
+    [],
+    ['group'],
+  );
   const { works, problem, submit } = useSubmit<Record<string, unknown>>(async (values) => {
     const name = String(values.name);
     const { succeeded, detail } = await runJob(`Start ${name}`, 'createWorkload', { body: values });
@@ -31,8 +36,11 @@ export function CustomRun(): JSX.Element {
       <ProblemNote problem={loaded.problem.value} />
       {loaded.data.value !== undefined && (
         <Form
-          schema={bodySchemaOf(loaded.data.value, ...CALLS.createWorkload)}
-          root={loaded.data.value}
+          schema={withGroups(
+            bodySchemaOf(loaded.data.value.description, ...CALLS.createWorkload),
+            loaded.data.value.groups,
+          )}
+          root={loaded.data.value.description}
           first={FIRST}
           submit={works ? 'Starting…' : 'Run'}
           disabled={works}

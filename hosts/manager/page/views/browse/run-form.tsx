@@ -1,11 +1,12 @@
 import type { JSX } from 'preact';
 import { CALLS } from '../../app/call-table.ts';
 import { call } from '../../app/calls.ts';
+import { groupSchema, readGroups } from '../../app/groups.ts';
 import { runJob } from '../../app/jobs.ts';
 import { bodySchemaOf, type Description, readDescription } from '../../app/openapi.ts';
 import { ApiProblem } from '../../app/problem.ts';
 import { useResource } from '../../app/resource.ts';
-import { openPlace } from '../../app/router.ts';
+import { linkTo, openPlace } from '../../app/router.ts';
 import type { EnvVar, RegistryServer } from '../../app/shapes.ts';
 import { notify } from '../../app/toasts.ts';
 import { Form } from '../../widgets/form.tsx';
@@ -44,7 +45,7 @@ export function RunForm({ entry, isRemote }: RunFormProps): JSX.Element {
     openPlace('workloads', [name], succeeded ? { new: 'yes' } : { tab: 'logs' });
   });
   if (loaded.data.value === undefined) return <ProblemNote problem={loaded.problem.value} />;
-  const { description, secretKeys, groups, names } = loaded.data.value;
+  const { description, hasProvider, secretKeys, groups, names } = loaded.data.value;
   const schema = formSchema(description, [...variables, ...headers], secretKeys, groups);
   const first = [
     'name',
@@ -56,6 +57,12 @@ export function RunForm({ entry, isRemote }: RunFormProps): JSX.Element {
     <>
       {entry.required_args !== undefined && entry.required_args.length > 0 && (
         <p class="note">This server needs arguments: {entry.required_args.join(', ')}</p>
+      )}
+      {!hasProvider && [...variables, ...headers].some(({ secret }) => secret) && (
+        <p class="note">
+          This server takes secrets, and no place for them is set up yet.{' '}
+          <a href={linkTo('secrets')}>Set it up first</a>.
+        </p>
       )}
       <Form
         schema={schema}
@@ -78,6 +85,7 @@ export function RunForm({ entry, isRemote }: RunFormProps): JSX.Element {
 
 interface Choices {
   readonly description: Description;
+  readonly hasProvider: boolean;
   readonly secretKeys: readonly string[];
   readonly groups: readonly string[];
   readonly names: readonly string[];
@@ -87,13 +95,14 @@ async function readChoices(signal: AbortSignal): Promise<Choices> {
   const [description, secrets, groups, workloads] = await Promise.all([
     readDescription(signal),
     call('listSecrets', { signal }).catch(() => undefined), // no provider is set up yet
-    call('listGroups', { signal }),
+    readGroups(signal),
     call('listWorkloads', { query: { all: true }, signal }),
   ]);
   return {
     description,
+    hasProvider: secrets !== undefined,
     secretKeys: (secrets?.keys ?? []).map(({ key }) => key),
-    groups: (groups.groups ?? []).map(({ name }) => name),
+    groups,
     names: (workloads.workloads ?? []).map(({ name }) => name),
   };
 }
@@ -122,7 +131,7 @@ function formSchema(
       name: { type: 'string', description: 'How the workload is called here.' },
       ...Object.fromEntries(titled),
       ...Object.fromEntries(settings),
-      group: { type: 'string', enum: groups, description: 'An editor gets the workloads of its groups.' },
+      group: groupSchema(groups),
     },
   };
 }

@@ -23,11 +23,13 @@ const TABS = [
 interface DetailProps {
   readonly name: string;
   readonly tab: string;
+  /** It was made just now: the next steps are shown. */
+  readonly isNew: boolean;
   readonly offer: Offer;
 }
 
 /** One workload: its state, its logs and its configuration. */
-export function WorkloadDetail({ name, tab, offer }: DetailProps): JSX.Element {
+export function WorkloadDetail({ name, tab, isNew, offer }: DetailProps): JSX.Element {
   const list = useResource((signal) => call('listWorkloads', { query: { all: true }, signal }), [name], ['workload']);
   const checks = useResource((signal) => call('checkUpgrades', { query: { all: true }, signal }), [name], ['workload']);
   const workload = list.data.value?.workloads?.find((one) => one.name === name);
@@ -65,12 +67,27 @@ export function WorkloadDetail({ name, tab, offer }: DetailProps): JSX.Element {
       {list.data.value !== undefined && workload === undefined && (
         <p class="note">There is no workload of this name. It may have been removed.</p>
       )}
+      {isNew && <NextSteps offer={offer} />}
       {workload !== undefined && tab === 'overview' && <Overview workload={workload} />}
       {tab === 'logs' && <Logs name={name} call="getWorkloadLogs" label={`Log of ${name}`} />}
       {tab === 'proxy-logs' && <Logs name={name} call="getProxyLogs" label={`Proxy log of ${name}`} />}
       {tab === 'edit' && !offer.readOnly && <EditWorkload name={name} />}
       {tab === 'export' && <Exported name={name} />}
     </>
+  );
+}
+
+function NextSteps({ offer }: { readonly offer: Offer }): JSX.Element {
+  return (
+    <p class="note">
+      Next: {offer.views.includes('playground') && <a href={linkTo('playground')}>try its tools</a>}
+      {offer.views.includes('clients') && (
+        <>
+          , then <a href={linkTo('clients')}>connect your editor</a>
+        </>
+      )}
+      .
+    </p>
   );
 }
 

@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { CALLS } from '../../app/call-table.ts';
 import { call } from '../../app/calls.ts';
+import { readGroups, withGroups } from '../../app/groups.ts';
 import { runJob } from '../../app/jobs.ts';
 import { bodySchemaOf, readDescription } from '../../app/openapi.ts';
 import { useResource } from '../../app/resource.ts';
@@ -30,6 +31,7 @@ export function EditWorkload({ name }: { readonly name: string }): JSX.Element {
     async (signal) => ({
       detail: await call('getWorkload', { path: { name }, signal }),
       description: await readDescription(signal),
+      groups: await readGroups(signal),
     }),
     [name],
   );
@@ -43,8 +45,8 @@ export function EditWorkload({ name }: { readonly name: string }): JSX.Element {
   });
   if (loaded.problem.value !== undefined) return <ProblemNote problem={loaded.problem.value} />;
   if (loaded.data.value === undefined) return <p class="muted">Reading the configuration…</p>;
-  const { detail, description } = loaded.data.value;
-  const schema = bodySchemaOf(description, ...CALLS.updateWorkload);
+  const { detail, description, groups } = loaded.data.value;
+  const schema = withGroups(bodySchemaOf(description, ...CALLS.updateWorkload), groups);
   const { name: _, ...properties } = schema.properties ?? {};
   return (
     <>

@@ -9,6 +9,12 @@ export function view({ parts, query, offer }: ViewProps): JSX.Element {
   return name === undefined ? (
     <WorkloadList offer={offer} />
   ) : (
-    <WorkloadDetail key={name} name={name} tab={query.get('tab') ?? 'overview'} offer={offer} />
+    <WorkloadDetail
+      key={name}
+      name={name}
+      tab={query.get('tab') ?? 'overview'}
+      isNew={query.has('new')}
+      offer={offer}
+    />
   );
 }

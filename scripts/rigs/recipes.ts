@@ -103,6 +103,14 @@ export const RECIPES = {
       await copyFromModule(module, from, ['data/seed.json'], join(into, 'seed.json'));
     },
   },
+  oci: {
+    what: 'a registry with the referrers API, and crane, a client of registries',
+    needs: [],
+    build: async (from, into) => {
+      await buildGo('.', from, join(into, 'registry'));
+      await buildGo('github.com/google/go-containerregistry/cmd/crane', from, join(into, 'crane'));
+    },
+  },
   moto: {
     what: 'moto, a server with the API of AWS STS that verifies signatures',
     needs: ['python3'],
@@ -128,7 +136,7 @@ export const RIG_NAMES = Object.keys(RECIPES) as readonly RigName[];
 /** Name of a rig that is an MCP server. */
 export type ServerRig = Exclude<RigName, (typeof OTHERS)[number]>;
 
-const OTHERS = ['keycloak', 'moto', 'schemathesis', 'kube', 'kwok', 'helm', 'coredns', 'mcp-registry'] as const;
+const OTHERS = ['keycloak', 'moto', 'schemathesis', 'kube', 'kwok', 'helm', 'coredns', 'mcp-registry', 'oci'] as const;
 
 export const SERVER_RIGS: readonly ServerRig[] = RIG_NAMES.filter(isServer);
 

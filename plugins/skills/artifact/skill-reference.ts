@@ -84,7 +84,8 @@ function checked(
   ref: string | undefined,
   path: string | undefined,
 ): GitReference | { readonly problem: string } {
-  if (!HOST.test(host)) return { problem: `the host ${JSON.stringify(host)} is not valid` };
+  if (!HOST.test(host) || !URL.canParse(`https://${host}`))
+    return { problem: `the host ${JSON.stringify(host)} is not valid` };
   if (parts.length < MIN_PARTS || parts.length > MAX_PARTS || !parts.every((part) => REPOSITORY_PART.test(part)))
     return { problem: 'expected git://host/owner/repository[@ref][#path]' };
   if (ref !== undefined && (!REF.test(ref) || /^[-/.]|\.\.|\/\/|\/$|\.lock$/.test(ref)))

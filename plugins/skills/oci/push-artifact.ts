@@ -37,7 +37,8 @@ export async function pushSignature(client: OciClient, { index }: PackedArtifact
   );
   const digest = digestOf(manifest);
   const { listsSubject } = await client.pushManifest(digest, manifest, MEDIA_TYPES.manifest);
-  if (listsSubject) return;
+  // some registries with the API do not say so in their answer
+  if (listsSubject || (await client.referrers(index.digest))?.some((each) => each.digest === digest)) return;
   const tag = index.digest.replace(':', '-');
   const descriptor = { mediaType: MEDIA_TYPES.manifest, artifactType: BUNDLE_TYPE, digest, size: manifest.length };
   const others = manifestsIn((await client.manifest(tag))?.bytes).filter((each) => each.digest !== digest);

@@ -54,8 +54,12 @@ export async function readFolder(root: string, maxBytes: number): Promise<Folder
   try {
     await walk('');
   } catch (cause) {
-    if (!(cause instanceof TooMuch)) throw cause;
-    errors.push(cause.message);
+    const { code, path } = cause as NodeJS.ErrnoException;
+    if (cause instanceof TooMuch) errors.push(cause.message);
+    // the folder was changed or may not be read
+    else if (path?.startsWith(root) && /^(EACCES|ENOENT|ENOTDIR|ENAMETOOLONG)$/.test(code ?? ''))
+      errors.push(`${JSON.stringify(path.slice(root.length + 1))} cannot be read (${code})`);
+    else throw cause;
   }
   return errors.length > 0 ? { errors } : { files: inOrder(files) };
 }
@@ -74,8 +78,8 @@ async function rootProblem(root: string): Promise<string | undefined> {
     if (stat.isSymbolicLink()) return 'the folder is a symbolic link';
     return stat.isDirectory() ? undefined : 'the path is not a folder';
   } catch (cause) {
-    const { code } = cause as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return 'there is no such folder';
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    if (['ENOENT', 'ENOTDIR', 'ENAMETOOLONG', 'ELOOP'].includes(code)) return 'there is no such folder';
     if (code === 'EACCES') return 'the folder cannot be read';
     throw cause;
   }

@@ -94,7 +94,6 @@ export const records = [
   },
   {
     source: 'manager spec §2 skills',
-    deferred: 'comes with the manager API',
     says: {
       'manager.skill-content.body': 'SkillContent.body is the body of SKILL.md',
       'manager.skill-content.files': 'SkillContent.files lists objects of path as a string and size as an integer',

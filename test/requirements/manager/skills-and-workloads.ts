@@ -33,7 +33,6 @@ export const skillsAndWorkloads = [
   },
   {
     source: 'manager spec §4 skills',
-    deferred: 'comes with the manager API',
     says: {
       'manager.skills.content-200': 'getting skill content answers 200 with a SkillContent and installs nothing',
       'manager.skills.content-ref': 'getting skill content needs the query parameter ref',

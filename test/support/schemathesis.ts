@@ -56,10 +56,11 @@ export async function fuzz(folder: string, { url, token, examples, seed, phases,
 
 /** Name of the operation, and the texts of its failed checks. */
 function failuresIn(xml: string): string[] {
-  return [...xml.matchAll(/<testcase name="([^"]*)"[^>]*[^/]>(.*?)<\/testcase>/gs)].flatMap(([, name = '', inner = '']) =>
-    [...inner.matchAll(/<(?:failure|error)[^>]*>(.*?)<\/(?:failure|error)>/gs)].map(
-      ([, text = '']) => `${name}: ${text.replaceAll('&quot;', '"').replaceAll('&amp;', '&').slice(0, SHOWN)}`,
-    ),
+  return [...xml.matchAll(/<testcase name="([^"]*)"[^>]*[^/]>(.*?)<\/testcase>/gs)].flatMap(
+    ([, name = '', inner = '']) =>
+      [...inner.matchAll(/<(?:failure|error)[^>]*>(.*?)<\/(?:failure|error)>/gs)].map(
+        ([, text = '']) => `${name}: ${text.replaceAll('&quot;', '"').replaceAll('&amp;', '&').slice(0, SHOWN)}`,
+      ),
   );
 }
 

@@ -90,7 +90,7 @@ export async function configFromBody(given: WorkloadBody, to: Conversion): Promi
       isRemote && isSame ? loginBase : {},
       restored,
     )),
-    created_at: base?.created_at ?? new Date(to.nowMs).toISOString(),
+    created_at: base === undefined ? new Date(to.nowMs).toISOString() : base.created_at,
   };
   if (!isImage && !isRemote && body.volumes !== undefined && body.volumes.length > 0)
     wrong('volumes', 'is for container images');

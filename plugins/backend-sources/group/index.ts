@@ -1,5 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
+import { groupName } from '../../workloads/state/group-name.ts';
 import { workloadName } from '../../workloads/state/workload-name.ts';
 import { stateDir } from '../../workloads/state/workload-record.ts';
 import { watchGroup } from './watch-group.ts';
@@ -13,7 +14,7 @@ export default definePlugin({
   contractKey: 'groupRef',
   config: z
     .strictObject({
-      group: workloadName.optional().describe('name of the group'),
+      group: groupName.optional().describe('name of the group'),
       workload: workloadName.optional().describe('only this workload, in whatever group it is'),
       stateDir: z.string().optional().describe('folder of the workload records; default: the one of `toolmgr run`'),
     })

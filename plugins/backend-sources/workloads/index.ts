@@ -1,5 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
+import { groupName } from '../../workloads/state/group-name.ts';
 import { podName } from '../../workloads/state/pod-form.ts';
 import { workloadName } from '../../workloads/state/workload-name.ts';
 import { serveWorkloads } from './serve-workloads.ts';
@@ -77,7 +78,7 @@ const workload = z.strictObject({
     .min(1)
     .describe('name in the slot workloadRuntimes: `process`, `container`, `remote-url` or `kubernetes`'),
   name: workloadName.describe('name of the workload and of its backend'),
-  group: workloadName.default('default').describe('group of the workload'),
+  group: groupName.default('default').describe('group of the workload'),
   transport: z.enum(['stdio', 'sse', 'streamable-http']).describe('transport of the program or remote server'),
   command: z
     .strictObject({

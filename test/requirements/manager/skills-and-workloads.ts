@@ -78,7 +78,6 @@ export const skillsAndWorkloads = [
   },
   {
     source: 'manager spec §4 workloads',
-    deferred: 'comes with the manager API',
     says: {
       'manager.workloads.bulk-delete-202': 'bulk delete answers 202 with a string body',
       'manager.workloads.bulk-delete-background': 'bulk delete runs after the answer was sent',
@@ -114,6 +113,11 @@ export const skillsAndWorkloads = [
       'manager.limits.listing-default-50': 'list operations with a limit use 50 when none is given',
       'manager.limits.listing-maximum-200': 'list operations with a limit never use more than 200',
       'manager.limits.page-from-one': 'page counts from 1 and defaults to 1',
+    },
+  },
+  {
+    source: 'manager spec §8 limits',
+    says: {
       'manager.limits.bulk-asynchronous': 'bulk delete and bulk restart answer 202 at once and work afterwards',
     },
   },

@@ -20,7 +20,6 @@ export const workloads = [
   },
   {
     source: 'manager spec §2 workload summary',
-    deferred: 'comes with the manager API',
     says: {
       'manager.workload-summary.created-at': 'workload summary: created_at is a string',
       'manager.workload-summary.group': 'workload summary: group is a string',
@@ -40,7 +39,6 @@ export const workloads = [
   },
   {
     source: 'manager spec §2 workload detail',
-    deferred: 'comes with the manager API',
     says: {
       'manager.workload-detail.allow-docker-gateway': 'workload detail: allow_docker_gateway is a boolean',
       'manager.workload-detail.network-isolation': 'workload detail: network_isolation is a boolean',
@@ -98,7 +96,6 @@ export const workloads = [
   },
   {
     source: 'manager spec §3 states and transitions',
-    deferred: 'comes with the manager API',
     says: {
       'manager.state.workload-running': 'running is a value of the workload status',
       'manager.state.stopped-workloads-exist': 'stopped workloads exist and are listed only with the all query flag',

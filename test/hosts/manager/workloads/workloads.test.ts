@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
+import { proves } from '../../../support/proves.ts';
 import { createSmall, LONG, outcomeOf, removeAll, smallConfig } from './small.ts';
 
 const BASE = '/api/v1beta/workloads';
@@ -16,7 +17,8 @@ afterAll(async () => {
 }, LONG);
 
 describe('workloads over HTTP', () => {
-  it(
+  proves(
+    ['manager.workloads.list-200', 'manager.workloads.list-running-default', 'manager.workloads.list-all'],
     'are created, listed by name, stopped in the background, and then listed only with all',
     async () => {
       const port = await createSmall(manager, 'one');

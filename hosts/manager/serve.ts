@@ -1,6 +1,7 @@
 import { createLog, untilAborted } from '@toolmgr/core';
 import { stateDir } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../http/listen.ts';
+import { releaseStartMemory } from '../shared/engine.ts';
 import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
@@ -56,6 +57,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     ...(flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }),
   });
   await announce(manager, state, flags);
+  releaseStartMemory();
   await untilAborted(stop.signal);
 }
 

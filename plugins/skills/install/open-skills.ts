@@ -1,7 +1,6 @@
 import { CLIENT_TYPES, installedClients, projectSkillFolder, userPlace, userSkillFolder } from '../../clients/index.ts';
 import type { ResolveOptions } from '../artifact/resolve-options.ts';
 import { resolveSkill } from '../artifact/resolve-skill.ts';
-import { verifySkill } from '../signature/verify-skill.ts';
 import type { SkillDeps } from './skill-deps.ts';
 import { stateGroups } from './state-groups.ts';
 import type { SkillClient } from './targets.ts';
@@ -33,6 +32,8 @@ export function openSkills({ state, env, home, cacheDir, settings, ...sources }:
       });
     },
     async verify(artifact, signal) {
+      // 20 MB of Sigstore, which a manager that verifies nothing does not need
+      const { verifySkill } = await import('../signature/verify-skill.ts');
       return verifySkill(artifact, { ...(await settings()), env, cacheDir, signal });
     },
   };

@@ -1,4 +1,5 @@
 import { type Problem, problem } from '../../shared/management/index.ts';
+import type { SkillArtifact } from '../artifact/artifact.ts';
 import { UnsafeFolder } from '../folders/held-folder.ts';
 import { FolderInTheWay } from '../folders/skill-folder.ts';
 import { MAX_REFERENCE_CHARS } from '../lock/locked-skill.ts';
@@ -42,9 +43,10 @@ export async function installSkill(
   const resolved = await deps.resolve(request.name, { signal, ...(version === undefined ? {} : { version }) });
   if ('problem' in resolved) return resolved;
   const { artifact } = resolved;
-  if (artifact.source.length > MAX_REFERENCE_CHARS)
+  const source = sourceOf(artifact, request);
+  if (source.length > MAX_REFERENCE_CHARS)
     return problem('bad_request', `name has more than ${MAX_REFERENCE_CHARS} characters`);
-  const tree = await dependencyTree(deps, { artifact, source: artifact.source }, signal);
+  const tree = await dependencyTree(deps, { artifact, source }, signal);
   if ('problem' in tree) return tree;
   const rules = request.allowUnsigned === true ? { allowUnsigned: true } : {};
   const accepted = await acceptAll(deps, tree, before, scope, rules, signal);
@@ -62,6 +64,12 @@ export async function installSkill(
   const record = changed.records.get(artifact.name);
   if (record === undefined) throw new Error(`${artifact.name} has no record after its installation`);
   return { record, changed: changed.changed };
+}
+
+/** What an upgrade reads again: the version of the request belongs to it. */
+function sourceOf({ kind, resolvedReference, digest, tag }: SkillArtifact, { name, version }: InstallRequest): string {
+  const isBare = kind === 'oci' && resolvedReference === `${name}@${digest}`;
+  return version !== undefined && isBare && tag === version ? `${name}:${version}` : name;
 }
 
 /** Checks the signatures of skills. In user scope there is no lock file that could hold signers: nothing is checked. */

@@ -83,27 +83,34 @@ async function syncOne(
   const { name } = item.entry;
   await failing(result, name, async () => {
     const found = await stateOf(item);
-    if (found === 'current') {
+    if (found === 'current' || (found === 'unrecorded' && request.check === true)) {
       result.already_current.push(name);
       return undefined;
     }
-    if (request.check === true) {
+    if (request.check === true && found !== 'unrecorded') {
       result[found].push(name);
       return undefined;
     }
     const failed = await restore(deps, item, request, signal);
-    if (failed === undefined) result[found === 'missing' ? 'installed' : found].push(name);
+    if (failed === undefined) result[found === 'drifted' ? 'drifted' : 'installed'].push(name);
     return failed;
   });
 }
 
-/** Whether every folder has the content of the lock file. */
-async function stateOf({ entry, record, targets }: SyncItem): Promise<'current' | 'missing' | 'drifted'> {
+/**
+ * Whether every folder has the content of the lock file. `unrecorded`: it has, e.g. because the skills are in the repository of the
+ * project too, and this machine has no record of them.
+ */
+async function stateOf({
+  entry,
+  record,
+  targets,
+}: SyncItem): Promise<'current' | 'missing' | 'drifted' | 'unrecorded'> {
   const found = await Promise.all(targets.map((place) => readSkillFolder(place, entry.name)));
   if (record === undefined && found.every(({ kind }) => kind === 'nothing')) return 'missing';
   const isSame = found.every((one) => one.kind === 'entry' && one.contentDigest === entry.contentDigest);
   if (!isSame) return 'drifted';
-  if (record === undefined) return 'missing';
+  if (record === undefined) return 'unrecorded';
   const isRecorded =
     record.digest === entry.digest &&
     targets.every((target) => target.clients.every((client) => record.clients.includes(client)));

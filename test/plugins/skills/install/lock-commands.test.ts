@@ -276,3 +276,18 @@ describe('an upgrade', () => {
     expect([repositoryOf(reference), isPinned(reference)]).toEqual([repository, pinned]);
   });
 });
+
+describe('a repository that holds its skills too', () => {
+  it('is current after a clone, and a sync only records it', async () => {
+    const rig = await skillRig();
+    rig.publish(REF, { name: 'format' });
+    await install(rig);
+    const files = await rig.read(rig.root);
+    await rm(join(rig.state, 'skills'), { recursive: true, force: true });
+    expect(await sync(rig, { check: true })).toEqual({ already_current: ['format'] });
+    expect(await listSkills(rig.state)).toEqual([]);
+    expect(await sync(rig)).toEqual({ installed: ['format'] });
+    expect(await rig.read(rig.root)).toEqual(files);
+    expect(await sync(rig)).toEqual({ already_current: ['format'] });
+  });
+});

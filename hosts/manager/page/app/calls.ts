@@ -44,6 +44,7 @@ export interface CallParts {
   readonly path?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string | boolean | undefined>>;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
 }
 
@@ -61,7 +62,12 @@ export async function started(
   parts: CallParts = {},
 ): Promise<{ readonly answer: unknown; readonly operation: string | undefined }> {
   const [method] = CALLS[name];
-  const response = await sendRequest(addressOf(name, parts), { method, body: parts.body, signal: parts.signal });
+  const response = await sendRequest(addressOf(name, parts), {
+    method,
+    body: parts.body,
+    signal: parts.signal,
+    ...(parts.headers === undefined ? {} : { headers: parts.headers }),
+  });
   const location = response.status === 202 ? response.headers.get('location') : null;
   return { answer: await bodyOf(response), operation: location?.split('/').pop() };
 }

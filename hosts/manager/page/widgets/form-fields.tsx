@@ -96,8 +96,10 @@ function Group({ kind, ...props }: FieldProps & { readonly kind: string }): Comp
   return <Choices {...props} />;
 }
 
-function Members({ path, schema, root, faults, value, onChange }: FieldProps): JSX.Element {
+function Members({ path, schema, root, required, faults, value, onChange }: FieldProps): JSX.Element {
   const members = recordOf(value);
+  // an object that is left out needs none of its members
+  const isGiven = required || !isEmpty(value);
   return (
     <>
       {Object.entries(schema.properties ?? {}).map(([name, member]) => (
@@ -107,7 +109,7 @@ function Members({ path, schema, root, faults, value, onChange }: FieldProps): J
           path={`${path}.${name}`}
           schema={plainSchema(member, root)}
           root={root}
-          required={schema.required?.includes(name) ?? false}
+          required={isGiven && (schema.required?.includes(name) ?? false)}
           faults={faults}
           value={members[name]}
           onChange={(changed) => {
@@ -280,4 +282,9 @@ function placeholderOf({ default: preset }: FormSchema): string | undefined {
 
 function recordOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+}
+
+function isEmpty(value: unknown): boolean {
+  if (value === undefined || value === null || value === '') return true;
+  return typeof value === 'object' && Object.values(value).every(isEmpty);
 }

@@ -65,6 +65,7 @@ export function Form(props: FormProps): JSX.Element {
     <form
       ref={form}
       class="form"
+      onInvalidCapture={showInvalid}
       onSubmit={(event) => {
         event.preventDefault();
         onSubmit(values.value);
@@ -90,6 +91,12 @@ export function Form(props: FormProps): JSX.Element {
       </footer>
     </form>
   );
+}
+
+/** A field that is not valid must be visible, or the browser cannot say so. */
+function showInvalid(event: Event): void {
+  const details = event.target instanceof Element ? event.target.closest('details') : null;
+  if (details !== null) details.open = true;
 }
 
 function hasFault(faults: readonly FieldFault[], names: readonly string[]): boolean {

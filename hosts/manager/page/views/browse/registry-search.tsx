@@ -126,6 +126,7 @@ function Card({ server, isRemote }: { readonly server: RegistryServer; readonly 
       <p>{server.description}</p>
       <div class="foot">
         <span class="status idle">{isRemote ? 'remote' : kindOfImage(server.image)}</span>
+        <span>{server.name}</span>
         {server.tier !== undefined && server.tier !== '' && <span>{server.tier}</span>}
         {server.status?.toLowerCase() === 'deprecated' && <span class="status bad">deprecated</span>}
         {server.tools !== undefined && server.tools.length > 0 && <span>{server.tools.length} tools</span>}

@@ -1,9 +1,11 @@
 import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
 import { CALLS } from '../../app/call-table.ts';
-import { call } from '../../app/calls.ts';
+import { addressOf } from '../../app/calls.ts';
 import { readGroups, withGroups } from '../../app/groups.ts';
 import { runJob } from '../../app/jobs.ts';
 import { bodySchemaOf, readDescription } from '../../app/openapi.ts';
+import { sendRequest } from '../../app/request.ts';
 import { useResource } from '../../app/resource.ts';
 import { openPlace } from '../../app/router.ts';
 import { notify } from '../../app/toasts.ts';
@@ -29,16 +31,19 @@ const FIRST = [
 export function EditWorkload({ name }: { readonly name: string }): JSX.Element {
   const loaded = useResource(
     async (signal) => ({
-      detail: await call('getWorkload', { path: { name }, signal }),
+      ...(await readDetail(name, signal)),
       description: await readDescription(signal),
       groups: await readGroups(signal),
     }),
     [name],
   );
+  const tag = useRef<Record<string, string>>({});
+  tag.current = loaded.data.value?.condition ?? {};
   const { works, problem, submit } = useSubmit<Record<string, unknown>>(async (values) => {
     const { succeeded, detail: failure } = await runJob(`Update ${name}`, 'updateWorkload', {
       path: { name },
       body: values,
+      headers: tag.current,
     });
     notify(succeeded ? 'done' : 'failed', succeeded ? `${name} is updated` : failure);
     openPlace('workloads', [name]);
@@ -64,4 +69,12 @@ export function EditWorkload({ name }: { readonly name: string }): JSX.Element {
       />
     </>
   );
+}
+
+/** The configuration, and the condition under which an edit of it is accepted: that it was not changed meanwhile. */
+async function readDetail(name: string, signal: AbortSignal) {
+  const answer = await sendRequest(addressOf('getWorkload', { path: { name } }), { signal });
+  const etag = answer.headers.get('etag');
+  const condition: Record<string, string> = etag === null ? {} : { 'if-match': etag };
+  return { detail: (await answer.json()) as Record<string, unknown>, condition };
 }

@@ -1,13 +1,13 @@
 import type { Log } from '@toolmgr/core';
 import { clientOperations } from '@toolmgr/plugins/clients';
 import type { Jobs, Operation, PublishEvent } from '@toolmgr/plugins/management';
-import { registryOperations } from '@toolmgr/plugins/registry';
+import { type Registries, registryOperations } from '@toolmgr/plugins/registry';
 import { skillStoreFolder, skillsOperations } from '@toolmgr/plugins/skills';
 import { recordReader } from '@toolmgr/plugins/workloads/state';
 import type { CallReader } from '../http/recent-calls/feed.ts';
 import { registryTokens } from '../run/registry/registry-logins.ts';
 import { registrySettings } from '../run/registry/registry-settings.ts';
-import { registrySignIn } from '../run/registry/registry-sign-in.ts';
+import { createRegistrySignIn } from '../run/registry/registry-sign-in.ts';
 import { userRegistries } from '../run/registry/user-registry.ts';
 import { pushSettings, userSkills } from '../run/skills/user-skills.ts';
 import { clientPlaces } from '../shared/clients/client-places.ts';
@@ -42,14 +42,15 @@ export interface ManagerParts {
  * is made from them. Work that a feature begins at the start of the manager is begun in `background.ts`.
  */
 export function managerOperations(parts: ManagerParts): readonly Operation[] {
+  const registries = userRegistries();
   return [
     versionOperation(parts.version),
     ...workloads(parts),
     ...clientOperations(clientPlaces(parts.state, parts.env)),
     ...secretOperations(parts.env),
-    ...registries(),
+    ...registryFeature(parts, registries),
     ...upgradeOperations(upgradeDeps(parts.state)),
-    ...skills(parts),
+    ...skills(parts, registries),
     // what clients see, and the calls
     ...endpointOperations(parts.endpoints, parts.calls),
   ];
@@ -61,16 +62,16 @@ function workloads({ state }: ManagerParts): readonly Operation[] {
   return [...workloadOperations(deps), ...groupOperations(deps)];
 }
 
-function registries(): readonly Operation[] {
+function registryFeature({ signal }: ManagerParts, registries: Registries): readonly Operation[] {
   return registryOperations({
-    registries: userRegistries(),
+    registries,
     tokens: registryTokens,
     settings: registrySettings,
-    signIn: registrySignIn,
+    signIn: createRegistrySignIn(signal),
   });
 }
 
-function skills({ state, env }: ManagerParts): readonly Operation[] {
-  const installed = userSkills(state, env, userRegistries());
+function skills({ state, env }: ManagerParts, registries: Registries): readonly Operation[] {
+  const installed = userSkills(state, env, registries);
   return skillsOperations({ skills: installed, store: skillStoreFolder(env), env, pushSettings, servesProjects: true });
 }

@@ -15,7 +15,7 @@ import { REGISTRIES_PATH, REGISTRY_TAG, registryParam } from './read-operations.
 import type { ConfiguredRegistry } from './registries.ts';
 import type { RegistryDeps } from './registry-deps.ts';
 import { loadProblem, noRegistry } from './registry-problem.ts';
-import { summaryOf } from './registry-summary.ts';
+import { contractSource, summaryOf } from './registry-summary.ts';
 
 const TRY_PROBLEMS = ['forbidden', 'not_found', 'upstream_failed', 'upstream_timeout'] as const;
 const EXAMPLE = { api_url: 'https://registry.example.com' };
@@ -52,6 +52,7 @@ export function changeOperations(deps: RegistryDeps): readonly Operation[] {
         if (path.name !== DEFAULT_REGISTRY) return notDefault(await registries.configured());
         const locked = await mayChange();
         if (locked !== undefined) return locked;
+        const before = contractSource(await registries.configured());
         const wanted = readSourceSettings(DEFAULT_REGISTRY, body);
         if ('fault' in wanted) return wrongField(wanted);
         if (wanted.source.type === 'default') {
@@ -61,6 +62,7 @@ export function changeOperations(deps: RegistryDeps): readonly Operation[] {
           if (refused !== undefined) return refused;
           await settings.setDefault(wanted);
         }
+        if (before?.auth !== undefined && !isSameSignIn(before, wanted)) await deps.signIn.end(before);
         context.publish({ type: 'registry', name: DEFAULT_REGISTRY });
         return { status: 200, body: { type: wanted.source.type } };
       },
@@ -168,6 +170,11 @@ export function changeOperations(deps: RegistryDeps): readonly Operation[] {
       },
     }),
   ];
+}
+
+function isSameSignIn(a: ConfiguredRegistry, b: ConfiguredRegistry): boolean {
+  const of = ({ source, auth }: ConfiguredRegistry): string => JSON.stringify([source, auth?.issuer, auth?.clientId]);
+  return of(a) === of(b);
 }
 
 function notDefault(all: readonly ConfiguredRegistry[]): Problem {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayFault, isObject } from '@toolmgr/core';
-import { isFailure, type ProviderClient, refreshAt } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
+import type { ProviderClient } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
 import { type ConfiguredRegistry, NeedsSignIn, type RegistryTokens } from '@toolmgr/plugins/registry';
 import { atomicWrite, stateDir, withLock } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
@@ -37,7 +37,8 @@ export function providerOf({ auth, name }: ConfiguredRegistry): ProviderClient {
 /** Access tokens of the registries where the user signed in; they are refreshed when they end. */
 export const registryTokens: RegistryTokens = {
   async hasLogin(registry) {
-    return (await readLogin(registry)) !== undefined;
+    // secrets that cannot be opened now are as good as none
+    return (await readLogin(registry).catch(() => undefined)) !== undefined;
   },
   async bearer(registry, signal) {
     const stored = await readLogin(registry);
@@ -59,6 +60,7 @@ async function refreshed(registry: ConfiguredRegistry, signal: AbortSignal): Pro
   if (stored.refreshToken === undefined) {
     throw new NeedsSignIn(`the sign-in has ended: toolmgr registry login ${registry.name}`);
   }
+  const { isFailure, refreshAt } = await import('@toolmgr/plugins/outgoing-auth/oauth-client/login');
   const tokens = await refreshAt(providerOf(registry), stored.refreshToken, Date.now, signal);
   if (isFailure(tokens)) {
     if (!tokens.isPermanent) throw new GatewayFault('REMOTE_UNAVAILABLE', tokens.reason);

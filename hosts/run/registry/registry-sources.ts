@@ -12,8 +12,10 @@ import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { registryTokens } from './registry-logins.ts';
 import { registrySettings } from './registry-settings.ts';
-import { registrySignIn } from './registry-sign-in.ts';
+import { createRegistrySignIn } from './registry-sign-in.ts';
 import { userRegistries, userRegistry } from './user-registry.ts';
+
+const registrySignIn = createRegistrySignIn();
 
 /** `toolmgr registry sources`. */
 export async function listSources({ format }: { readonly format: 'text' | 'json' }): Promise<void> {

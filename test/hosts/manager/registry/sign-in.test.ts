@@ -130,6 +130,38 @@ describe('a registry with a sign-in', () => {
     expect((await entryOf(manager)).auth_status).toBe('configured');
   }, 60_000);
 
+  it('ends the sign-in that waits when another one begins, when the manager stops, and its tokens with another source', async () => {
+    await using idp = await loginProvider();
+    await using registry = await privateRegistry(idp);
+    await using manager = await startManager();
+    const auth = {
+      ...{ issuer: idp.issuer, client_id: LOGIN_CLIENTS.app.id, audience: registry.url },
+      callback_port: await getPort(),
+    };
+    await manager.request('PUT', `${REGISTRY}/default`, { api_url: registry.url, allow_private_ip: true, auth });
+    const login = async () =>
+      (await manager.request('POST', `${REGISTRY}/auth/login`, { skip_browser: true })).body.url;
+    const first = await login();
+    const second = await login();
+    expect(second).toEqual(expect.any(String));
+    expect(second).not.toBe(first);
+    expect((await followLogin(first))?.status).toBe(400);
+    expect((await followLogin(second))?.status).toBe(200);
+    await until(async () => (await entryOf(manager)).auth_status === 'authenticated');
+    await manager.request('PUT', `${REGISTRY}/default`, {});
+    expect(await readFile(join(manager.state, '.registry-logins.json'), 'utf8')).toBe('{}\n');
+
+    await manager.request('PUT', `${REGISTRY}/default`, { api_url: registry.url, allow_private_ip: true, auth });
+    expect(await login()).toEqual(expect.any(String));
+    await manager.stop();
+    await until(() =>
+      fetch(`http://127.0.0.1:${auth.callback_port}/callback`).then(
+        () => false,
+        () => true,
+      ),
+    );
+  }, 60_000);
+
   it('is signed in to by name, and a login without a sign-in is refused', async () => {
     await using manager = await startManager();
     const login = (body?: object) => manager.request('POST', `${REGISTRY}/auth/login`, body);

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { atomicWrite, syncFolder } from '../../workloads/state/atomic-write.ts';
+import { atomicWrite, removeTemporaries, syncFolder } from '../../workloads/state/atomic-write.ts';
 import { withLock } from '../../workloads/state/lock.ts';
 import { isRunning, markProcess, type ProcessMark } from '../../workloads/state/process-identity.ts';
 import type { SkillFile } from '../artifact/artifact.ts';
 import { type FolderPlace, UnsafeFolder } from '../folders/held-folder.ts';
 import { applyFolder, type FolderStep, revertFolder, stageFolder, sweepFolder } from '../folders/skill-folder.ts';
 import { changeLock, type LockStep, revertLock } from '../lock/change-lock.ts';
-import { readRecord, type SkillRecord, skillsDir, writeRecord } from '../records/skill-record.ts';
+import { readRecord, recordsDir, type SkillRecord, skillsDir, writeRecord } from '../records/skill-record.ts';
 
 /** Groups of the state folder, as far as skills need them. */
 export interface SkillGroups {
@@ -127,6 +127,9 @@ async function repairChanges(store: SkillStore): Promise<void> {
   for (const { id, journal } of await readJournals(store.state)) {
     const repaired = journal.phase === 'applying' ? revert(store, id, journal) : sweep(store, id, journal);
     await repaired.catch(() => {});
+  }
+  for (const folder of [journalsDir(store.state), recordsDir(store.state)]) {
+    await removeTemporaries(folder).catch(() => {});
   }
 }
 

@@ -1,8 +1,8 @@
 import { access, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { explainCause } from '@toolmgr/core';
-import { atomicWrite } from '../../workloads/state/atomic-write.ts';
+import { atomicWrite, removeTemporaries } from '../../workloads/state/atomic-write.ts';
 import { withFileLock } from '../../workloads/state/lock.ts';
 import { holdFolder } from '../folders/held-folder.ts';
 import { changedLock, LOCK_FILE, parseLock, type ReadLock, readLock } from './lock-file.ts';
@@ -42,6 +42,7 @@ export async function revertLock(root: string, steps: readonly LockStep[], text:
   // the folder of a removed project
   if (steps.length === 0 || !(await isFolder(root))) return;
   await withLockFile(root, async (now, file) => {
+    await removeTemporaries(dirname(file), `.${LOCK_FILE}-`);
     const earlier = parseLock(text, LOCK_FILE);
     if ('problem' in earlier) throw new LockWriteFailed(earlier.problem);
     if (now.text === changedLock(earlier, changesOf(steps)))

@@ -51,7 +51,8 @@ export function skillsDir(state: string): string {
   return join(state, 'skills');
 }
 
-function recordsDir(state: string): string {
+/** Folder of the records. */
+export function recordsDir(state: string): string {
   return join(skillsDir(state), 'installed');
 }
 

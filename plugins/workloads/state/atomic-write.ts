@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 
 /**
@@ -39,4 +39,17 @@ export async function syncFolder(path: string): Promise<void> {
   } finally {
     await folder.close();
   }
+}
+
+/**
+ * Removes what killed processes left of {@link atomicWrite}: files of a folder whose names begin so. Only while no other process
+ * writes there.
+ */
+export async function removeTemporaries(folder: string, prefix = '.'): Promise<void> {
+  const names = await readdir(folder).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === 'ENOENT') return [];
+    throw cause;
+  });
+  const left = names.filter((name) => name.startsWith(prefix));
+  await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
 }

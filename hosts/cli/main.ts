@@ -12,6 +12,7 @@ import { VERSION } from '../shared/version.ts';
 import { addVmcpCommands } from '../vmcp/main.ts';
 import { addOperatorCommand } from '../vmcp/operator/main.ts';
 import { addClientCommands } from './client/main.ts';
+import { addEditorCommands } from './clients/main.ts';
 import { addCompletionCommands } from './completion/main.ts';
 import { enterInvocationFolder } from './invoked-from.ts';
 import { addPluginCommands } from './plugin/main.ts';
@@ -51,6 +52,7 @@ export function createProgram(): Command {
   addRunCommands(program);
   addRegistryCommands(program);
   addSecretCommands(program);
+  addEditorCommands(program);
   addServeCommand(program);
   addUpgradeCommands(program);
   addVmcpCommands(program);

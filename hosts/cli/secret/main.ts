@@ -17,7 +17,7 @@ export function addSecretCommands(program: Command): void {
     .action(async (flags) => (await import('./setup.ts')).setup(flags));
   secret
     .command('provider')
-    .argument('[name]', `${PROVIDERS.join(' or ')}; without it the current one is shown`)
+    .argument('[name]', `${PROVIDERS.join(', ')}; without it the current one is shown`)
     .description('show or choose where secrets are')
     .addOption(format())
     .action(async (name: string | undefined, flags) => (await import('./show-provider.ts')).provider(name, flags));

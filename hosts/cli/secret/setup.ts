@@ -4,6 +4,7 @@ import {
   headerOf,
   isAskable,
   KeyringError,
+  keepPassword,
   newHeader,
   osKeyring,
   PASSWORD_COST,
@@ -14,7 +15,7 @@ import {
 import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
 import { writeProvider } from '../../shared/secrets/provider.ts';
 import type { SecretsProvider } from '../../shared/secrets/providers.ts';
-import { SECRET_VARIABLE_PREFIX } from '../../shared/secrets/secret-store.ts';
+import { setUpProvider } from '../../shared/secrets/set-up-provider.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { passwordOfEnvironment, readNewPassword } from './new-password.ts';
@@ -26,6 +27,8 @@ export interface SetupFlags {
   readonly keyring: boolean;
 }
 
+const TEST_MS = 60_000;
+
 /** Where the password of a new file is from then on. */
 type KeptIn = 'variable' | 'keyring' | 'user';
 
@@ -34,10 +37,9 @@ type KeptIn = 'variable' | 'keyring' | 'user';
  * @throws UsageError when there is no place for the password
  */
 export async function setup({ provider, newPassword = false, keyring }: SetupFlags): Promise<void> {
-  if (provider === 'environment') {
+  if (provider !== 'encrypted') {
     if (newPassword) throw new UsageError('--new-password is for the provider encrypted');
-    await writeProvider(provider);
-    return stdout.line(`secrets are read from variables ${SECRET_VARIABLE_PREFIX}NAME`);
+    return stdout.line(await setUpProvider({ provider, env: process.env, signal: AbortSignal.timeout(TEST_MS) }));
   }
   const path = secretsPath();
   const header = await headerOf(path);
@@ -88,9 +90,12 @@ async function changePassword(path: string, id: string, useKeyring: boolean): Pr
   const file = openEncrypted();
   await file.read(); // the old password first
   const password = await readNewPassword();
+  // kept before the file is replaced, beside the old one: a kill leaves secrets that can be opened
+  const kept = useKeyring ? await keepPassword(path, id, password, { inKeyringOnly: true }) : undefined;
   await file.replaceKey(await newHeader(password, PASSWORD_COST, id));
+  await kept?.finish();
   stdout.line(`${path} has a new password`);
-  const isKept = useKeyring && (await keep(id, password));
+  const isKept = kept !== undefined;
   if (!isKept) await osKeyring(id).remove().catch(ignoreAbsence); // it would be the old one
   stdout.line(isKept ? KEPT.keyring : KEPT.user);
   if (process.env[PASSWORD_VARIABLE]) stderr.line(`${PASSWORD_VARIABLE} still has the old one`);

@@ -1,6 +1,6 @@
 import { headerOf, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
 import { chooseProvider, PROVIDER_VARIABLE, writeProvider } from '../../shared/secrets/provider.ts';
-import { PROVIDERS } from '../../shared/secrets/providers.ts';
+import { PROVIDERS, type SecretsProvider } from '../../shared/secrets/providers.ts';
 import { SECRET_VARIABLE_PREFIX } from '../../shared/secrets/secret-store.ts';
 import { stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -10,11 +10,18 @@ import { userConfigPath } from '../../shared/user-config.ts';
 export async function provider(name: string | undefined, { format }: { format: 'text' | 'json' }): Promise<void> {
   if (name !== undefined) await choose(name);
   const chosen = await chooseProvider();
-  const place = chosen.provider === 'encrypted' ? secretsPath() : `${SECRET_VARIABLE_PREFIX}NAME`;
+  const place = PLACES[chosen.provider]();
   if (format === 'json') return stdout.line(JSON.stringify({ ...chosen, place }, undefined, 2));
   const by = { variable: PROVIDER_VARIABLE, file: userConfigPath(), default: 'the default' }[chosen.chosenBy];
   stdout.line(`${chosen.provider} (by ${by}): ${place}`);
 }
+
+const PLACES: Readonly<Record<SecretsProvider, () => string>> = {
+  encrypted: () => secretsPath(),
+  environment: () => `${SECRET_VARIABLE_PREFIX}NAME`,
+  '1password': () => 'op://vault/item/field',
+  keyring: () => 'keyring of the system',
+};
 
 async function choose(name: string): Promise<void> {
   const wanted = PROVIDERS.find((known) => known === name);

@@ -1,9 +1,17 @@
-import { type EncryptedFile, isAskable, MAX_SECRET_BYTES, secretNameProblem } from '@toolmgr/plugins/secrets/encrypted';
+import {
+  type EncryptedFile,
+  isAskable,
+  MAX_SECRET_BYTES,
+  secretKeyProblem,
+  secretNameProblem,
+} from '@toolmgr/plugins/secrets/encrypted';
+import type { SecretStore } from '@toolmgr/plugins/secrets/stores';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { ask } from '../../shared/secrets/ask.ts';
 import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
-import { chooseProvider, PROVIDER_VARIABLE } from '../../shared/secrets/provider.ts';
-import { SECRET_VARIABLE_PREFIX } from '../../shared/secrets/secret-store.ts';
+import { type ChosenProvider, chooseProvider, PROVIDER_VARIABLE } from '../../shared/secrets/provider.ts';
+import type { SecretsProvider } from '../../shared/secrets/providers.ts';
+import { openSecretStore, SECRET_VARIABLE_PREFIX } from '../../shared/secrets/secret-store.ts';
 import { openUserSecrets } from '../../shared/secrets/user-secrets.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -12,25 +20,22 @@ import { readAll } from './read-all.ts';
 /** `toolmgr secret set`. @throws UsageError for a wrong name or value; no message has the value */
 export async function set(name: string): Promise<void> {
   checkName(name);
-  const file = await writable(`set the variable ${SECRET_VARIABLE_PREFIX}${name}`);
-  await file.read(); // a wrong password is reported before the value is asked for
-  const value = await readValue(name);
-  await file.change(({ user }) => void user.set(name, value));
+  const store = await writableStore(`set the variable ${SECRET_VARIABLE_PREFIX}${name}`);
+  await store.read(name, AbortSignal.timeout(READ_MS)); // a wrong password is reported before the value is asked for
+  await store.write?.(name, await readValue(name), 'any');
   stdout.line(`${name} is stored`);
 }
 
 /** `toolmgr secret get`: prints the value and a line break. */
 export async function get(name: string): Promise<void> {
-  checkName(name);
+  checkKey(name);
   const source = await openUserSecrets();
   process.stdout.write(`${await source.read(name, AbortSignal.timeout(READ_MS))}\n`);
 }
 
 /** `toolmgr secret list`. */
 export async function list({ system, format }: { system?: boolean; format: 'text' | 'json' }): Promise<void> {
-  const file = await writable(`variables ${SECRET_VARIABLE_PREFIX}NAME are not listed`);
-  const secrets = await file.read();
-  const names = [...secrets[system ? 'system' : 'user'].keys()].sort();
+  const names = system ? await systemNames() : await userNames();
   if (format === 'json') {
     stdout.line(
       JSON.stringify(
@@ -46,14 +51,21 @@ export async function list({ system, format }: { system?: boolean; format: 'text
   for (const name of names) stdout.line(name);
 }
 
+async function systemNames(): Promise<readonly string[]> {
+  return [...(await (await writable('it keeps nothing for workloads')).read()).system.keys()].sort();
+}
+
+async function userNames(): Promise<readonly string[]> {
+  const { provider, chosenBy } = await chooseProvider();
+  const store = openSecretStore(provider);
+  if (store.list === undefined)
+    throw notWritable(provider, chosenBy, `variables ${SECRET_VARIABLE_PREFIX}NAME are not listed`);
+  return (await store.list(AbortSignal.timeout(READ_MS))).map(({ key }) => key);
+}
+
 /** `toolmgr secret rm`. Names that do not exist are reported; the others are removed. */
 export async function remove(names: readonly string[], { system }: { system?: boolean }): Promise<void> {
-  const file = await writable(`unset the variable ${SECRET_VARIABLE_PREFIX}NAME`);
-  const removed = new Set<string>();
-  await file.change((secrets) => {
-    removed.clear();
-    for (const name of names) if (secrets[system ? 'system' : 'user'].delete(name)) removed.add(name);
-  });
+  const removed = system ? await removeSystem(names) : await removeOwn(names);
   for (const name of new Set(names)) {
     if (removed.has(name)) stdout.line(`${name} is removed`);
     else {
@@ -63,14 +75,50 @@ export async function remove(names: readonly string[], { system }: { system?: bo
   }
 }
 
+async function removeSystem(names: readonly string[]): Promise<ReadonlySet<string>> {
+  const removed = new Set<string>();
+  await (await writable('it keeps nothing for workloads')).change((secrets) => {
+    removed.clear();
+    for (const name of names) if (secrets.system.delete(name)) removed.add(name);
+  });
+  return removed;
+}
+
+async function removeOwn(names: readonly string[]): Promise<ReadonlySet<string>> {
+  const store = await writableStore(`unset the variable ${SECRET_VARIABLE_PREFIX}NAME`);
+  const removed = new Set<string>();
+  for (const name of new Set(names)) if (await store.remove?.(name)) removed.add(name);
+  return removed;
+}
+
+/** The secrets of a provider that can be changed. @throws UsageError */
+async function writableStore(advice: string): Promise<SecretStore> {
+  const { provider, chosenBy } = await chooseProvider();
+  const store = openSecretStore(provider);
+  if (chosenBy !== 'default' && store.write !== undefined) return store;
+  throw notWritable(provider, chosenBy, advice);
+}
+
 /** The encrypted file. @throws UsageError when the provider is another one, which has no commands to change it */
 async function writable(advice: string): Promise<EncryptedFile> {
   const { provider, chosenBy } = await chooseProvider();
   if (provider === 'encrypted') return openEncrypted();
+  throw notWritable(provider, chosenBy, advice);
+}
+
+function notWritable(provider: SecretsProvider, chosenBy: ChosenProvider['chosenBy'], advice: string): UsageError {
   const setup = 'toolmgr secret setup makes an encrypted file of secrets';
-  if (chosenBy === 'default') throw new UsageError(`no provider of secrets is set up: ${setup}`);
+  if (chosenBy === 'default') return new UsageError(`no provider of secrets is set up: ${setup}`);
   const by = chosenBy === 'variable' ? ` (${PROVIDER_VARIABLE})` : '';
-  throw new UsageError(`the provider is environment${by}, which is read-only: ${advice}; ${setup}`);
+  if (provider === '1password')
+    return new UsageError(`the provider is 1password${by}, which is read-only: use 1Password itself`);
+  if (provider === 'keyring') return new UsageError(`the provider is keyring${by}: ${setup}, which this needs`);
+  return new UsageError(`the provider is environment${by}, which is read-only: ${advice}; ${setup}`);
+}
+
+function checkKey(name: string): void {
+  const problem = secretKeyProblem(name);
+  if (problem !== undefined) throw new UsageError(problem);
 }
 
 function checkName(name: string): void {

@@ -50,7 +50,7 @@ export function planEntries(
   if (isFault(present)) return present;
   const known = record?.entries ?? {};
   const names = new Set(wanted.map(({ name }) => name));
-  const entries: Record<string, string[]> = {};
+  const entries: Record<string, string[]> = Object.create(null); // a name may be __proto__
   const done = { added: [] as string[], updated: [] as string[], removed: [] as string[] };
   const conflicts: EntryConflict[] = [];
   const own = new Set<string>();

@@ -4,6 +4,12 @@ import { passwordFilePath, readPasswordFile, writePasswordFile } from './passwor
 /** Where the password of an encrypted file is kept, so that commands do not ask for it. */
 export type PasswordPlace = 'keyring' | 'file';
 
+/** A password that is kept beside the one before. `finish` removes that one. */
+export interface KeptPassword {
+  readonly place: PasswordPlace;
+  finish(): Promise<void>;
+}
+
 /** The account of a password that is not in force yet. */
 const next = (id: string): string => `${id} next`;
 
@@ -18,11 +24,20 @@ export async function keptPasswords(secrets: string, id: string): Promise<readon
  * Keeps a password before the file is encrypted with it: in the keyring, else in a file of mode 0600. The one before stays, so
  * that the secrets can be opened whenever the process is killed. `finish` removes it.
  */
+export async function keepPassword(secrets: string, id: string, password: string): Promise<KeptPassword>;
+/** `undefined`: there is no keyring. */
 export async function keepPassword(
   secrets: string,
   id: string,
   password: string,
-): Promise<{ readonly place: PasswordPlace; finish(): Promise<void> }> {
+  where: { readonly inKeyringOnly: true },
+): Promise<KeptPassword | undefined>;
+export async function keepPassword(
+  secrets: string,
+  id: string,
+  password: string,
+  where?: { readonly inKeyringOnly: true },
+): Promise<KeptPassword | undefined> {
   const path = passwordFilePath(secrets);
   if (await keptInKeyring(next(id), password)) {
     return {
@@ -34,6 +49,7 @@ export async function keepPassword(
       },
     };
   }
+  if (where?.inKeyringOnly) return undefined;
   await writePasswordFile(path, id, [...(await readPasswordFile(path, id)).slice(0, 1), password]);
   return { place: 'file', finish: () => writePasswordFile(path, id, [password]) };
 }

@@ -21,10 +21,8 @@ export function endpointPlan(
   { stateDir, loopback }: { readonly stateDir: string; readonly loopback: boolean },
 ): PlanInput {
   const source = { [target.kind === 'groups' ? 'group' : 'workload']: target.name, stateDir };
-  const names =
-    target.kind === 'groups'
-      ? {}
-      : { conflictResolution: 'priority', conflictResolutionConfig: { priorityOrder: [target.name] } };
+  // one workload keeps the names of its server
+  const naming = target.kind === 'groups' ? [{ use: 'aggregation', with: {} }] : [];
   return {
     name: `${CLIENT_PREFIX}${target.name}`,
     endpoint: { path: endpointPath(target), ...(loopback ? {} : { loopback: false }) },
@@ -32,7 +30,7 @@ export function endpointPlan(
       { use: 'incoming-auth/anonymous' },
       { use: 'outgoing-auth/unauthenticated' },
       { use: 'backend-sources/group', with: source },
-      { use: 'aggregation', with: names },
+      ...naming,
       { use: RECENT_CALLS },
     ],
   };

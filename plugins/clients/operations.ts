@@ -62,6 +62,24 @@ const change = z.strictObject({
   diff: z.string().describe('unified diff; values that toolmgr did not write are masked. Empty: nothing changes'),
 });
 
+const REGISTRATION = { name: 'cursor', groups: ['default'] };
+const STATUS = {
+  client_type: 'cursor',
+  installed: true,
+  registered: true,
+  supports_plugins: false,
+  supports_skills: true,
+};
+const CHANGE = {
+  client: 'cursor',
+  path: '/home/ada/.cursor/mcp.json',
+  added: ['fetch'],
+  updated: [],
+  removed: [],
+  conflicts: [],
+  diff: '',
+};
+
 /** Operations about clients. */
 export function clientOperations(places: RegistrationPlaces): readonly Operation[] {
   return [...readOperations(places), ...registerOperations(places), ...unregisterOperations(places)];
@@ -75,7 +93,13 @@ function readOperations(places: RegistrationPlaces): readonly Operation[] {
       path: '/api/v1beta/discovery/clients',
       tag: 'clients',
       summary: 'List all clients status',
-      answers: { 200: { description: 'every known client', schema: z.strictObject({ clients: z.array(status) }) } },
+      answers: {
+        200: {
+          description: 'every known client',
+          schema: z.strictObject({ clients: z.array(status) }),
+          example: { clients: [STATUS] },
+        },
+      },
       problems: [],
       tool: { name: 'list_client_statuses', readOnly: true },
       run: async () => ({ status: 200, body: { clients: await clientStatuses(places) } }),
@@ -86,7 +110,9 @@ function readOperations(places: RegistrationPlaces): readonly Operation[] {
       path: '/api/v1beta/clients',
       tag: 'clients',
       summary: 'List the registered clients',
-      answers: { 200: { description: 'clients with their groups', schema: z.array(registration) } },
+      answers: {
+        200: { description: 'clients with their groups', schema: z.array(registration), example: [REGISTRATION] },
+      },
       problems: [],
       tool: { name: 'list_clients', readOnly: true },
       run: async () => ({ status: 200, body: await listRegistrations(places) }),
@@ -105,7 +131,7 @@ function readOperations(places: RegistrationPlaces): readonly Operation[] {
         ...choices,
       }),
       bodyExample: { names: ['cursor'] },
-      answers: { 200: { description: 'one change for each client', schema: z.array(change) } },
+      answers: { 200: { description: 'one change for each client', schema: z.array(change), example: [CHANGE] } },
       problems: ['bad_request', 'not_found', 'conflict'],
       tool: { name: 'preview_clients', readOnly: true },
       async run({ body: { action, ...wish } }) {
@@ -157,7 +183,7 @@ function registerOperations(places: RegistrationPlaces): readonly Operation[] {
       description: REGISTER,
       body: z.strictObject({ names, groups, ...choices }),
       bodyExample: { names: ['cursor', 'codex'] },
-      answers: { 200: { description: 'the registrations', schema: z.array(registration) } },
+      answers: { 200: { description: 'the registrations', schema: z.array(registration), example: [REGISTRATION] } },
       problems: PROBLEMS,
       async run({ body, context }) {
         const done = await registerClients(places, body);

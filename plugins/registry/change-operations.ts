@@ -11,7 +11,7 @@ import {
   sourceSettings,
   trySource,
 } from './new-source.ts';
-import { REGISTRIES_PATH, REGISTRY_TAG, registryParam } from './read-operations.ts';
+import { REGISTRIES_PATH, REGISTRY_TAG, registryParam, SUMMARY } from './read-operations.ts';
 import type { ConfiguredRegistry } from './registries.ts';
 import type { RegistryDeps } from './registry-deps.ts';
 import { loadProblem, noRegistry } from './registry-problem.ts';
@@ -82,7 +82,7 @@ export function changeOperations(deps: RegistryDeps): readonly Operation[] {
         first: z.boolean().optional().describe('it has priority over the other added registries; default: behind them'),
       }),
       bodyExample: { name: 'work', ...EXAMPLE },
-      answers: { 201: { description: 'The registry was added.', schema: registrySummaryShape } },
+      answers: { 201: { description: 'The registry was added.', schema: registrySummaryShape, example: SUMMARY } },
       problems: ['forbidden', 'conflict', 'upstream_failed', 'upstream_timeout'],
       async run({ body: { name, first = false, ...given }, context }) {
         const locked = await mayChange();

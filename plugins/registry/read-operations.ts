@@ -60,7 +60,8 @@ const IMAGE = {
   transport: 'stdio',
   description: 'Fetches web pages',
 };
-const SUMMARY = {
+/** A summary in examples. */
+export const SUMMARY = {
   name: 'default',
   type: 'default',
   source: '',
@@ -69,6 +70,20 @@ const SUMMARY = {
   server_count: 42,
   auth_type: '',
   auth_status: 'none',
+};
+
+const DETAIL = {
+  ...SUMMARY,
+  registry: {
+    version: '1.0.0',
+    last_updated: '2026-11-22T00:00:00Z',
+    servers: { fetch: IMAGE },
+    remote_servers: {},
+    groups: [],
+  },
+  left_out: [],
+  shadowed: [],
+  notes: [],
 };
 
 /** Operations that read registries. */
@@ -114,7 +129,7 @@ export function readOperations(deps: RegistryDeps): readonly Operation[] {
       tag: REGISTRY_TAG,
       summary: 'Get a registry',
       params: z.strictObject({ name: registryParam }),
-      answers: { 200: { description: 'The registry with its servers.', schema: registryDetailShape } },
+      answers: { 200: { description: 'The registry with its servers.', schema: registryDetailShape, example: DETAIL } },
       problems: ['not_found', 'upstream_failed', 'registry_auth_required', 'registry_unavailable'],
       async run({ path, context }) {
         const here = await found(deps, path.name, context.signal);

@@ -55,6 +55,30 @@ const call = z.strictObject({
   resultBytes: z.int(),
 });
 
+const VIEW = {
+  name: 'default',
+  path: '/mcp/groups/default',
+  backends: [{ name: 'fetch', transport: 'streamable-http', status: 'ready', outgoingAuth: 'unauthenticated' }],
+  entries: [],
+  isCut: false,
+  warnings: [],
+  plugins: {},
+};
+const CALL = {
+  seq: 1,
+  id: '6f1c1f0e-4a8e-4a0e-9d0c-3f6a0c1d2b3c',
+  isInner: false,
+  startedMs: 1_785_578_400_000,
+  durationMs: 12.5,
+  method: 'tools/call',
+  name: 'fetch_fetch',
+  original: 'fetch',
+  backend: 'fetch',
+  caller: 'anonymous',
+  outcome: 'ok',
+  resultBytes: 512,
+};
+
 /** Operations about the MCP endpoints of the manager and their calls. */
 export function endpointOperations(endpoints: Endpoints, feed: CallReader): readonly Operation[] {
   return [
@@ -67,7 +91,7 @@ export function endpointOperations(endpoints: Endpoints, feed: CallReader): read
       description:
         'Names before and after aggregation and what changed them. The endpoint of a group is at /mcp/groups/{name}, that of one workload at /mcp/workloads/{name}.',
       params: z.strictObject({ kind: z.enum(['groups', 'workloads']), name: workloadName }),
-      answers: { 200: { description: 'the endpoint', schema: view } },
+      answers: { 200: { description: 'the endpoint', schema: view, example: VIEW } },
       problems: ['not_found'],
       tool: { name: 'get_endpoint', readOnly: true },
       async run({ path: { kind, name } }) {
@@ -84,7 +108,11 @@ export function endpointOperations(endpoints: Endpoints, feed: CallReader): read
       tag: 'endpoints',
       summary: 'List the last calls through workloads and the endpoints of the manager',
       answers: {
-        200: { description: 'at most 500 calls, oldest first', schema: z.strictObject({ calls: z.array(call) }) },
+        200: {
+          description: 'at most 500 calls, oldest first',
+          schema: z.strictObject({ calls: z.array(call) }),
+          example: { calls: [CALL] },
+        },
       },
       problems: [],
       run: async () => ({ status: 200, body: { calls: await feed.recent() } }),

@@ -36,6 +36,8 @@ const password = z
 const secretResult = z.strictObject({ key: z.string(), message: z.string() });
 const setupResult = z.strictObject({ message: z.string(), provider_type: z.string() });
 
+const SETUP = { message: 'the provider is set up', provider_type: 'encrypted' };
+
 /** Operations about secrets. They act on the provider that the user has chosen, whose name here is `default`. */
 export function secretOperations(env: Environment): readonly Operation[] {
   return [...providerOperations(env), ...keyOperations(env), ...writeOperations(env)];
@@ -56,7 +58,7 @@ function providerOperations(env: Environment): readonly Operation[] {
         password: password.optional(),
       }),
       bodyExample: { provider_type: 'encrypted' },
-      answers: { 201: { description: 'the provider is set up', schema: setupResult } },
+      answers: { 201: { description: 'the provider is set up', schema: setupResult, example: SETUP } },
       problems: ['bad_request', 'internal_error'],
       async run({ body: { provider_type: provider, password: given }, context }) {
         if (given !== undefined && provider !== 'encrypted')
@@ -91,6 +93,11 @@ function providerOperations(env: Environment): readonly Operation[] {
               can_cleanup: z.boolean(),
             }),
           }),
+          example: {
+            name: 'default',
+            provider_type: 'encrypted',
+            capabilities: { can_read: true, can_write: true, can_delete: true, can_list: true, can_cleanup: true },
+          },
         },
       },
       problems: ['not_found'],
@@ -110,7 +117,7 @@ function providerOperations(env: Environment): readonly Operation[] {
       description: 'Without a password one is generated. The secrets stay readable whenever the manager is killed.',
       body: z.strictObject({ password: password.optional() }),
       bodyExample: {},
-      answers: { 200: { description: 'the file has the new password', schema: setupResult } },
+      answers: { 200: { description: 'the file has the new password', schema: setupResult, example: SETUP } },
       problems: ['not_found', 'provider_read_only', 'conflict', 'internal_error'],
       run: ({ body, context }) =>
         withStore(env, async (_store, provider) => {
@@ -214,7 +221,13 @@ function writeOperations(env: Environment): readonly Operation[] {
       params: z.strictObject({ key }),
       body: z.strictObject({ value }),
       bodyExample: { value: 'the new token' },
-      answers: { 200: { description: 'the secret has the new value', schema: secretResult } },
+      answers: {
+        200: {
+          description: 'the secret has the new value',
+          schema: secretResult,
+          example: { key: 'GITHUB_TOKEN', message: 'the secret is replaced' },
+        },
+      },
       problems: ['not_found', 'provider_read_only', 'internal_error'],
       run: ({ path, body, context }) =>
         withStore(env, async (store, provider) => {

@@ -10,7 +10,6 @@ export const operations = [
   },
   {
     source: 'manager spec §4 conventions',
-    deferred: 'comes with the manager API',
     says: {
       'manager.api.json-answers': 'every operation answers JSON unless stated otherwise',
       'manager.api.required-bodies': 'the operations declared with a body refuse a request without one',

@@ -108,7 +108,6 @@ export const skillsAndWorkloads = [
   },
   {
     source: 'manager spec §8 limits',
-    deferred: 'comes with the manager API',
     says: {
       'manager.limits.listing-default-50': 'list operations with a limit use 50 when none is given',
       'manager.limits.listing-maximum-200': 'list operations with a limit never use more than 200',

@@ -143,6 +143,23 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     });
   });
 
+  it('upgrades a workload: new variables are asked for, and a new secret is stored before it is referred to', async () => {
+    const { page, open } = opened;
+    await open('workloads');
+    await page.getByRole('button', { name: 'Upgrade fetch' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('ghcr.io/example/fetch:1.1.0').waitFor();
+    await dialog.getByLabel('Stored secret').selectOption('New value…');
+    await dialog.getByLabel('New value').fill('fresh');
+    await dialog.getByRole('button', { name: 'Upgrade', exact: true }).click();
+    await page.getByText('fetch is upgraded').waitFor();
+    expect(state.secrets.get('fetch-NEW_TOKEN')).toBe('fresh');
+    expect(state.bodies.findLast(({ id }) => id === 'applyUpgrade')?.body).toEqual({
+      env: {},
+      secrets: ['fetch-NEW_TOKEN,target=NEW_TOKEN'],
+    });
+  });
+
   it('shows what the host refuses at the field it is about', async () => {
     const { page, open } = opened;
     await open('browse?custom=yes');

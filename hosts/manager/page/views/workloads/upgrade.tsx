@@ -8,6 +8,7 @@ import { Form } from '../../widgets/form.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { useSubmit } from '../../widgets/use-submit.ts';
 import { inputsSchema, splitInputs } from '../browse/inputs.ts';
+import { storeNewSecrets } from '../browse/store-secrets.ts';
 
 /** Shows what an upgrade changes, asks for new variables, and applies it. */
 export function UpgradeDialog({ name, onClose }: { readonly name: string; readonly onClose: () => void }): JSX.Element {
@@ -15,11 +16,13 @@ export function UpgradeDialog({ name, onClose }: { readonly name: string; readon
   const secrets = useResource((signal) => call('listSecrets', { signal }), []);
   const check = checks.data.value?.results?.find((one) => one.workload_name === name);
   const added = check?.env_var_drift?.added ?? [];
+  const areSecretsRead = secrets.data.value !== undefined || secrets.problem.value !== undefined;
   const keys = (secrets.data.value?.keys ?? []).map(({ key }) => key);
 
   const { works, problem, submit } = useSubmit<Record<string, unknown>>(async (values) => {
-    const { env, secrets: references } = splitInputs(added, values);
-    const body = { env, secrets: references.map(({ name: secret, target }) => `${secret},target=${target}`) };
+    const split = splitInputs(added, values);
+    const references = await storeNewSecrets(name, split);
+    const body = { env: split.env, secrets: references.map((one) => `${one.name},target=${one.target}`) };
     const { succeeded, detail } = await runJob(`Upgrade ${name}`, 'applyUpgrade', { path: { name }, body });
     notify(succeeded ? 'done' : 'failed', succeeded ? `${name} is upgraded` : detail);
     if (succeeded) onClose();
@@ -27,7 +30,7 @@ export function UpgradeDialog({ name, onClose }: { readonly name: string; readon
   return (
     <Dialog title={`Upgrade ${name}`} onClose={onClose}>
       <ProblemNote problem={checks.problem.value} />
-      {check !== undefined && (
+      {check !== undefined && areSecretsRead && (
         <>
           <dl class="facts">
             <dt>Now</dt>

@@ -43,9 +43,52 @@ export function addSkillCommands(program: Command): void {
     .option('--allow-signer-change', 'accept another signer')
     .addOption(format())
     .action(async (names: string[], flags) => (await lockCommands()).upgrade(names, flags));
+  addArtifactCommands(skill);
+}
+
+function addArtifactCommands(skill: Command): void {
+  skill
+    .command('show')
+    .argument('<skill>', 'name, tag of a local build, OCI reference, or git:// reference')
+    .description('show SKILL.md and the files of a skill without installing it')
+    .addOption(format())
+    .action(async (reference: string, flags) => (await artifacts()).show(reference, flags));
+  skill
+    .command('validate')
+    .argument('<folder>', 'folder with SKILL.md')
+    .description('check a skill')
+    .addOption(format())
+    .action(async (path: string, flags) => (await artifacts()).validate(path, flags));
+  skill
+    .command('build')
+    .argument('<folder>', 'folder with SKILL.md')
+    .description('make the OCI artifact of a skill and keep it as a local build')
+    .option('-t, --tag <tag>', 'a word, or the OCI reference to push it to; default: the name of the skill')
+    .addOption(format())
+    .action(async (path: string, flags) => (await artifacts()).build(path, flags));
+  skill
+    .command('push')
+    .argument('<reference>', 'tag of a local build that is an OCI reference')
+    .description('push a local build and sign it')
+    .option('--key <file>', 'sign with a private key in PEM; its password is TOOLMGR_SIGNING_KEY_PASSWORD')
+    .option('--identity-token-file <file>', 'sign by Sigstore with the OIDC token in this file, or - for stdin')
+    .option('--no-sign', 'do not sign')
+    .addOption(format())
+    .action(async (reference: string, flags) => (await artifacts()).push(reference, flags));
+  const builds = skill
+    .command('builds')
+    .description('show local builds')
+    .addOption(format())
+    .action(async (flags) => (await artifacts()).listBuilds(flags));
+  builds
+    .command('rm')
+    .argument('<tag...>', 'tags of local builds')
+    .description('remove local builds')
+    .action(async (tags: string[]) => (await artifacts()).removeBuilds(tags));
 }
 
 const installed = () => import('./skills/installed-commands.ts');
+const artifacts = () => import('./skills/artifact-commands.ts');
 const lockCommands = () => import('./skills/lock-commands.ts');
 
 function scoped(command: Command): Command {
@@ -70,4 +113,6 @@ const HELP = `
 Examples:
   toolmgr skill install ghcr.io/example/skills/code-review:1.2.0
   toolmgr skill install --scope project git://github.com/example/skills@v1#code-review
-  toolmgr skill sync --check`;
+  toolmgr skill sync --check
+  toolmgr skill build --tag ghcr.io/example/skills/code-review:1.2.0 ./code-review
+  toolmgr skill push --key cosign.pem ghcr.io/example/skills/code-review:1.2.0`;

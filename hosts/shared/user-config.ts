@@ -58,6 +58,16 @@ const userConfig = z.strictObject({
   sigstore_trusted_root: text.optional(),
   /** Clients that are registered for all groups. They are in the list of a group when `toolmgr client register` made them. */
   clients: z.strictObject({ registered_clients: z.array(text).optional() }).optional(),
+  /** Signatures of skills. */
+  skills: z
+    .strictObject({
+      /** PEM files of public keys that may sign. */
+      public_keys: z.array(text).max(100).optional(),
+      /** Certificate authority and transparency log for `skill push`, instead of those of the public-good instance. */
+      fulcio_url: z.url().optional(),
+      rekor_url: z.url().optional(),
+    })
+    .optional(),
   /** Where `--secret` looks. */
   secrets: z
     .strictObject({

@@ -2,7 +2,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { problem } from '@toolmgr/plugins/management';
 import { cacheDir, type Registries } from '@toolmgr/plugins/registry';
-import { type OpenSkills, openSkills, type SkillDeps } from '@toolmgr/plugins/skills';
+import { type OpenSkills, openSkills, type PushOptions, type SkillDeps } from '@toolmgr/plugins/skills';
 import { readUserConfig } from '../../shared/user-config.ts';
 
 /** The skills of the user: the commands and the manager use the same. Reads nothing until it is used. */
@@ -18,9 +18,12 @@ export function userSkills(
     cacheDir: join(cacheDir(), 'sigstore'),
     lookUp: skillLookup(registries),
     async settings() {
-      const { allow_private_registry_ip: allowPrivateAddresses = false, sigstore_trusted_root: trustedRootFile } =
-        await readUserConfig();
-      return { allowPrivateAddresses, ...(trustedRootFile === undefined ? {} : { trustedRootFile }) };
+      const {
+        allow_private_registry_ip: allowPrivateAddresses = false,
+        sigstore_trusted_root: trustedRootFile,
+        skills: { public_keys: publicKeyFiles = [] } = {},
+      } = await readUserConfig();
+      return { allowPrivateAddresses, publicKeyFiles, ...(trustedRootFile === undefined ? {} : { trustedRootFile }) };
     },
   });
 }
@@ -48,6 +51,12 @@ function withoutAbsent<T extends object>(value: T): { [K in keyof T]: Exclude<T[
 }
 
 /** What pushing a skill reads from the settings. */
-export async function pushSettings(): Promise<{ readonly allowPrivateAddresses: boolean }> {
-  return { allowPrivateAddresses: (await readUserConfig()).allow_private_registry_ip ?? false };
+export async function pushSettings(): Promise<Pick<PushOptions, 'allowPrivateAddresses' | 'fulcioUrl' | 'rekorUrl'>> {
+  const { allow_private_registry_ip: allowPrivateAddresses = false, skills = {} } = await readUserConfig();
+  const { fulcio_url: fulcioUrl, rekor_url: rekorUrl } = skills;
+  return {
+    allowPrivateAddresses,
+    ...(fulcioUrl === undefined ? {} : { fulcioUrl }),
+    ...(rekorUrl === undefined ? {} : { rekorUrl }),
+  };
 }

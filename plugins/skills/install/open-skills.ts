@@ -1,6 +1,7 @@
 import { CLIENT_TYPES, installedClients, projectSkillFolder, userPlace, userSkillFolder } from '../../clients/index.ts';
 import type { ResolveOptions } from '../artifact/resolve-options.ts';
 import { resolveSkill } from '../artifact/resolve-skill.ts';
+import type { VerifySkillOptions } from '../signature/verify-skill.ts';
 import type { SkillDeps } from './skill-deps.ts';
 import { stateGroups } from './state-groups.ts';
 import type { SkillClient } from './targets.ts';
@@ -14,7 +15,9 @@ export interface OpenSkills extends Pick<ResolveOptions, 'store' | 'lookUp'> {
   /** Folder for the downloaded trust root of Sigstore. */
   readonly cacheDir: string;
   /** Settings of the user at that moment. */
-  settings(): Promise<Pick<ResolveOptions, 'allowPrivateAddresses'> & { readonly trustedRootFile?: string }>;
+  settings(): Promise<
+    Pick<ResolveOptions, 'allowPrivateAddresses'> & Pick<VerifySkillOptions, 'trustedRootFile' | 'publicKeyFiles'>
+  >;
 }
 
 /** Skills of this machine: real clients, real sources. Reads nothing until it is used. */

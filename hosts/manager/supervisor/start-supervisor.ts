@@ -1,8 +1,9 @@
 import { engineAnswers } from '@toolmgr/plugins/workloads/engine-ping';
 import { recoverReplacement } from '../../run/workloads/replace.ts';
 import { noteFailure, startWorkload } from '../../run/workloads/start.ts';
+import { releaseStartMemory } from '../../shared/engine.ts';
 import type { ManagerParts } from '../plan.ts';
-import { type Supervisor, supervise } from './supervise.ts';
+import { type Supervisor, type SupervisorDeps, supervise } from './supervise.ts';
 
 /** Starts the supervisor of a manager: it starts workloads as the command line does. */
 export function startSupervisor({ state, env, log, publish, signal }: ManagerParts): Supervisor {
@@ -11,9 +12,29 @@ export function startSupervisor({ state, env, log, publish, signal }: ManagerPar
     log,
     publish,
     signal,
-    start: (config, work) => startWorkload(state, config, work),
+    start: releasing((config, work) => startWorkload(state, config, work)),
     restore: (name) => recoverReplacement(state, name),
     noteReason: (name, reason) => noteFailure(state, name, reason),
     engineAnswers: () => engineAnswers(env),
   });
 }
+
+/** Returns the memory of starts once the last one has ended, at most every five minutes. */
+function releasing(start: SupervisorDeps['start']): SupervisorDeps['start'] {
+  let underWay = 0;
+  let notBeforeMs = 0;
+  return async (config, work) => {
+    underWay++;
+    try {
+      return await start(config, work);
+    } finally {
+      underWay--;
+      if (underWay === 0 && performance.now() >= notBeforeMs) {
+        notBeforeMs = performance.now() + RELEASE_INTERVAL_MS;
+        releaseStartMemory();
+      }
+    }
+  };
+}
+
+const RELEASE_INTERVAL_MS = 300_000; // a collection stops the process for 0.2 s

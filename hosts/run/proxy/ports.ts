@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { type Gateway, GatewayFault } from '@toolmgr/core';
-import { readWorkloads } from '@toolmgr/plugins/workloads/state';
+import { listWorkloadNames, readWorkloads, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
 import { type Served, serveGateway } from '../../http/listen.ts';
 import type { HostRoute } from '../../http/mount.ts';
 
@@ -40,11 +43,52 @@ export async function listenForWorkload(wanted: WantedPort): Promise<Served> {
       throw new GatewayFault('LISTEN_FAILED', await takenBy(wanted.state, host, requested, wanted.name), { cause });
     }
   }
-  if (remembered === undefined) return on(0);
-  return on(remembered).catch((cause: unknown) => {
-    if (isTaken(cause)) return on(0);
-    throw cause;
-  });
+  if (remembered === undefined) return onFreePort(wanted, on);
+  for (let tries = 1; ; tries++) {
+    try {
+      return await on(remembered);
+    } catch (cause) {
+      if (!isTaken(cause)) throw cause;
+      if (tries === TRIES) return onFreePort(wanted, on);
+      await delay(PAUSE_MS); // another start may have it for a moment, see onFreePort
+    }
+  }
+}
+
+const TRIES = 5;
+const PAUSE_MS = 100;
+
+/**
+ * Listens on a port that no other workload remembers. A port of a stopped workload is held only until a better one is found, so that
+ * its own start, which waits, gets it.
+ */
+async function onFreePort({ state, name }: WantedPort, on: (port: number) => Promise<Served>): Promise<Served> {
+  const taken = await rememberedPorts(state, name);
+  const held: Served[] = [];
+  try {
+    for (;;) {
+      const served = await on(0);
+      if (!taken.has(served.port) || held.length >= MOST_HELD) return served;
+      held.push(served);
+    }
+  } finally {
+    await Promise.all(held.map((each) => each.close(0)));
+  }
+}
+
+const MOST_HELD = 64;
+
+/** Ports of the last starts of the other workloads. */
+async function rememberedPorts(state: string, name: string): Promise<ReadonlySet<number>> {
+  const names = await listWorkloadNames(state);
+  const ports = new Set<number>();
+  for (const other of names) {
+    if (other === name) continue;
+    const text = await readFile(join(workloadDir(state, other), WORKLOAD_FILES.status), 'utf8').catch(() => '');
+    const port = /"port": (\d{1,5})\b/.exec(text)?.[1]; // all files are read at each first start: they are not parsed
+    if (port !== undefined) ports.add(Number(port));
+  }
+  return ports;
 }
 
 /** Why a port is unavailable, before anything is started; `undefined` when it is free. */

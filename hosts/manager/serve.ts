@@ -9,7 +9,7 @@ import { UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';
 import { metadataRoutes } from './http/metadata-routes.ts';
 import { MCP_PATH } from './mcp/endpoint.ts';
-import { type OidcFlags, oidcAccess, openOidcCallers } from './oidc-access.ts';
+import { CLIENT_SECRET_VARIABLE, type OidcFlags, oidcAccess, openOidcCallers } from './oidc-access.ts';
 import { type Manager, openManager } from './open-manager.ts';
 import { openRunningPage, pageLink, showPage } from './open-page.ts';
 import { tokenPath } from './server-files/token-file.ts';
@@ -40,6 +40,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
   const state = stateDir();
   if (flags.open && (await openRunningPage(state))) return;
   await using oidc = await openOidcCallers(flags, process.env, log);
+  delete process.env[CLIENT_SECRET_VARIABLE]; // proxies and other programs get the environment
   if (oidc !== undefined && flags.socket !== undefined)
     throw new UsageError('--socket needs no token: remove --oidc-*');
   await using manager = await openManager({

@@ -60,7 +60,7 @@ export function createCallFeed(maxCalls = MAX_CALLS): CallFeed {
   return {
     add(call) {
       last += 1;
-      calls[last % maxCalls] = { seq: last, ...call };
+      calls[last % maxCalls] = { ...call, seq: last }; // calls of another feed have a number of that feed
       for (const wake of waiting) wake();
       waiting.clear();
     },

@@ -6,15 +6,31 @@ const MAX_FIELDS = 20; // in one answer; the count of the others is said
 
 /** One entry for each fault that a schema found in a part of a request. Values are not repeated: they may be secret. */
 export function explainFields(part: FieldProblem['in'], schema: z.ZodType, error: z.ZodError): FieldProblem[] {
-  const faults = error.issues.flatMap((issue) => {
-    const path = issue.path.map(String).join('.');
-    const one = { issues: [issue] } as unknown as z.ZodError;
+  const count = error.issues.reduce((sum, issue) => sum + (keysOf(issue)?.length ?? 1), 0);
+  // a body may have 100,000 faults, and the search for the nearest name takes time
+  const faults = error.issues.slice(0, MAX_FIELDS).flatMap((issue) => {
+    const path = cut(issue.path.map(String).join('.'));
+    const keys = keysOf(issue);
+    const short = keys === undefined ? issue : { ...issue, keys: keys.slice(0, MAX_FIELDS).map(cut) };
+    const one = { issues: [short] } as unknown as z.ZodError;
     return explainIssues('', schema, one).map((sentence) => ({ in: part, path, detail: withoutPath(sentence, path) }));
   });
-  if (faults.length <= MAX_FIELDS) return faults;
-  const more = { in: part, path: '', detail: `${faults.length - MAX_FIELDS} more faults are not listed` };
-  return [...faults.slice(0, MAX_FIELDS), more];
+  const listed = faults.slice(0, MAX_FIELDS);
+  if (count <= listed.length) return listed;
+  return [...listed, { in: part, path: '', detail: `${count - listed.length} more faults are not listed` }];
 }
+
+/** The names of an issue about unknown members. */
+function keysOf(issue: z.core.$ZodIssue): readonly string[] | undefined {
+  return issue.code === 'unrecognized_keys' ? issue.keys : undefined;
+}
+
+/** A name from a request may be as long as the body. */
+function cut(name: string): string {
+  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME - 1)}…`;
+}
+
+const MAX_NAME = 200;
 
 function withoutPath(sentence: string, path: string): string {
   return path !== '' && sentence.startsWith(`${path}: `) ? sentence.slice(path.length + 2) : sentence;

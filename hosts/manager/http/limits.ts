@@ -18,5 +18,6 @@ export const HTTP_LIMITS = {
   bodyTimeoutMs: 30_000,
   idleTimeoutMs: 120_000,
   connections: 4_096,
+  streamsPerOperation: 256,
   stopMs: 30_000,
 } as const;

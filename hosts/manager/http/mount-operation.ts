@@ -12,7 +12,7 @@ import {
 } from '@toolmgr/plugins/management';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from './access.ts';
-import { TIME_LIMITS_MS } from './limits.ts';
+import { HTTP_LIMITS, TIME_LIMITS_MS } from './limits.ts';
 import { sendProblem } from './problem-reply.ts';
 import { createRequestReader } from './read-request.ts';
 
@@ -30,6 +30,7 @@ export interface OperationHost {
 /** Mounts an operation of the table as a route. */
 export function mountOperation(app: FastifyInstance, operation: Operation, host: OperationHost): void {
   const read = createRequestReader(operation);
+  let streams = 0;
   app.route({
     method: operation.method,
     url: routePath(operation.path),
@@ -43,6 +44,13 @@ export function mountOperation(app: FastifyInstance, operation: Operation, host:
         const answer = await Promise.race([operation.run({ ...parts, context } as never), limit.passed]);
         if (isProblem(answer)) return sendProblem(reply, answer);
         if (host.checksAnswers === true) checkAnswer(operation, answer);
+        if (answer.stream !== undefined) {
+          if (streams >= HTTP_LIMITS.streamsPerOperation) return sendProblem(reply, TOO_MANY_STREAMS);
+          streams += 1;
+          reply.raw.once('close', () => {
+            streams -= 1;
+          });
+        }
         return sendAnswer(reply, operation, answer);
       } catch (cause) {
         if (limit.signal.aborted) return sendProblem(reply, problem('time_limit', timeLimitDetail(operation, host)));
@@ -53,6 +61,11 @@ export function mountOperation(app: FastifyInstance, operation: Operation, host:
     },
   });
 }
+
+const TOO_MANY_STREAMS = problem(
+  'too_many_streams',
+  `${HTTP_LIMITS.streamsPerOperation} streams of this operation are open: close one`,
+);
 
 /** `/a/{name}` as fastify writes it: `/a/:name`. */
 export function routePath(path: string): string {

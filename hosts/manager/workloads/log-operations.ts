@@ -63,7 +63,7 @@ function logOperation(
         example: 'listening\n',
       },
     },
-    problems: ['not_found'],
+    problems: ['not_found', 'too_many_streams'],
     timeLimit: 'stream',
     async run({ path: { name }, query: { follow }, context }) {
       const record = await readWorkload(state, name);

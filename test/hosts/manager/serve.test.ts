@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CliOptions, cli, type RunningCli, startCli } from '../../support/cli.ts';
 import { ownFolders, send } from '../../support/manager.ts';
 import { until } from '../../support/until.ts';
+import { removeAll, smallConfig } from './workloads/small.ts';
 
 const LONG = 60_000;
 let home: string;
@@ -58,6 +59,24 @@ describe('toolmgr serve', () => {
       await using again = serve();
       await urlOf(again);
       expect((await file('token')).trim()).toBe(token);
+    },
+    LONG,
+  );
+
+  it.skipIf(process.platform !== 'linux')(
+    'passes neither its client secret nor the password of the secrets to the proxies of workloads',
+    async () => {
+      const env = { TOOLMGR_OIDC_CLIENT_SECRET: 'very-secret', TOOLMGR_SECRETS_PASSWORD: 'very-secret' };
+      await using running = startCli(['serve', '--port', '0'], options(env));
+      const url = await urlOf(running);
+      const token = (await file('token')).trim();
+      const made = await send(url, token, 'POST', '/api/v1beta/workloads/import', smallConfig('small'));
+      expect(made.status).toBe(201);
+      const { proxy } = JSON.parse(await readFile(join(state, 'workloads', 'small', 'status.json'), 'utf8'));
+      const environment = await readFile(`/proc/${proxy.pid}/environ`, 'utf8');
+      expect(environment).toContain('TOOLMGR_STATE_DIR');
+      expect(environment).not.toContain('very-secret');
+      await removeAll(state);
     },
     LONG,
   );

@@ -29,6 +29,21 @@ describe('the feed of calls', () => {
     ]);
   });
 
+  test('numbers calls of another feed itself, so that a reader gets each once', async () => {
+    const other = createCallFeed(3);
+    other.add(call('b'));
+    const feed = createCallFeed(3);
+    for (const one of [call('a'), ...other.recent()]) feed.add(one);
+    expect(feed.recent().map(({ seq }) => seq)).toEqual([1, 2]);
+    const stop = new AbortController();
+    const batches = feed.follow(1, stop.signal);
+    expect((await batches.next()).value?.map(({ name }: RecentCall) => name)).toEqual(['b']);
+    const next = batches.next();
+    feed.add(call('c'));
+    expect((await next).value?.map(({ name }: RecentCall) => name)).toEqual(['c']);
+    stop.abort();
+  });
+
   test('a reader gets what it missed and then what comes, once, and ends with its signal', async () => {
     const feed = createCallFeed(3);
     for (const name of ['a', 'b']) feed.add(call(name));

@@ -192,6 +192,37 @@ describe('the listener', () => {
   );
 });
 
+it(
+  'at most 256 streams of calls are open',
+  async () => {
+    const { hostname, port } = new URL(manager.url);
+    const agent = new Agent({ maxSockets: Number.POSITIVE_INFINITY });
+    const open = async (): Promise<number> => {
+      const sent = request({ hostname, port, path: '/api/v1beta/calls/stream', headers: withToken(), agent });
+      sent.on('error', () => {}).end();
+      const [answer] = (await once(sent, 'response')) as [IncomingMessage];
+      answer.on('error', () => {}).resume();
+      return answer.statusCode ?? 0;
+    };
+    const statuses = await Promise.all(Array.from({ length: 300 }, open));
+    expect(statuses.filter((status) => status === 200)).toHaveLength(256);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(44);
+    agent.destroy();
+    await expect.poll(open, { timeout: 20_000 }).toBe(200); // closed streams do not count
+    agent.destroy();
+  },
+  LONG,
+);
+
+it('a body with very many or very long unknown members costs little and is not repeated', async () => {
+  const many = Object.fromEntries(Array.from({ length: 60_000 }, (_, n) => [`nam${n}`, 1]));
+  const first = await manager.request('POST', '/api/v1beta/workloads', { name: 'a', ...many });
+  expect(first.body.errors).toHaveLength(21);
+  expect(first.body.errors[20].detail).toBe('59980 more faults are not listed');
+  const long = await manager.request('POST', '/api/v1beta/workloads', { name: 'a', ['n'.repeat(500_000)]: 1 });
+  expect([long.status, long.text.length < 2_000]).toEqual([400, true]);
+});
+
 it('the page signs in once with a code, and its token ends with the token of the file', async () => {
   const { body } = await manager.request('POST', '/api/v1beta/page/codes');
   const signIn = (code: string) =>

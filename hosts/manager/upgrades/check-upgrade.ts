@@ -61,10 +61,11 @@ export async function checkUpgrade(
   const { entry } = found;
   if (entry.image === undefined) return unknown('the registry entry is a remote server now', named);
   const both = { ...named, candidate_image: entry.image.image };
-  if (config.image === undefined) {
-    return unknown('the workload is no image: it is a program or a remote server', both);
+  if (current === undefined) return unknown('the workload is a remote server', both);
+  const compared = compareImages(current, entry.image.image);
+  if (config.image === undefined && compared.status === 'upgrade-available') {
+    return unknown('the workload runs as a process, which is not upgraded: remove it and run it again', both);
   }
-  const compared = compareImages(config.image, entry.image.image);
   if (compared.status !== 'upgrade-available') return { result: { ...about, ...both, ...compared } };
   const source = read.registry.sourceOf(entry.name);
   return {

@@ -69,11 +69,22 @@ export async function resolveImage(
     };
   }
   if (read.kind === 'command') {
+    if (profileOf(body) !== undefined) throw new UsageError(NO_PROFILE);
     warnings.push(...(read.warnings ?? []));
+    const values = await valuesOf(from.entry, body, from);
     const config = {
       process: { target: from.target, file: read.command.file, args: [...read.command.args], cwd: '/' },
+      ...from.fields,
+      ...present({ stateless: from.flags.stateless }),
     };
-    return { ...common, config, env: read.env, transport: from.flags.transport ?? 'stdio', warnings };
+    return {
+      ...common,
+      ...values,
+      config,
+      env: { ...read.env, ...values.env },
+      transport: from.flags.transport ?? 'stdio',
+      warnings,
+    };
   }
   const container = await containerFromFlags(
     read.image,
@@ -127,7 +138,7 @@ function remote({ url = '' }: WorkloadBody, base: RunConfig | undefined): Resolv
 async function stored(body: WorkloadBody, base: RunConfig): Promise<Resolved> {
   const transport = base.process === undefined && !isSchemeTarget(base.image ?? '') ? 'streamable-http' : 'stdio';
   if (base.image === undefined) {
-    if (profileOf(body) !== undefined) throw new UsageError('permission_profile: is for container images');
+    if (profileOf(body) !== undefined) throw new UsageError(NO_PROFILE);
     return { ...NOTHING, config: present({ process: base.process, pod: base.pod }), transport };
   }
   const { permission_profile, permission_profile_name_or_path, volumes, isolate_network } = base;
@@ -192,6 +203,7 @@ function flagsOf(name: string, body: WorkloadBody): RunFlags {
 }
 
 const GIVEN = 'given in the body';
+const NO_PROFILE = 'permission_profile: is for container images; this one runs as a process with your rights';
 
 function withoutProfile({ permissionProfile: _, ...flags }: RunFlags): RunFlags {
   return flags;

@@ -25,8 +25,13 @@ export async function listTargets({ endpoint }: Offer, signal: AbortSignal): Pro
 }
 
 function targetOf(kind: string, name: string, label: string): Target {
-  const id = `${kind}/${encodeURIComponent(name)}`;
+  const id = targetId(kind, name);
   return { id, label, mcp: `/mcp/${id}`, view: `/api/v1beta/endpoints/${id}` };
+}
+
+/** How links name an endpoint; `kind` is `groups` or `workloads`. */
+export function targetId(kind: string, name: string): string {
+  return `${kind}/${encodeURIComponent(name)}`;
 }
 
 /** The target of a link; the first one when the link names none. */

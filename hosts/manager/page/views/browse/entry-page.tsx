@@ -74,7 +74,10 @@ function About({ server, isRemote }: { readonly server: RegistryServer; readonly
         {!isRemote && (
           <>
             <dt>May reach</dt>
-            <dd>{reachText(server)}</dd>
+            <dd>
+              {reachText(server)}
+              {kindOfImage(server.image) !== 'container' && <div class="muted">{PROCESS_NOTE}</div>}
+            </dd>
           </>
         )}
       </dl>
@@ -117,6 +120,10 @@ function Fact({ title, text }: { readonly title: string; readonly text: string |
     </>
   );
 }
+
+/** The limits of an entry are those of a container. */
+const PROCESS_NOTE =
+  'This is so in a container. Where neither Docker nor Podman answers, a package runs as a process with your rights.';
 
 function reachText({ permissions }: RegistryServer): string {
   const outbound = permissions?.network?.outbound;

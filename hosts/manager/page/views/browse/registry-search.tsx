@@ -129,7 +129,9 @@ function Card({ server, isRemote }: { readonly server: RegistryServer; readonly 
         <span>{server.name}</span>
         {server.tier !== undefined && server.tier !== '' && <span>{server.tier}</span>}
         {server.status?.toLowerCase() === 'deprecated' && <span class="status bad">deprecated</span>}
-        {server.tools !== undefined && server.tools.length > 0 && <span>{server.tools.length} tools</span>}
+        {server.tools !== undefined && server.tools.length > 0 && (
+          <span>{server.tools.length === 1 ? '1 tool' : `${server.tools.length} tools`}</span>
+        )}
         {server.metadata?.stars !== undefined && <span>★ {server.metadata.stars.toLocaleString()}</span>}
       </div>
     </article>

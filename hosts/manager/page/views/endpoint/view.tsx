@@ -91,48 +91,50 @@ function Facts({
   readonly described: Described;
 }): JSX.Element {
   return (
-    <>
-      <h2>Backends</h2>
-      <div class="scroll">
-        <table>
-          <caption class="hidden">Backends</caption>
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">State</th>
-              <th scope="col">Transport</th>
-              <th scope="col">MCP revision</th>
-              <th scope="col">Credentials</th>
-            </tr>
-          </thead>
-          <tbody>
-            {backends.map((backend) => (
-              <tr key={backend.name}>
-                <th scope="row">{backend.name}</th>
-                <td>
-                  <StatusMark status={backend.status} />
-                  {backend.cause !== undefined && <div class="muted clip">{backend.cause}</div>}
-                </td>
-                <td>{backend.transport}</td>
-                <td>{backend.revision ?? '-'}</td>
-                <td>{backend.outgoingAuth}</td>
+    <div class="described">
+      <section>
+        <h2>Backends</h2>
+        <div class="scroll">
+          <table>
+            <caption class="hidden">Backends</caption>
+            <thead>
+              <tr>
+                <th scope="col">Name</th>
+                <th scope="col">State</th>
+                <th scope="col">Transport</th>
+                <th scope="col">MCP revision</th>
+                <th scope="col">Credentials</th>
               </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {backends.length === 0 && <p class="muted">No backend runs.</p>}
+            </thead>
+            <tbody>
+              {backends.map((backend) => (
+                <tr key={backend.name}>
+                  <th scope="row">{backend.name}</th>
+                  <td>
+                    <StatusMark status={backend.status} />
+                    {backend.cause !== undefined && <div class="muted clip">{backend.cause}</div>}
+                  </td>
+                  <td>{backend.transport}</td>
+                  <td>{backend.revision ?? '-'}</td>
+                  <td>{backend.outgoingAuth}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+        {backends.length === 0 && <p class="muted">No backend runs.</p>}
+      </section>
       <Entries entries={entries} />
       {isCut === true && <p class="muted">There are more entries; only the first ones are shown.</p>}
       {warnings.length > 0 && (
-        <>
+        <section>
           <h2>Notes</h2>
           <ul>
             {warnings.map((warning) => (
               <li key={warning}>{warning}</li>
             ))}
           </ul>
-        </>
+        </section>
       )}
       <details>
         <summary>Plugins by hook, in running order</summary>
@@ -143,7 +145,7 @@ function Facts({
           ])}
         </dl>
       </details>
-    </>
+    </div>
   );
 }
 
@@ -158,7 +160,7 @@ function Entries({ entries }: { readonly entries: readonly Entry[] }): JSX.Eleme
     [key, original, backend].some((text) => text.toLowerCase().includes(wanted)),
   );
   return (
-    <>
+    <section>
       <h2>What clients see</h2>
       <div class="tools">
         <label for={filterId}>Filter</label>
@@ -207,7 +209,7 @@ function Entries({ entries }: { readonly entries: readonly Entry[] }): JSX.Eleme
         </table>
       </div>
       {found.length > MAX_ROWS && <p class="muted">Only the first {MAX_ROWS} are shown. Use the filter.</p>}
-    </>
+    </section>
   );
 }
 

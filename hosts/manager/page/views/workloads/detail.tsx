@@ -4,6 +4,7 @@ import type { Offer } from '../../app/offer.ts';
 import { useResource } from '../../app/resource.ts';
 import { linkTo, openPlace } from '../../app/router.ts';
 import type { Workload } from '../../app/shapes.ts';
+import { targetId } from '../../app/targets.ts';
 import { CodeBlock } from '../../widgets/code-block.tsx';
 import { CopyButton } from '../../widgets/copy-button.tsx';
 import { LogViewer } from '../../widgets/log-viewer.tsx';
@@ -67,7 +68,7 @@ export function WorkloadDetail({ name, tab, isNew, offer }: DetailProps): JSX.El
       {list.data.value !== undefined && workload === undefined && (
         <p class="note">There is no workload of this name. It may have been removed.</p>
       )}
-      {isNew && <NextSteps offer={offer} />}
+      {isNew && <NextSteps offer={offer} name={name} />}
       {workload !== undefined && tab === 'overview' && <Overview workload={workload} />}
       {tab === 'logs' && <Logs name={name} call="getWorkloadLogs" label={`Log of ${name}`} />}
       {tab === 'proxy-logs' && <Logs name={name} call="getProxyLogs" label={`Proxy log of ${name}`} />}
@@ -77,10 +78,11 @@ export function WorkloadDetail({ name, tab, isNew, offer }: DetailProps): JSX.El
   );
 }
 
-function NextSteps({ offer }: { readonly offer: Offer }): JSX.Element {
+function NextSteps({ offer, name }: { readonly offer: Offer; readonly name: string }): JSX.Element {
+  const at = targetId('workloads', name);
   return (
     <p class="note">
-      Next: {offer.views.includes('playground') && <a href={linkTo('playground')}>try its tools</a>}
+      Next: {offer.views.includes('playground') && <a href={linkTo('playground', [], { at })}>try its tools</a>}
       {offer.views.includes('clients') && (
         <>
           , then <a href={linkTo('clients')}>connect your editor</a>
@@ -92,9 +94,13 @@ function NextSteps({ offer }: { readonly offer: Offer }): JSX.Element {
 }
 
 function Overview({ workload }: { readonly workload: Workload }): JSX.Element {
+  const { name } = workload;
+  const stored = useResource((signal) => call('exportWorkload', { path: { name }, signal }), [name], ['workload']);
+  const isProcess = (stored.data.value as { readonly process?: unknown } | undefined)?.process !== undefined;
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['Reason', workload.status_context],
     ['Server', workload.package],
+    ['Isolation', isProcess ? 'none: it runs as a process with your rights' : undefined],
     ['Group', workload.group],
     ['Transport', workload.transport_type],
     ['Proxy', workload.proxy_mode],

@@ -4,7 +4,11 @@ import { linkTo } from '../../app/router.ts';
 
 const STEPS = [
   ['browse', 'Find a server', 'Search the registry, and read what a server does and what it may reach.'],
-  ['browse', 'Run it', 'Fill in its form. Secrets are kept encrypted; the server runs in a container of its own.'],
+  [
+    'browse',
+    'Run it',
+    'Fill in its form. Secrets are kept encrypted; where Docker or Podman answers, the server runs in a container.',
+  ],
   ['playground', 'Try it', 'Call its tools here, before a model does.'],
   ['clients', 'Connect your editor', 'One click writes its address into the configuration of your editor.'],
 ] as const;

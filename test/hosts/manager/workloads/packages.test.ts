@@ -1,0 +1,77 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type StartedManager, startManager } from '../../../support/manager.ts';
+import { LONG, removeAll } from './small.ts';
+
+let manager: StartedManager;
+
+const BASE = '/api/v1beta/workloads';
+const PACKAGE = 'npx://@modelcontextprotocol/server-everything';
+
+const post = (body: object) => manager.request('POST', BASE, body);
+
+beforeAll(async () => {
+  manager = await startManager({ env: { TOOLMGR_RUNTIME: 'process', TOOLMGR_SECRET_OWN_KEY: 's3cret' } });
+  const file = join(manager.home, 'registry.json');
+  await writeFile(
+    file,
+    JSON.stringify({
+      version: '1.0.0',
+      servers: {
+        every: {
+          image: `${PACKAGE}@2026.8.31`,
+          transport: 'stdio',
+          tools: ['echo'],
+          env_vars: [
+            { name: 'LEVEL', description: 'level', required: false, default: 'high' },
+            { name: 'OWN_KEY', description: 'key', required: true, secret: true },
+            { name: 'REGION', description: 'region', required: true },
+          ],
+        },
+      },
+    }),
+  );
+  const put = await manager.request('PUT', '/api/v1beta/registry/default', { local_path: file });
+  if (put.status !== 200) throw new Error(put.text);
+}, LONG);
+
+afterAll(async () => {
+  await removeAll(manager.state);
+  await manager.stop();
+}, LONG);
+
+describe('a package of a registry that runs as a process', () => {
+  it('needs the required variables of its entry, before anything starts', async () => {
+    const answer = await post({ name: 'one', registry: 'default', server: 'every' });
+    expect(answer.status).toBe(400);
+    expect(answer.body.detail).toContain('REGION');
+  });
+
+  it('takes only tools that its entry lists', async () => {
+    const body = { name: 'one', registry: 'default', server: 'every', env_vars: { REGION: 'eu' }, tools: ['ecko'] };
+    expect((await post(body)).status).toBe(400);
+  });
+
+  it('refuses a permission profile, which nothing would apply', async () => {
+    const profile = { read: [], write: [], privileged: false, network: { outbound: { allow_host: ['a.example'] } } };
+    const answer = await post({ name: 'one', image: `${PACKAGE}@2026.8.31`, permission_profile: profile });
+    expect(answer.status).toBe(400);
+    expect(answer.body.detail).toContain('permission_profile');
+  });
+
+  it(
+    'gets the defaults and the secrets of its entry, and its upgrade can be checked',
+    async () => {
+      const made = await post({ name: 'one', registry: 'default', server: 'every', env_vars: { REGION: 'eu' } });
+      expect(made.text).toContain('"port"');
+      const { body } = await manager.request('GET', `${BASE}/one`);
+      expect(body.server).toBe('every');
+      expect(body.env_vars).toMatchObject({ LEVEL: 'high', REGION: 'eu' });
+      expect(body.secrets).toEqual([{ name: 'OWN_KEY', target: 'OWN_KEY' }]);
+      const check = await manager.request('GET', `${BASE}/one/upgrade-check`);
+      expect(check.text).toContain('"status":"up-to-date"');
+    },
+    LONG,
+  );
+});

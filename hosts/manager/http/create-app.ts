@@ -48,6 +48,8 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   const { operations, openOperations = [], host } = options;
   const app = Fastify({
     logger: false,
+    // requests are validated by the schemas of the operations, so fastify's compilers are not loaded
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     bodyLimit: HTTP_LIMITS.bodyBytes,
     routerOptions: { maxParamLength: HTTP_LIMITS.parameterLength },
     exposeHeadRoutes: false,
@@ -94,6 +96,10 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
   for (const mount of options.openRoutes ?? []) await app.register(async (inner) => mount(inner));
   await app.ready();
   return app;
+}
+
+function noSchemas(): never {
+  throw new Error('routes of the manager cannot have a schema of fastify');
 }
 
 const OPEN = { config: { open: true } } as const;

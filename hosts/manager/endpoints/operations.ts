@@ -1,5 +1,5 @@
 import { type Operation, operation, problem } from '@toolmgr/plugins/management';
-import { workloadName } from '@toolmgr/plugins/workloads/state';
+import { groupName } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
 import type { CallReader, RecentCall } from '../../http/recent-calls/feed.ts';
 import type { Endpoints } from './endpoints.ts';
@@ -90,7 +90,7 @@ export function endpointOperations(endpoints: Endpoints, feed: CallReader): read
       summary: 'Get what clients of an endpoint see',
       description:
         'Names before and after aggregation and what changed them. The endpoint of a group is at /mcp/groups/{name}, that of one workload at /mcp/workloads/{name}.',
-      params: z.strictObject({ kind: z.enum(['groups', 'workloads']), name: workloadName }),
+      params: z.strictObject({ kind: z.enum(['groups', 'workloads']), name: groupName }),
       answers: { 200: { description: 'the endpoint', schema: view, example: VIEW } },
       problems: ['not_found'],
       tool: { name: 'get_endpoint', readOnly: true },

@@ -7,9 +7,9 @@ export interface EndpointTarget {
   readonly name: string;
 }
 
-/** Path of an endpoint, e.g. `/mcp/groups/default`. Names need no escapes. */
+/** Path of an endpoint, e.g. `/mcp/groups/default`; a space in the name of a group is `%20`. */
 export function endpointPath({ kind, name }: EndpointTarget): string {
-  return `/mcp/${kind}/${name}`;
+  return `/mcp/${kind}/${encodeURIComponent(name)}`;
 }
 
 /** How a gateway of the manager names itself to the proxies of workloads, before the name of the group or workload. */

@@ -171,8 +171,11 @@ export async function syncRegistered(
 }
 
 /** The clients whose files may have to change: registered ones, and those with entries of toolmgr. */
-export async function followedClients(places: RegistrationPlaces): Promise<readonly ClientType[]> {
-  const registered = await registeredGroups(places);
+export async function followedClients(
+  places: RegistrationPlaces,
+  records?: readonly WorkloadRecord[],
+): Promise<readonly ClientType[]> {
+  const registered = await registeredGroups(places, records);
   const recorded = new Set(await recordedClients(places.state));
   return CLIENT_TYPES.filter((type) => registered.has(type) || recorded.has(type));
 }

@@ -123,6 +123,12 @@ describe('the endpoints of the manager', () => {
         'echo',
       );
       expect((await viewOf('groups/nothere')).status).toBe(404);
+      await manager.request('POST', '/api/v1beta/groups', { name: 'my tools' });
+      expect((await viewOf('groups/my%20tools')).body).toMatchObject({
+        name: 'my tools',
+        path: '/mcp/groups/my%20tools',
+      });
+      expect(await namesOf(await clientAt('/mcp/groups/my%20tools'))).toEqual([]);
     },
     LONG,
   );

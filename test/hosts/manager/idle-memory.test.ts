@@ -1,0 +1,48 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createRecord } from '@toolmgr/plugins/workloads/state';
+import { expect, test } from 'vitest';
+import { until } from '../../support/until.ts';
+import { workloadConfigOf } from '../../support/workload-config.ts';
+
+/** The compiled program, as a package has it: reading TypeScript takes memory of its own. */
+const CLI = join(import.meta.dirname, '../../../hosts/dist/cli/main.js');
+const WORKLOADS = 50;
+const MAX_KB = 110 * 1024;
+const IDLE_MS = 15_000;
+
+test.skipIf(!existsSync('/proc/self/status'))(
+  'an idle manager with 50 recorded workloads stays under 110 MB, and reads none of them again',
+  async () => {
+    const home = await mkdtemp(join(tmpdir(), 'toolmgr-idle-'));
+    const state = join(home, 'state');
+    for (let n = 0; n < WORKLOADS; n++) await createRecord(state, workloadConfigOf(`server-${n}`));
+    const env = { PATH: process.env.PATH, HOME: home, TOOLMGR_STATE_DIR: state, NO_COLOR: '1' };
+    const child = spawn(process.execPath, [CLI, 'serve', '--port', '0'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
+    const ended = once(child, 'exit');
+    let said = '';
+    child.stderr.on('data', (bytes) => {
+      said += bytes;
+    });
+    try {
+      await until(() => said.includes('the workload manager serves'), 60_000);
+      await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+      const proc = (name: string): Promise<string> => readFile(`/proc/${child.pid}/${name}`, 'utf8');
+      const readsBefore = /^syscr: (\d+)$/m.exec(await proc('io'))?.[1];
+      const rss = Number(/^VmRSS:\s+(\d+) kB$/m.exec(await proc('status'))?.[1]);
+      await new Promise((resolve) => setTimeout(resolve, IDLE_MS / 3));
+      const reads = Number(/^syscr: (\d+)$/m.exec(await proc('io'))?.[1]) - Number(readsBefore);
+      expect(rss).toBeLessThan(MAX_KB);
+      expect(reads).toBeLessThan(2 * WORKLOADS); // one pass over the records reads two files of each
+    } finally {
+      child.kill('SIGTERM');
+      await ended;
+      await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    }
+  },
+  120_000,
+);

@@ -112,14 +112,19 @@ export function explainCause(cause: unknown): string {
   return causesOf(cause).join(' <- ');
 }
 
-/** The messages of an error and its causes, innermost cause last. */
+/** The messages of an error and its causes, innermost cause last. Long ones are cut: a backend may send one of any length. */
 export function causesOf(cause: unknown): string[] {
   const lines: string[] = [];
   for (let at: unknown = cause, depth = 0; at !== undefined && depth < MAX_CAUSE_DEPTH; depth++) {
-    lines.push(at instanceof Error ? at.message : String(at));
+    lines.push(cutMessage(at instanceof Error ? at.message : String(at)));
     at = at instanceof Error ? at.cause : undefined;
   }
   return lines;
 }
 
 const MAX_CAUSE_DEPTH = 8;
+const MAX_MESSAGE = 2_000; // characters
+
+function cutMessage(message: string): string {
+  return message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`;
+}

@@ -1,6 +1,6 @@
 import { GatewayFault } from '@toolmgr/core';
 import { type Operation, operation, type Problem, problem } from '@toolmgr/plugins/management';
-import { MAX_SECRET_BYTES, secretNameProblem } from '@toolmgr/plugins/secrets/encrypted';
+import { MAX_SECRET_BYTES, PASSWORD_VARIABLE, secretNameProblem } from '@toolmgr/plugins/secrets/encrypted';
 import type { SecretStore } from '@toolmgr/plugins/secrets/stores';
 import { z } from 'zod';
 import { chooseProvider } from '../../shared/secrets/provider.ts';
@@ -63,6 +63,9 @@ function providerOperations(env: Environment): readonly Operation[] {
       async run({ body: { provider_type: provider, password: given }, context }) {
         if (given !== undefined && provider !== 'encrypted')
           return problem('bad_request', 'password is for the provider encrypted only');
+        // a new file with another password could not be opened
+        if (given !== undefined && env[PASSWORD_VARIABLE] && env[PASSWORD_VARIABLE] !== given)
+          return problem('bad_request', `password: the variable ${PASSWORD_VARIABLE} of the manager has another one`);
         return guarded(
           async () => {
             const message = await setUpProvider({ provider, password: given, env, signal: context.signal });

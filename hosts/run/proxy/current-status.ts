@@ -1,4 +1,4 @@
-import { type BackendState, definePlugin, type Plugin, type WorkloadState } from '@toolmgr/core';
+import { type BackendState, definePlugin, explainCause, type Plugin, type WorkloadState } from '@toolmgr/core';
 import type { StatusChange } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
 
@@ -32,7 +32,7 @@ export function loginStatus({ health, backend }: BackendState): CurrentStatus | 
 }
 
 function messageOf(message: string | undefined) {
-  return message === undefined ? {} : { message };
+  return message === undefined ? {} : { message: explainCause(message) };
 }
 
 /** A plugin that keeps what the runtime of the workload said last. */

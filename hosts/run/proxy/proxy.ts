@@ -188,7 +188,8 @@ async function whyNotReady(
     }
     const isFinal = state?.status === 'unavailable' || state?.status === 'unauthenticated';
     // a timeout is retried with a longer limit; other causes would fail again
-    if (isFinal && state.cause?.category !== 'timeout') return state.cause?.message ?? `it is ${state.status}`;
+    if (isFinal && state.cause?.category !== 'timeout')
+      return explainCause(state.cause?.message ?? `it is ${state.status}`);
     if (state === undefined && log.reason !== undefined) return log.reason;
     if (performance.now() > deadlineMs) return `it did not answer within ${Math.round(limitMs / 1000)} s`;
     await delay(READY_POLL_MS, undefined, { signal }).catch(() => {});

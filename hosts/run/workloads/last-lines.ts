@@ -29,13 +29,20 @@ export async function lastLines(
   reason: string,
 ): Promise<readonly string[]> {
   const output = await linesAfter(join(workloadDir(state, name), WORKLOAD_FILES.log), from.output);
-  if (output.length > 0) return output.slice(-SHOWN_LINES);
+  if (output.length > 0) return output.slice(-SHOWN_LINES).map(cut);
   const log = await linesAfter(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog), from.proxy);
   const told = log.map(causeIn).filter((line) => line !== undefined && !reason.includes(line));
   const unique = [...new Set(told as string[])];
   const whole = unique.filter((line) => !unique.some((other) => other !== line && other.includes(line)));
-  return whole.slice(-SHOWN_LINES);
+  return whole.slice(-SHOWN_LINES).map(cut);
 }
+
+/** A server may write a line of any length. */
+function cut(line: string): string {
+  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE - 1)}…`;
+}
+
+const MAX_LINE = 1_000; // characters
 
 async function linesAfter(path: string, from: number): Promise<string[]> {
   const bytes = await readFile(path).catch(() => Buffer.alloc(0));

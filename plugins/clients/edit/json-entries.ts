@@ -46,6 +46,15 @@ interface Parsed {
 }
 
 function parse(text: string, place: ServersPlace): Parsed | TextFault {
+  try {
+    return parseWhole(text, place);
+  } catch (cause) {
+    if (cause instanceof RangeError) return faultAt(text, 0, 'nested too deeply'); // the stack is full
+    throw cause;
+  }
+}
+
+function parseWhole(text: string, place: ServersPlace): Parsed | TextFault {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   const [first] = errors;

@@ -23,6 +23,12 @@ const places = () => ({
 const entry = (name: string): Entry => ({ name, url: 'http://127.0.0.1:1/mcp', transport: 'streamable-http' });
 const isRoot = process.getuid?.() === 0;
 
+it('a JSON file that is nested too deeply is refused like any other fault', async () => {
+  await mkdir(join(home, '.kimi'));
+  await writeFile(join(home, '.kimi/mcp.json'), `{"mcpServers":${'['.repeat(200_000)}${']'.repeat(200_000)}}`);
+  await expect(syncClient(places(), 'kimi-cli', [entry('a')])).rejects.toThrow('nested too deeply');
+});
+
 describe('files of other users', () => {
   it.skipIf(!isRoot)('are not changed through a link, nor read into an answer', async () => {
     const victim = join(home, 'victim.json');

@@ -55,6 +55,19 @@ describe('set-up', () => {
     LONG,
   );
 
+  it(
+    'refuses a password that differs from that of the variable, and makes no file',
+    async () => {
+      await start({ TOOLMGR_SECRETS_PASSWORD: 'of-the-variable' });
+      const refused = await manager.request('POST', SECRETS, { provider_type: 'encrypted', password: 'another-one' });
+      expect([refused.status, refused.text.includes('TOOLMGR_SECRETS_PASSWORD')]).toEqual([400, true]);
+      expect((await manager.request('POST', SECRETS, { provider_type: 'encrypted' })).status).toBe(201);
+      const created = await manager.request('POST', KEYS, { key: 'a', value: VALUE });
+      expect(created.status).toBe(201);
+    },
+    LONG,
+  );
+
   proves(
     'manager.secrets.setup-400',
     'answers 400 to a bad body, and when there is no keyring for the provider keyring',

@@ -4,6 +4,7 @@ import { createRecord, readWorkloads, workloadDir } from '@toolmgr/plugins/workl
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { configOf } from './changes.ts';
+import { LONG, smallConfig } from './small.ts';
 
 const BASE = '/api/v1beta/workloads';
 
@@ -48,6 +49,19 @@ describe('attacks on workloads over HTTP', () => {
       expect((await manager.request('POST', '/api/v1beta/groups', { name: group })).status).toBe(400);
     }
   });
+
+  it.each(['error', 'lines'])(
+    'a server that fails with a long text (%s) does not fill the answer',
+    async (how) => {
+      const config = smallConfig('long');
+      config.process.args = [join(import.meta.dirname, 'hostile-server.mjs'), how];
+      const refused = await manager.request('POST', `${BASE}/import`, config);
+      expect([refused.status, refused.body.code]).toEqual([422, 'unprocessable']);
+      expect(refused.text.length).toBeLessThan(10_000);
+      expect(refused.text).toContain('EEE');
+    },
+    LONG,
+  );
 
   it('bodies with flags, shell text, line breaks and prototypes are refused or kept as text', async () => {
     const bodies = [

@@ -1,5 +1,6 @@
 import { markProcess } from '../../plugins/workloads/state/process-identity.ts';
 import { changeStatus, createRecord } from '../../plugins/workloads/state/records.ts';
+import type { RunConfig } from '../../plugins/workloads/state/run-config.ts';
 import type { WorkloadStatus } from '../../plugins/workloads/state/workload-record.ts';
 import { workloadConfigOf } from './workload-config.ts';
 
@@ -8,9 +9,17 @@ export async function recordRunning(
   state: string,
   name: string,
   port: number,
-  { group = 'default', status = 'running' }: { group?: string; status?: WorkloadStatus['status'] } = {},
+  {
+    group = 'default',
+    status = 'running',
+    remoteUrl,
+  }: { group?: string; status?: WorkloadStatus['status']; remoteUrl?: string } = {},
 ): Promise<void> {
-  await createRecord(state, workloadConfigOf(name, { group }));
+  const remote =
+    remoteUrl === undefined
+      ? {}
+      : { process: undefined, transport: 'streamable-http', cmd_args: [], remote_url: remoteUrl };
+  await createRecord(state, workloadConfigOf(name, { group, ...remote } as Partial<RunConfig>));
   const proxy = await markProcess(process.pid);
   if (proxy === undefined) throw new Error('this process has no mark');
   await changeStatus(state, name, () => ({ status, proxy, port, url: `http://127.0.0.1:${port}/mcp` }));

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CliOptions, cli, type RunningCli, startCli } from '../../support/cli.ts';
 import { ownFolders, send } from '../../support/manager.ts';
+import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { removeAll, smallConfig } from './workloads/small.ts';
 
@@ -98,9 +99,16 @@ describe('toolmgr serve', () => {
     LONG,
   );
 
-  it(
+  proves(
+    'choice.manager.token',
     'serves a unix socket for user and group without a token, and replaces one that no process serves',
     async () => {
+      {
+        await using tcp = serve();
+        expect((await fetch(`${await urlOf(tcp)}/api/v1beta/operations`)).status).toBe(401);
+        tcp.signal('SIGTERM');
+        await tcp.finished;
+      }
       const path = join(home, 'sockets', 'api.sock');
       const running = startCli(['serve', '--socket', path], options());
       expect(await urlOf(running)).toBe(`unix://${path}`);

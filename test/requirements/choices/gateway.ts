@@ -316,7 +316,6 @@ export const gatewayChoices = [
   },
   {
     source: 'choice: manager API',
-    deferred: 'comes with the manager API',
     says: {
       'choice.manager.problem-json': 'errors are RFC 9457 problem documents with type, title, status, detail and code',
       'choice.manager.token': 'a local bearer token is needed on TCP and none on the unix socket',

@@ -100,7 +100,6 @@ export const skillsAndWorkloads = [
   },
   {
     source: 'manager spec §5 authentication',
-    deferred: 'comes with the manager API',
     says: {
       'manager.authentication.registry-data':
         'registry authentication shows as data in auth_config, auth_type and auth_status',

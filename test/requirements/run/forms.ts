@@ -40,7 +40,6 @@ export const forms = [
   },
   {
     source: 'run spec §4 command forms',
-    deferred: 'comes with the manager API',
     says: {
       'run.form.url-client-configuration': 'a URL workload supports client configuration like a local one',
     },

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { createEventHub } from '../../../../hosts/manager/events/event-hub.ts';
 import { startManager } from '../../../support/manager.ts';
 import { readEvents } from '../../../support/manager-events.ts';
+import { proves } from '../../../support/proves.ts';
 import { toolmgr } from '../../run/toolmgr.ts';
 
 const TELLS = join(import.meta.dirname, '../../run/servers/tells.mjs');
@@ -25,7 +26,7 @@ const publishes = operation({
   },
 });
 
-it('sends what operations publish, and what was missed after a reconnect', async () => {
+proves('choice.manager.events', 'sends what operations publish, and what was missed after a reconnect', async () => {
   await using manager = await startManager({ operations: [publishes] });
   const first = await readEvents(manager);
   await manager.request('POST', '/api/v1beta/published/one');

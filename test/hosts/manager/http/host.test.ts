@@ -2,6 +2,7 @@ import { operation, problem } from '@toolmgr/plugins/management';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { startManager } from '../../../support/manager.ts';
+import { proves } from '../../../support/proves.ts';
 
 const greet = operation({
   id: 'greet',
@@ -56,7 +57,7 @@ it('serves an operation and refuses what does not fit its schemas, with each fau
   });
 });
 
-it('answers errors of the host as problems', async () => {
+proves('choice.manager.problem-json', 'answers errors of the host as problems', async () => {
   await using manager = await startManager({ operations: [greet, wrong] });
   const codeOf = async (method: string, path: string, headers?: Record<string, string>) => {
     const { status, body } = await manager.request(method, path, undefined, headers);
@@ -67,6 +68,15 @@ it('answers errors of the host as problems', async () => {
   expect(await codeOf('POST', `/api/v1beta/greetings/${'x'.repeat(3_000)}`)).toEqual([414, 'uri_too_long']);
   expect(await codeOf('GET', `/api/v1beta/greetings/${'x'.repeat(9_000)}`)).toEqual([414, 'uri_too_long']);
   expect(await codeOf('GET', '/api/v1beta/greetings/wrong')).toEqual([500, 'internal_error']);
+  const unknown = await manager.request('GET', '/api/v1beta/nothing');
+  expect(unknown.headers.get('content-type')).toContain('application/problem+json');
+  expect(unknown.body).toEqual({
+    type: 'https://toolmgr.dev/problems/not_found',
+    title: 'There is no such resource',
+    status: 404,
+    detail: 'nothing is served at this path',
+    code: 'not_found',
+  });
   const other = await manager.request('DELETE', '/api/v1beta/greetings/you');
   expect([other.status, other.headers.get('allow')]).toEqual([405, 'POST']);
   const hidden = await manager.request('POST', '/api/v1beta/greetings/wrong', { language: 'en' });

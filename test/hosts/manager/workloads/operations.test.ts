@@ -23,7 +23,7 @@ const namesOf = (answer: { body: { workloads: { name: string }[] } }) => answer.
 
 describe('operations on many workloads', () => {
   proves(
-    ['manager.workloads.bulk-restart-202', 'manager.limits.bulk-asynchronous'],
+    ['manager.workloads.bulk-restart-202', 'manager.limits.bulk-asynchronous', 'choice.manager.operations'],
     'restart in the background, each with an outcome of its own',
     async () => {
       const port = await createSmall(manager, 'again');

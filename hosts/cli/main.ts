@@ -1,4 +1,5 @@
 import { causesOf, explainCause, GatewayFault } from '@toolmgr/core';
+import { storageFault } from '@toolmgr/plugins/workloads/state';
 import { Command, CommanderError } from 'commander';
 import { addServeCommand } from '../manager/main.ts';
 import { addUpgradeCommands } from '../manager/upgrades/main.ts';
@@ -90,8 +91,10 @@ function report(cause: unknown): number {
     if (process.env.TOOLMGR_DEBUG) stderr.line(stderr.dim(`${cause.code}: ${cause.stack ?? ''}`));
     return EXIT_CODES.failed.code;
   }
-  stderr.line(`${stderr.red('toolmgr:')} ${explainCause(cause)}`);
-  if (cause instanceof Error && cause.stack !== undefined) stderr.line(stderr.dim(cause.stack));
+  const storage = storageFault(cause);
+  stderr.line(`${stderr.red('toolmgr:')} ${storage ?? explainCause(cause)}`);
+  if (storage === undefined && cause instanceof Error && cause.stack !== undefined)
+    stderr.line(stderr.dim(cause.stack));
   return EXIT_CODES.failed.code;
 }
 

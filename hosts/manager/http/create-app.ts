@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { explainCause } from '@toolmgr/core';
 import { type Operation, type Problem, problem, problemBody } from '@toolmgr/plugins/management';
+import { storageFault } from '@toolmgr/plugins/workloads/state';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Access, type AccessRefusal, accessRequest, setCaller } from './access.ts';
 import { problemFromFault } from './fastify-faults.ts';
@@ -165,7 +166,10 @@ function sendFault(fault: FastifyError, reply: FastifyReply, { log, signal }: Op
   if (known !== undefined) return sendProblem(reply, known);
   if (signal.aborted) return sendProblem(reply, problem('stopping', 'the manager is stopping'));
   log.error('an operation failed', { cause: explainCause(fault), stack: fault.stack ?? '' });
-  return sendProblem(reply, problem('internal_error', 'the manager failed; its log has the reason'));
+  return sendProblem(
+    reply,
+    problem('internal_error', storageFault(fault) ?? 'the manager failed; its log has the reason'),
+  );
 }
 
 const NOT_HTTP = problem('bad_request', 'the request is not valid HTTP');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { explainCause, type Log } from '@toolmgr/core';
 import type { JobItem, JobOutcome, JobStatus, Jobs, PublishEvent } from '@toolmgr/plugins/management';
+import { storageFault } from '@toolmgr/plugins/workloads/state';
 
 /** One item of long work as it is shown. */
 export interface ShownItem {
@@ -143,7 +144,7 @@ async function outcomeOf(
   } catch (cause) {
     if (signal.aborted) return { status: 'failed', detail: 'it was cancelled' };
     log.error('an item of an operation failed', { item: item.name, cause: explainCause(cause) });
-    return { status: 'failed', detail: 'the manager failed; its log has the reason' };
+    return { status: 'failed', detail: storageFault(cause) ?? 'the manager failed; its log has the reason' };
   }
 }
 

@@ -33,6 +33,7 @@ export { finishReplacement, isReplaced, replaceConfig, restoreConfig } from './r
 export { endpointPrefix, RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
 export { findConflict, servesSse } from './run-config-conflicts.ts';
 export { secretReference } from './secret-reference.ts';
+export { storageFault } from './storage-fault.ts';
 export { type Transition, transitions } from './transitions.ts';
 export { RESERVED_WORKLOAD_NAMES, workloadName } from './workload-name.ts';
 export {

@@ -30,6 +30,15 @@ const work = operation({
         },
       },
       {
+        name: 'full',
+        run: async () => {
+          throw Object.assign(new Error('ENOSPC: no space left on device, write'), {
+            code: 'ENOSPC',
+            syscall: 'write',
+          });
+        },
+      },
+      {
         name: 'slow',
         run: (_report, signal) =>
           new Promise((resolve) =>
@@ -54,6 +63,7 @@ it('shows the progress and the outcome of each item, and cancels what still runs
     { name: 'good', status: 'done', steps: [{ text: 'pulls an image' }] },
     { name: 'bad', status: 'failed', detail: 'there is no image' },
     { name: 'broken', status: 'failed', detail: 'the manager failed; its log has the reason' },
+    { name: 'full', status: 'failed', detail: 'the disk is full (ENOSPC: no space left on device, write)' },
     { name: 'slow', status: 'running' },
   ]);
   expect((await manager.request('GET', '/api/v1beta/operations')).body.operations).toHaveLength(1);
@@ -61,7 +71,7 @@ it('shows the progress and the outcome of each item, and cancels what still runs
   expect((await manager.request('POST', `${at}/cancel`)).status).toBe(202);
   await until(async () => (await manager.request('GET', at)).body.status !== 'running');
   const ended = await manager.request('GET', at);
-  expect(ended.body).toMatchObject({ status: 'failed', items: [{}, {}, {}, { status: 'cancelled' }] });
+  expect(ended.body).toMatchObject({ status: 'failed', items: [{}, {}, {}, {}, { status: 'cancelled' }] });
   expect((await manager.request('POST', `${at}/cancel`)).body).toMatchObject({ status: 409, code: 'conflict' });
   await stream.next(({ event, data }) => event === 'operation' && data.status === 'failed');
 });

@@ -71,6 +71,6 @@ const MISSING = {
   tooLarge: {
     status: 413,
     code: CODE.invalidParams,
-    text: 'capabilities and clientInfo are too large for the session store',
+    text: 'capabilities and clientInfo are too large',
   },
 } as const satisfies Record<MissingSession | 'tooLarge', object>;

@@ -17,6 +17,13 @@ export function readInitialize(given: JsonObject): InitializeParams | { readonly
   return { protocolVersion, capabilities, clientInfo };
 }
 
+/** A session keeps both until it ends, and anyone may open thousands: without a bound they would fill the memory. */
+export function isTooLarge({ capabilities, clientInfo }: InitializeParams): boolean {
+  return Buffer.byteLength(JSON.stringify([capabilities, clientInfo])) > MAX_BYTES;
+}
+
+const MAX_BYTES = 32_768;
+
 /** The result of `initialize`. */
 export function initializeResult(
   { serverInfo, capabilities, instructions }: ServerDescription,

@@ -20,7 +20,7 @@ import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../proto
 import { clientOf, pushListsChanged, sessionClient, sessionSink } from './client-requests.ts';
 import { findSession, isSupportedVersion, refuse, refuseMissing } from './find-session.ts';
 import { connectStream } from './get-stream.ts';
-import { initializeResult, readInitialize } from './initialize.ts';
+import { initializeResult, isTooLarge, readInitialize } from './initialize.ts';
 import { LOCAL_METHODS, NOTIFICATIONS } from './local-methods.ts';
 import { ANSWER_HEADERS, legacyError, legacyResult, limitedResult, PendingResponse } from './response.ts';
 import type { Session } from './sessions/session.ts';
@@ -138,6 +138,7 @@ async function remove(context: ServerContext, exchange: HttpExchange): Promise<v
 async function initialize(context: ServerContext, exchange: HttpExchange, message: RequestMessage): Promise<void> {
   const hello = readInitialize(message.given);
   if ('wrong' in hello) return refuse(exchange, message.id, 400, CODE.invalidParams, hello.wrong);
+  if (isTooLarge(hello)) return refuseMissing(exchange, message.id, 'tooLarge');
   const opened = context.sessions.open(exchange.caller, hello, exchange.inbound);
   const session = isPromise(opened) ? await opened : opened;
   if (typeof session === 'string') return refuseMissing(exchange, message.id, session);

@@ -113,7 +113,7 @@ export async function removeBuilds(tags: readonly string[]): Promise<void> {
   for (const tag of tags) {
     if (await store.remove(tag)) stdout.line(`${tag} is removed`);
     else {
-      stderr.line(`${stderr.red('error')} there is no local build with the tag ${JSON.stringify(tag)}`);
+      stderr.line(`toolmgr: there is no local build with the tag ${JSON.stringify(tag)}`);
       process.exitCode = EXIT_CODES.failed.code;
     }
   }

@@ -53,7 +53,7 @@ async function workTree(): Promise<string> {
 
 /** Prints a refusal and sets the exit code. */
 export function printRefusal(refusal: Problem): void {
-  stderr.line(`${stderr.red('error')} ${refusal.detail}`);
+  stderr.line(`toolmgr: ${refusal.detail}`);
   const isPolicy = PROBLEMS[refusal.problem].status === PROBLEMS.forbidden.status;
   process.exitCode = (isPolicy ? EXIT_CODES.policyRefused : EXIT_CODES.failed).code;
 }

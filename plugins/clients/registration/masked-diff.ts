@@ -19,7 +19,7 @@ function maskedLine(line: string, own: ReadonlySet<string>): string {
   const [, name] = NAME.exec(text) ?? [];
   if (name === undefined) return `${mark}${/^\s*/.exec(text)?.[0] ?? ''}…`;
   const rest = text.slice(name.length);
-  return mark + name + (/^[\s{}[\],]*\r?$/.test(rest) ? rest : '…');
+  return mark + name + (/^[\s{}[\],]*\r?$/.test(rest) ? rest : `…${/,?\s*$/.exec(rest)?.[0] ?? ''}`);
 }
 
 /** The name of a member with its `:` or `=`, or the header of a table. */

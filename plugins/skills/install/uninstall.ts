@@ -31,7 +31,7 @@ export function notInstalled(name: string, scope: SkillScope): Problem {
   return problem(
     'not_found',
     scope.scope === 'user'
-      ? `the skill ${name} is not installed for the user; with project_root the skills of a project are looked up`
+      ? `the skill ${name} is not installed for the user; project_root or --project-root names a project`
       : `the skill ${name} is not installed in ${scope.root}`,
   );
 }

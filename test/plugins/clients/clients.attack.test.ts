@@ -164,6 +164,11 @@ describe('secrets of the user', () => {
     }
   });
 
+  it('show a comma that is added after them', () => {
+    const diff = maskedDiff('file', '{\n  "a": "x,"\n}', '{\n  "a": "x,",\n  "b": 1\n}', new Set());
+    expect(diff).toContain('-  "a": …\n+  "a": …,\n+  "b": …\n');
+  });
+
   it('stay in backups that only the user can read', async () => {
     await mkdir(join(home, '.kimi'));
     await writeFile(join(home, '.kimi/mcp.json'), '{"a":"secret-value"}', { mode: 0o644 });

@@ -132,6 +132,6 @@ function reachText({ permissions }: RegistryServer): string {
   if (permissions?.privileged) return 'everything on this machine (privileged)';
   if (outbound === undefined || outbound.insecure_allow_all) return `any host on the network${files}`;
   const hosts = outbound.allow_host ?? [];
-  const ports = outbound.allow_port?.length ? ` (ports ${outbound.allow_port.join(', ')})` : '';
+  const ports = outbound.allow_port?.length ? ` (port ${outbound.allow_port.join(', ')})` : '';
   return `${hosts.length > 0 ? `hosts ${hosts.join(', ')}${ports}` : 'no host on the network'}${files}`;
 }

@@ -31,6 +31,7 @@ export function RegisterDialog({ name, action, onClose }: RegisterDialogProps): 
     onClose();
   });
   const names = (groups.data.value?.groups ?? []).map((group) => group.name);
+  const preset = action === 'register' && names.includes('default') ? { groups: ['default'] } : {};
   const verb = action === 'register' ? 'Register' : 'Unregister';
   return (
     <Dialog title={`${verb} ${name}`} onClose={onClose} wide>
@@ -50,11 +51,12 @@ export function RegisterDialog({ name, action, onClose }: RegisterDialogProps): 
                 title: 'Groups',
                 description:
                   action === 'register'
-                    ? 'It gets the workloads of these groups. Default: the group `default`.'
+                    ? 'It gets the workloads of these groups.'
                     : 'Groups that it leaves. Default: all.',
               },
             },
           }}
+          initial={preset}
           submit={verb}
           disabled={works}
           problem={problem}

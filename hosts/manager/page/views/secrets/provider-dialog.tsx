@@ -16,8 +16,11 @@ interface ProviderDialogProps {
 }
 
 const ABOUT: Readonly<Record<string, string>> = {
-  encrypted: 'An encrypted file on this machine. Its key is in the keyring of the system, or made from a password.',
+  encrypted:
+    'An encrypted file on this machine. Without a password here a random one is made. It is kept in the keyring of the system, or ' +
+    'in a file of yours where there is no keyring.',
   '1password': 'Items of 1Password, read through its command line. Nothing is written there.',
+  keyring: 'Entries in the keyring of the system: login keyring, Credential Manager or Secret Service.',
   environment: 'Variables of the manager named TOOLMGR_SECRET_NAME. Nothing is written.',
 };
 

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import type { FieldProblem } from '@toolmgr/plugins/management';
 import { RUN_CONFIG_VERSION, type RunConfig, runConfig, withoutLogin } from '@toolmgr/plugins/workloads/state';
-import { readOptionFile } from '../../run/config/option-file.ts';
+import { readRequestedFile } from '../../run/config/option-file.ts';
 import { present } from '../../run/config/present.ts';
 import { findUserSecret } from '../../run/secrets/start-secrets.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -188,7 +188,7 @@ async function authorizationOf(path: string | undefined, base: RunConfig | undef
   }
   if (!isAbsolute(path)) throw new UsageError('authz_config: expected the absolute path of an authorization file');
   const schema = runConfig.shape.authz_config.unwrap();
-  return { authz_config: await readOptionFile('authz_config', path, '/', schema), authz_config_path: path };
+  return { authz_config: await readRequestedFile('authz_config', path, schema), authz_config_path: path };
 }
 
 function oidcOf(given: WorkloadBody['oidc'], base: RunConfig | undefined) {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRecord, readWorkloads, workloadDir } from '@toolmgr/plugins/workloads/state';
@@ -62,6 +63,26 @@ describe('attacks on workloads over HTTP', () => {
     },
     LONG,
   );
+
+  it('an authorization file that is another file of the user, a pipe or a device is not read into the answer', async () => {
+    const secret = join(manager.home, 'passwords.txt');
+    await writeFile(secret, 'root:very-secret: 1\nother-secret: 2\n');
+    const pipe = join(manager.home, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const large = join(manager.home, 'large.yaml');
+    await writeFile(large, `# ${'x'.repeat(2_000_000)}`);
+    for (const [path, why] of [
+      [secret, 'unknown members'],
+      [pipe, 'not a regular file'],
+      ['/dev/zero', 'not a regular file'],
+      [large, 'more than 1048576 bytes'],
+    ]) {
+      const body = { name: 'x', url: 'http://127.0.0.1:9/mcp', authz_config: path };
+      const { status, text } = await manager.request('POST', BASE, body);
+      expect([status, text.includes(why ?? ''), text.includes('secret:')]).toEqual([400, true, false]);
+      expect(text).not.toContain('other-secret');
+    }
+  });
 
   it('bodies with flags, shell text, line breaks and prototypes are refused or kept as text', async () => {
     const bodies = [

@@ -95,7 +95,9 @@ function profileFromJson(path: string, text: string): ProfileRead {
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    return { reason: `${path} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}` };
+    // the message of the parser quotes the file, and a request may name any file of the user
+    const [place = ''] = / at position \d+/.exec((cause as Error).message) ?? [];
+    return { reason: `${path} is not JSON${place}` };
   }
   const read = permissionProfile.safeParse(value);
   if (read.success) return { profile: read.data };

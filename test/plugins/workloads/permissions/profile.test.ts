@@ -49,6 +49,7 @@ describe('a permission profile', () => {
 
   it.each([
     ['{', /is not JSON/],
+    ['root:x:secret', /is not JSON$/],
     ['{"networks":{}}', /Unrecognized key.*networks/],
     ['{"network":{"outbound":{"allow_port":[0]}}}', /network.outbound.allow_port.0/],
     ['{"network":{"outbound":{"allow_host":["a b"]}}}', /expected a host name/],

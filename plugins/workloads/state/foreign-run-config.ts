@@ -8,13 +8,13 @@ export type Translated = { readonly value: unknown } | { readonly problems: read
 
 /**
  * Translates what other implementations of the contract write: nanoseconds, empty members, durations as objects, their own labels of
- * containers, and middleware in place of typed fields. Other values are returned unchanged.
+ * containers, defaults of local servers for remote ones, and middleware in place of typed fields. Other values are returned unchanged.
  *
  * Source: reference workload-api §2.8.
  */
 export function fromForeignFormat(given: unknown): Translated {
   if (!isObject(given)) return { value: given };
-  const fields = withoutEmpty(given);
+  const fields = withoutServerDefaults(withoutEmpty(given));
   const middleware = typedMiddleware(fields);
   if ('problems' in middleware) return middleware;
   const { remote_auth_config: auth, rate_limit_config: limits, container_labels: labels } = middleware.fields;
@@ -49,9 +49,46 @@ function withoutEmpty(fields: Fields): Record<string, unknown> {
 
 const ZERO_IS_NONE: ReadonlySet<string> = new Set(['target_port', 'callback_port', 'mcpserver_generation']);
 
-/** Labels that an implementation sets itself are not those of the user. */
+/** Other implementations write members of local servers with their defaults for remote servers too, where they mean nothing. */
+function withoutServerDefaults(fields: Fields): Fields {
+  const isRemote = fields.remote_url !== undefined;
+  if (!isRemote && fields.transport !== 'stdio') return fields;
+  const { target_host: host, target_port: port, env_vars: variables, permission_profile: profile, ...others } = fields;
+  return {
+    ...others,
+    ...(host === undefined || host === '127.0.0.1' ? {} : { target_host: host }),
+    ...(port === undefined || (isRemote && isChosenPort(port, variables)) ? {} : { target_port: port }),
+    ...(profile === undefined || (isRemote && isBuiltInProfile(profile)) ? {} : { permission_profile: profile }),
+    ...(variables === undefined ? {} : { env_vars: isRemote ? withoutServerVariables(variables) : variables }),
+  };
+}
+
+function isBuiltInProfile(profile: unknown): boolean {
+  return isObject(profile) && (profile.name === 'none' || profile.name === 'network');
+}
+
+/** An implementation that chose the port itself tells the server. */
+function isChosenPort(port: unknown, variables: unknown): boolean {
+  return isObject(variables) && variables.MCP_PORT === String(port);
+}
+
+/** The variables that tell a local server how it is reached. */
+const SERVER_VARIABLES: ReadonlySet<string> = new Set(['MCP_TRANSPORT', 'MCP_PORT', 'FASTMCP_PORT']);
+
+function withoutServerVariables(variables: unknown): unknown {
+  if (!isObject(variables)) return variables;
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => !SERVER_VARIABLES.has(name)));
+}
+
+/** Labels that an implementation sets itself (`PRODUCT: 'true'`, `PRODUCT-name`, …) are not those of the user. */
 function ownLabels(labels: Fields): Fields {
-  return Object.fromEntries(Object.entries(labels).filter(([name]) => !/^(dev\.)?toolmgr([.-]|$)/.test(name)));
+  const marks = Object.keys(labels).filter((name) => labels[name] === 'true' && `${name}-name` in labels);
+  return Object.fromEntries(
+    Object.entries(labels).filter(
+      ([name]) =>
+        !/^(dev\.)?toolmgr([.-]|$)/.test(name) && !marks.some((mark) => name === mark || name.startsWith(`${mark}-`)),
+    ),
+  );
 }
 
 /** `refillPeriod` as the object of a Go duration, in buckets at any depth. */

@@ -45,6 +45,27 @@ describe('a configuration of another implementation', () => {
     expect(durationMs(remote.remote_auth_config?.timeout ?? '')).toBe(300_000);
   });
 
+  it('may have defaults of local servers for a remote server, and labels of another product', () => {
+    const remote = {
+      remote_url: 'https://far.example/mcp',
+      target_host: '127.0.0.1',
+      target_port: 31_000,
+      permission_profile: { name: 'network', network: { outbound: { insecure_allow_all: true } } },
+      env_vars: { MCP_TRANSPORT: 'streamable-http', MCP_PORT: '31000', FASTMCP_PORT: '31000' },
+      container_labels: { other: 'true', 'other-name': 'one', 'other-port': '31001' },
+    };
+    const config = configOf(remote);
+    expect(config).toMatchObject({ env_vars: {}, container_labels: {} });
+    for (const field of ['target_host', 'target_port', 'permission_profile']) expect(config).not.toHaveProperty(field);
+    expect(problemOf({ ...remote, env_vars: { KEY: 'x' } })).toContain('a remote server has no environment');
+    expect(problemOf({ ...remote, target_port: 80 })).toContain('target_port');
+    expect(problemOf({ ...remote, target_host: 'far.example' })).toContain('target_host');
+    expect(problemOf({ ...remote, permission_profile: { network: {} } })).toContain('permission_profile');
+    expect(problemOf({ ...remote, container_labels: { team: 'blue' } })).toContain('container_labels');
+    const stdio = configOf({ image: 'example/server:1', transport: 'stdio', target_host: '127.0.0.1' });
+    expect(stdio).not.toHaveProperty('target_host');
+  });
+
   it('may have middleware, which becomes the fields that it stands for', () => {
     const config = configOf({
       image: 'example/server:1',

@@ -107,9 +107,11 @@ export function faultFrom(cause: unknown, code: FaultCode, message: string): Gat
   return new GatewayFault(code, message, { cause });
 }
 
-/** One log line about an error and its causes, innermost cause last. */
+/** One log line about an error and its causes, innermost cause last. A cause that the text before it repeats is left out. */
 export function explainCause(cause: unknown): string {
-  return causesOf(cause).join(' <- ');
+  return causesOf(cause)
+    .filter((line, index, lines) => line === '' || !lines[index - 1]?.endsWith(line))
+    .join(' <- ');
 }
 
 /** The messages of an error and its causes, innermost cause last. Long ones are cut: a backend may send one of any length. */

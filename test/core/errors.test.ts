@@ -46,6 +46,7 @@ describe('a fault', () => {
     const inner = new Error('reset');
     const outer = new GatewayFault('BACKEND_UNREACHABLE', 'no answer', { cause: inner });
     expect(explainCause(outer)).toBe('no answer <- reset');
+    expect(explainCause(new Error('https://a.test: reset', { cause: inner }))).toBe('https://a.test: reset');
     inner.cause = outer;
     expect(explainCause(outer).split(' <- ')).toHaveLength(8);
   });

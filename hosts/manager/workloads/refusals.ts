@@ -19,7 +19,7 @@ const IN_BODY: readonly (readonly [RegExp, string])[] = [
   [/--runtime-image/g, 'runtime_config.builder_image'],
   [/--runtime-add-package/g, 'runtime_config.additional_packages'],
   [/--build-with/g, 'runtime_config.build_with'],
-  [/(?:choose )?another --proxy-port/g, 'another proxy_port'],
+  [/(?:choose )?another --proxy-port/g, 'choose another proxy_port'],
   [/--oidc options/g, 'oidc'],
   [/--remote-auth-client-secret-file/g, 'oauth_config'],
   [/--tools-override/g, 'tools_override'],
@@ -66,10 +66,13 @@ export function refusalOf(cause: unknown): Problem {
 export function startRefusal({ reason, lines }: FailedStart, more = ''): Problem {
   const output =
     lines.length === 0 ? '' : `; its last lines: ${lines.slice(-SHOWN_LINES).map(redactedText).join(' | ')}`;
+  if (/^port \d+ on .* is taken/.test(reason)) {
+    const [why = reason] = reason.split(' <- '); // the causes and the output say nothing more
+    return problem('conflict', inApiWords(`it did not start: ${why}${more}`));
+  }
   const detail = `it did not start: ${reason}${more}${output}`;
   if (/no container engine/.test(reason)) return problem('engine_unavailable', detail);
   if (/there is no image/.test(reason)) return problem('not_found', detail);
-  if (/^port \d+ on .* is taken/.test(reason)) return problem('conflict', inApiWords(detail));
   return problem('unprocessable', detail);
 }
 

@@ -202,6 +202,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     const { page, open } = opened;
     await open('clients');
     await page.getByRole('button', { name: 'Register cursor' }).click();
+    await page.getByRole('dialog').getByLabel('default').uncheck();
     await page.getByRole('dialog').getByLabel('work').check();
     expect(await axeFindings(page)).toEqual([]);
     await page.getByRole('dialog').getByText('/home/ann/path').waitFor();

@@ -61,6 +61,17 @@ describe('a package of a registry that runs as a process', () => {
   });
 
   it(
+    'says in one sentence that its port is taken',
+    async () => {
+      const proxy_port = Number(new URL(manager.url).port);
+      const answer = await post({ name: 'two', image: `${PACKAGE}@2026.8.31`, proxy_port });
+      expect(answer.status).toBe(409);
+      expect(answer.body.detail).toMatch(/is taken by .*; choose another proxy_port, or leave it out for a free one$/);
+    },
+    LONG,
+  );
+
+  it(
     'gets the defaults and the secrets of its entry, and its upgrade can be checked',
     async () => {
       const made = await post({ name: 'one', registry: 'default', server: 'every', env_vars: { REGION: 'eu' } });

@@ -2,6 +2,7 @@ import { type Operation, operation, problem } from '@toolmgr/plugins/management'
 import { groupName } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
 import type { CallReader, RecentCall } from '../../http/recent-calls/feed.ts';
+import { recentCall } from './call-schema.ts';
 import type { Endpoints } from './endpoints.ts';
 
 const entry = z.strictObject({
@@ -36,23 +37,6 @@ const view = z.strictObject({
   isCut: z.boolean().describe('there are more than 5,000 entries; the first ones are listed'),
   warnings: z.array(z.string()),
   plugins: z.record(z.string(), z.array(z.string())).describe('plugins per hook, in running order'),
-});
-
-const call = z.strictObject({
-  seq: z.int().describe('grows by one with every call'),
-  id: z.string().describe('the same for a call and the calls that it made'),
-  isInner: z.boolean(),
-  startedMs: z.number().describe('epoch milliseconds'),
-  durationMs: z.number(),
-  method: z.string(),
-  name: z.string(),
-  original: z.string().optional(),
-  backend: z.string(),
-  caller: z.string(),
-  client: z.string().optional(),
-  outcome: z.string(),
-  detail: z.string().optional(),
-  resultBytes: z.int(),
 });
 
 const VIEW = {
@@ -110,7 +94,7 @@ export function endpointOperations(endpoints: Endpoints, feed: CallReader): read
       answers: {
         200: {
           description: 'at most 500 calls, oldest first',
-          schema: z.strictObject({ calls: z.array(call) }),
+          schema: z.strictObject({ calls: z.array(recentCall) }),
           example: { calls: [CALL] },
         },
       },

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { readWorkloads, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
 import { type CallFeed, type CallReader, createCallFeed, type RecentCall } from '../../http/recent-calls/feed.ts';
+import { recentCall } from './call-schema.ts';
 import { CLIENT_PREFIX } from './plan.ts';
 
 /** Milliseconds between looks at the files, while a reader follows. */
@@ -12,21 +13,7 @@ const POLL_MS = 500;
 const MAX_READ = 128 * 1024;
 
 /** What the manager needs of a line; the file is written by a proxy of the same user, perhaps of another version. */
-const line = z.looseObject({
-  id: z.string(),
-  isInner: z.boolean(),
-  startedMs: z.number(),
-  durationMs: z.number(),
-  method: z.string(),
-  name: z.string(),
-  original: z.string().optional(),
-  backend: z.string(),
-  caller: z.string(),
-  client: z.string().optional(),
-  outcome: z.string(),
-  detail: z.string().optional(),
-  resultBytes: z.int(),
-});
+const line = z.object(recentCall.shape);
 
 /**
  * The calls of all workloads and of the manager's endpoints, in one feed.

@@ -1,9 +1,10 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { linesOf } from '../app/lines.ts';
 import { ApiProblem } from '../app/problem.ts';
 import { sendRequest } from '../app/request.ts';
+import { FilterField } from './filter-field.tsx';
 import { ProblemNote } from './problem-note.tsx';
 
 /** A log that is followed. Only the newest lines stay. */
@@ -14,7 +15,6 @@ export function LogViewer({ address, label }: { readonly address: string; readon
   const filter = useSignal('');
   const follows = useSignal(true);
   const box = useRef<HTMLPreElement>(null);
-  const filterId = useId();
 
   useEffect(() => {
     const stop = new AbortController();
@@ -44,15 +44,7 @@ export function LogViewer({ address, label }: { readonly address: string; readon
   return (
     <div class="log">
       <div class="tools">
-        <label for={filterId}>Filter</label>
-        <input
-          id={filterId}
-          type="search"
-          value={filter.value}
-          onInput={(event) => {
-            filter.value = event.currentTarget.value;
-          }}
-        />
+        <FilterField filter={filter} />
         <label class="check">
           <input
             type="checkbox"

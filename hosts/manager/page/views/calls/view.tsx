@@ -1,7 +1,8 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useEffect, useId } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import type { ViewProps } from '../../app/view-props.ts';
+import { FilterField } from '../../widgets/filter-field.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { CallDetail } from './detail.tsx';
 import { durationText } from './duration-text.ts';
@@ -18,7 +19,6 @@ export function view({ offer }: ViewProps): JSX.Element {
   const isPaused = useSignal(false);
   const filter = useSignal('');
   const open = useSignal<Call | undefined>(undefined);
-  const filterId = useId();
 
   useEffect(() => {
     const stop = new AbortController();
@@ -64,15 +64,7 @@ export function view({ offer }: ViewProps): JSX.Element {
         </button>
       </div>
       <div class="tools">
-        <label for={filterId}>Filter</label>
-        <input
-          id={filterId}
-          type="search"
-          value={filter.value}
-          onInput={(event) => {
-            filter.value = event.currentTarget.value;
-          }}
-        />
+        <FilterField filter={filter} />
         <span class="muted">
           {found.length} of {top.length}
         </span>

@@ -1,6 +1,5 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useId } from 'preact/hooks';
 import { ApiProblem } from '../../app/problem.ts';
 import { sendRequest } from '../../app/request.ts';
 import { useResource } from '../../app/resource.ts';
@@ -8,6 +7,7 @@ import { chosenTarget, listTargets, type Target } from '../../app/targets.ts';
 import type { ViewProps } from '../../app/view-props.ts';
 import { CodeBlock } from '../../widgets/code-block.tsx';
 import { CopyButton } from '../../widgets/copy-button.tsx';
+import { FilterField } from '../../widgets/filter-field.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { TargetChoice } from '../../widgets/target-choice.tsx';
@@ -154,7 +154,6 @@ const MAX_ROWS = 300;
 
 function Entries({ entries }: { readonly entries: readonly Entry[] }): JSX.Element {
   const filter = useSignal('');
-  const filterId = useId();
   const wanted = filter.value.trim().toLowerCase();
   const found = entries.filter(({ key, original, backend }) =>
     [key, original, backend].some((text) => text.toLowerCase().includes(wanted)),
@@ -163,15 +162,7 @@ function Entries({ entries }: { readonly entries: readonly Entry[] }): JSX.Eleme
     <section>
       <h2>What clients see</h2>
       <div class="tools">
-        <label for={filterId}>Filter</label>
-        <input
-          id={filterId}
-          type="search"
-          value={filter.value}
-          onInput={(event) => {
-            filter.value = event.currentTarget.value;
-          }}
-        />
+        <FilterField filter={filter} />
         <span class="muted" role="status">
           {found.length} of {entries.length}
         </span>

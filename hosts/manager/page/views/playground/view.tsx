@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useId } from 'preact/hooks';
 import { type Listed, listAll, type McpTarget } from '../../app/mcp.ts';
 import { useResource } from '../../app/resource.ts';
 import { linkTo } from '../../app/router.ts';
 import { chosenTarget, listTargets, type Target } from '../../app/targets.ts';
 import type { ViewProps } from '../../app/view-props.ts';
+import { FilterField } from '../../widgets/filter-field.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { TargetChoice } from '../../widgets/target-choice.tsx';
 import { AccessToken } from './access-token.tsx';
@@ -47,7 +47,6 @@ function Entries({ target, kind, open }: EntriesProps): JSX.Element {
     ['workload'],
   );
   const filter = useSignal('');
-  const filterId = useId();
   const all = lists.data.value ?? [];
   const wanted = filter.value.trim().toLowerCase();
   const found = all.filter((entry) => `${keyOf(entry)} ${entry.title ?? ''}`.toLowerCase().includes(wanted));
@@ -78,15 +77,7 @@ function Entries({ target, kind, open }: EntriesProps): JSX.Element {
       <div class="split">
         <div>
           <div class="tools">
-            <label for={filterId}>Filter</label>
-            <input
-              id={filterId}
-              type="search"
-              value={filter.value}
-              onInput={(event) => {
-                filter.value = event.currentTarget.value;
-              }}
-            />
+            <FilterField filter={filter} />
             <span class="muted" role="status">
               {found.length} of {all.length}
             </span>

@@ -1,11 +1,11 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { useId } from 'preact/hooks';
 import { call } from '../../app/calls.ts';
 import type { Offer } from '../../app/offer.ts';
 import { useResource } from '../../app/resource.ts';
 import { linkTo } from '../../app/router.ts';
 import type { Workload } from '../../app/shapes.ts';
+import { FilterField } from '../../widgets/filter-field.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { WorkloadActions } from './actions.tsx';
@@ -27,7 +27,6 @@ export function WorkloadList({ offer }: { readonly offer: Offer }): JSX.Element 
       .map(({ workload_name }) => workload_name),
   );
   const shown = all.filter((workload) => matches(workload, filter.value));
-  const filterId = useId();
   return (
     <>
       <div class="title">
@@ -43,15 +42,7 @@ export function WorkloadList({ offer }: { readonly offer: Offer }): JSX.Element 
       {all.length > 0 && (
         <>
           <div class="tools">
-            <label for={filterId}>Filter</label>
-            <input
-              id={filterId}
-              type="search"
-              value={filter.value}
-              onInput={(event) => {
-                filter.value = event.currentTarget.value;
-              }}
-            />
+            <FilterField filter={filter} />
             <span class="muted" role="status">
               {shown.length} of {all.length}
             </span>

@@ -50,7 +50,8 @@ export function changeOperations(deps: WorkloadDeps): readonly Operation[] {
       answers: { 201: { description: 'it runs', schema: namedPort, example: NAMED } },
       problems: ['not_found', 'conflict', 'unprocessable', 'engine_unavailable', 'registry_unavailable'],
       timeLimit: 'long',
-      tool: { name: 'run_server' },
+      // it runs a program of the caller's choice, so the person confirms it
+      tool: { name: 'run_server', destructive: true },
       run: ({ body, context }) =>
         refusing(async () => {
           const refused = (await nameRefusal(state, body.name)) ?? (await groupRefusal(deps, body));

@@ -248,7 +248,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     await page.getByRole('dialog').waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await focused()).toBe('Add a secret');
+    await expect.poll(focused).toBe('Add a secret'); // the focus returns after the dialog is gone
   });
 
   it('keeps the chosen theme', async () => {

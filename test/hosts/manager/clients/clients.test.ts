@@ -241,7 +241,7 @@ describe('preview and endpoint', () => {
       ' {',
       '   "mcpServers": {',
       '-    "a": …',
-      '+    "a": …',
+      '+    "a": …,',
       '+    "fetch": {',
       '+      "type": "http",',
       '+      "url": "http://127.0.0.1:10101/mcp"',

@@ -284,6 +284,8 @@ describe('the command line', () => {
       '0 success',
       '1 wrong usage',
       '2 run',
+      '3 skill sync',
+      '4 skill',
       '5 call',
       '130 Ctrl-C before the command was finished',
     ]);

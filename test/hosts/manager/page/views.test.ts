@@ -210,7 +210,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     await page.getByRole('button', { name: 'Unregister cursor' }).waitFor();
     expect(state.bodies.findLast(({ id }) => id === 'registerClient')?.body).toEqual({
       name: 'cursor',
-      groups: ['default', 'work'],
+      groups: ['work'],
     });
 
     await open('secrets');

@@ -1,5 +1,4 @@
 import { causesOf, explainCause, GatewayFault } from '@toolmgr/core';
-import { storageFault } from '@toolmgr/plugins/workloads/state';
 import { Command, CommanderError } from 'commander';
 import { addServeCommand } from '../manager/main.ts';
 import { addUpgradeCommands } from '../manager/upgrades/main.ts';
@@ -34,7 +33,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     await createProgram().parseAsync([...argv]);
     return Number(process.exitCode ?? EXIT_CODES.ok.code);
   } catch (cause) {
-    return report(cause);
+    return await report(cause);
   }
 }
 
@@ -78,7 +77,7 @@ ${Object.values(EXIT_CODES)
   .map(({ code, means }) => `  ${code}  ${means}`)
   .join('\n')}`;
 
-function report(cause: unknown): number {
+async function report(cause: unknown): Promise<number> {
   // commander has already printed it; help and version end with 0
   if (cause instanceof CommanderError) return cause.exitCode;
   if (cause instanceof UsageError) {
@@ -91,6 +90,8 @@ function report(cause: unknown): number {
     if (process.env.TOOLMGR_DEBUG) stderr.line(stderr.dim(`${cause.code}: ${cause.stack ?? ''}`));
     return EXIT_CODES.failed.code;
   }
+  // loaded here: it would slow down every command
+  const { storageFault } = await import('@toolmgr/plugins/workloads/state');
   const storage = storageFault(cause);
   stderr.line(`${stderr.red('toolmgr:')} ${storage ?? explainCause(cause)}`);
   if (storage === undefined && cause instanceof Error && cause.stack !== undefined)

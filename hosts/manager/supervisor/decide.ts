@@ -19,6 +19,8 @@ export type Decision =
   | { readonly do: 'start' }
   /** An upgrade was killed: the configuration before it is restored. */
   | { readonly do: 'restore' }
+  /** A command that stopped it, to start it again, was killed before its proxy ended. */
+  | { readonly do: 'finishStop' }
   | { readonly do: 'awaitEngine' }
   | { readonly do: 'wait'; readonly untilMs: number };
 
@@ -34,6 +36,8 @@ export interface Circumstances {
 
 /** A workload that runs this long is stable: its starts are forgotten. */
 export const STABLE_MS = 30_000;
+/** A proxy that stops has ended by then: it gives its workload 5 s and its calls 5 s. */
+export const STOP_MS = 12_000;
 /** The delay after the first start is 5 s; it doubles up to 5 min. */
 export const BACK_OFF = { firstMs: 5_000, maxMs: 300_000 } as const;
 
@@ -43,6 +47,10 @@ export function decide(record: WorkloadRecord, { nowMs, memory, hasEngine, isCha
   if (heldBy !== undefined) return NOTHING;
   if (isChanging) return { do: 'restore' };
   if (config === undefined || !KNOWN.has(status.status) || desiredOf(status) === 'stopped') return forget(memory);
+  if (alive && status.status === 'stopping') {
+    const lateMs = status.updatedAtMs + STOP_MS;
+    return nowMs < lateMs ? { do: 'wait', untilMs: lateMs } : { do: 'finishStop' };
+  }
   if (alive) return memory !== undefined && isStable(record, nowMs) ? { do: 'forget' } : NOTHING;
   const starts = currentMemory(record, memory);
   // its back-off does not count while no engine answers

@@ -1,6 +1,7 @@
 import { engineAnswers } from '@toolmgr/plugins/workloads/engine-ping';
 import { recoverReplacement } from '../../run/workloads/replace.ts';
 import { noteFailure, startWorkload } from '../../run/workloads/start.ts';
+import { stopWorkload } from '../../run/workloads/stop.ts';
 import { releaseStartMemory } from '../../shared/engine.ts';
 import type { ManagerParts } from '../plan.ts';
 import { type Supervisor, type SupervisorDeps, supervise } from './supervise.ts';
@@ -14,6 +15,7 @@ export function startSupervisor({ state, env, log, publish, signal }: ManagerPar
     signal,
     start: releasing((config, work) => startWorkload(state, config, work)),
     restore: (name) => recoverReplacement(state, name),
+    finishStop: async (name) => void (await stopWorkload(state, name, { again: {} })),
     noteReason: (name, reason) => noteFailure(state, name, reason),
     engineAnswers: () => engineAnswers(env),
   });

@@ -18,6 +18,8 @@ export interface SupervisorDeps {
   start(config: RunConfig, work: StartWork): Promise<Started>;
   /** Restores the configuration before an upgrade that was killed. */
   restore(name: string): Promise<'kept' | 'restored' | 'waits'>;
+  /** Ends the proxy of a workload that stays wanted. */
+  finishStop(name: string): Promise<void>;
   /** Writes why a workload waits. */
   noteReason(name: string, reason: string): Promise<void>;
   /** Whether a container engine answers. Never throws; at most some seconds. */
@@ -90,6 +92,7 @@ async function run(deps: SupervisorDeps): Promise<void> {
         if (record.status.message !== WAITS_FOR_ENGINE) void deps.noteReason(name, WAITS_FOR_ENGINE).catch(() => {});
       }
       if (what === 'start' && record.config !== undefined) void work(name, () => startNow(name, memory));
+      if (what === 'finishStop') void work(name, () => deps.finishStop(name).then(() => true));
       if (what === 'restore') void work(name, async () => (await deps.restore(name)) !== 'waits');
     }
     for (const name of memories.keys()) if (!followed.records.has(name)) memories.delete(name);

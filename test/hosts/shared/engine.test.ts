@@ -45,7 +45,8 @@ describe('V8 in a host', () => {
       const file = await writeVmcpFile(folder, { far: far.url });
       const noting = pathToFileURL(join(SUPPORT, 'note-engine-flags.ts')).href;
       {
-        const env = { NODE_OPTIONS: `--import=${noting}` };
+        // bounded, because reading TypeScript may already have grown it to the size that is wanted
+        const env = { NODE_OPTIONS: `--max-semi-space-size=8 --import=${noting}` };
         await using running = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env });
         await running.printed(/engine flag --semi-space-growth-factor=2/);
         expect(running.err()).toMatch(/growth-factor=1.*serves http.*growth-factor=2/s);

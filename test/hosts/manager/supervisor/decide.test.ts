@@ -43,6 +43,9 @@ describe('what the supervisor does about a workload', () => {
     ['waits for the engine and not for the back-off', recordOf({}, image), { hasEngine: false, memory }, 'awaitEngine'],
     ['needs no engine for a program', recordOf({ status: 'error' }), { hasEngine: false }, 'start'],
     ['restores after a change that was killed', recordOf({ status: 'stopped' }), { isChanging: true }, 'restore'],
+    ['waits for a proxy that stops', recordOf({ status: 'stopping', updatedAtMs: NOW }, { alive: true }), {}, 'wait'],
+    ['ends a stop that was killed', recordOf({ status: 'stopping' }, { alive: true }), {}, 'finishStop'],
+    ['leaves a restart', recordOf({ status: 'stopping' }, { alive: true, heldBy: ME }), {}, 'nothing'],
     ['leaves a change under way', recordOf({}, { heldBy: ME }), { isChanging: true }, 'nothing'],
   ] as const)('%s', (_title, record, more, expected) => {
     expect(decided(record, more).do).toBe(expected);

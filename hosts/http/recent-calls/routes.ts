@@ -1,13 +1,14 @@
 import type { HostRoute } from '../mount.ts';
 import type { PageAccess } from '../page-access.ts';
-import type { CallReader, RecentCall } from './feed.ts';
+import { callEvents, lastKnownCall } from './call-events.ts';
+import type { CallReader } from './feed.ts';
 
 /** Open streams of all readers; a page needs one. */
 const MAX_STREAMS = 32;
 
 /**
  * The calls of a gateway: `GET /api/calls` answers with the last ones, `GET /api/calls/stream` follows them as server-sent
- * events, from the call after `?after=SEQ` or `Last-Event-ID` on.
+ * events, from the call after `Last-Event-ID` or `?after=SEQ` on.
  *
  * Shape: `{"calls": RecentCall[]}` for both; the id of an event is the `seq` of its last call.
  */
@@ -19,7 +20,7 @@ export function recentCallRoutes(feed: CallReader, access?: () => PageAccess | u
     {
       path: '/api/calls/stream',
       ...guard,
-      answer(query) {
+      answer(query, { headers }) {
         if (streams >= MAX_STREAMS) {
           const detail = `${MAX_STREAMS} streams of calls are open already`;
           return {
@@ -28,17 +29,15 @@ export function recentCallRoutes(feed: CallReader, access?: () => PageAccess | u
             body: { title: 'Too Many Requests', status: 429, detail },
           };
         }
-        const after = Number(query.get('after') ?? 0);
+        const seq = lastKnownCall(headers['last-event-id'], query.get('after'));
         return {
           status: 200,
           type: 'text/event-stream',
-          body: 'retry: 2000\n\n',
+          body: '',
           async *stream(signal) {
             streams += 1;
             try {
-              for await (const calls of feed.follow(Number.isSafeInteger(after) && after > 0 ? after : 0, signal)) {
-                yield eventFrom(calls);
-              }
+              yield* callEvents(feed, seq, signal);
             } finally {
               streams -= 1;
             }
@@ -47,8 +46,4 @@ export function recentCallRoutes(feed: CallReader, access?: () => PageAccess | u
       },
     },
   ];
-}
-
-function eventFrom(calls: readonly RecentCall[]): string {
-  return `id: ${calls.at(-1)?.seq ?? 0}\nevent: calls\ndata: ${JSON.stringify({ calls })}\n\n`;
 }

@@ -1,7 +1,8 @@
 import { type Operation, operation, problem } from '@toolmgr/plugins/management';
 import { groupName } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import type { CallReader, RecentCall } from '../../http/recent-calls/feed.ts';
+import { callEvents, lastKnownCall } from '../../http/recent-calls/call-events.ts';
+import type { CallReader } from '../../http/recent-calls/feed.ts';
 import { recentCall } from './call-schema.ts';
 import type { Endpoints } from './endpoints.ts';
 
@@ -108,23 +109,16 @@ export function endpointOperations(endpoints: Endpoints, feed: CallReader): read
       tag: 'endpoints',
       summary: 'Follow the calls through workloads and the endpoints of the manager',
       description:
-        'Server-sent events `calls` with the body of the list; the id of an event is the seq of its last call.',
+        'Server-sent events `calls` with the body of the list; the id of an event is the seq of its last call. A reconnect with `Last-Event-ID` continues after it.',
       query: z.strictObject({
         after: z.coerce.number().int().min(0).default(0).describe('seq of the last known call'),
       }),
       answers: { 200: { description: 'events', mediaType: 'text/event-stream' } },
       problems: ['too_many_streams'],
       timeLimit: 'stream',
-      async run({ query: { after }, context: { signal } }) {
-        return { status: 200, stream: events(feed.follow(after, signal)) };
+      async run({ query: { after }, context: { signal, lastEventId } }) {
+        return { status: 200, stream: callEvents(feed, lastKnownCall(lastEventId, after), signal) };
       },
     }),
   ];
-}
-
-async function* events(batches: AsyncIterable<readonly RecentCall[]>): AsyncGenerator<string> {
-  yield 'retry: 2000\n\n';
-  for await (const calls of batches) {
-    yield `id: ${calls.at(-1)?.seq ?? 0}\nevent: calls\ndata: ${JSON.stringify({ calls })}\n\n`;
-  }
 }

@@ -108,6 +108,27 @@ describe('the calls of a gateway', () => {
     stop.abort();
   });
 
+  test.each([
+    ['/api/calls/stream?after=1', {}],
+    ['/api/calls/stream', { 'last-event-id': '1' }],
+    ['/api/calls/stream?after=0', { 'last-event-id': '1' }],
+  ])('are streamed from the call after the last known one on: %s %o', async (path, headers: Record<string, string>) => {
+    const feed = createCallFeed();
+    for (const name of ['a', 'b']) feed.add(call(name));
+    const handle = (_: unknown, response: { end(): unknown }) => response.end();
+    served = await serveGateway({ handle }, { host: '127.0.0.1', port: 0, routes: recentCallRoutes(feed) });
+    const stop = new AbortController();
+    const stream = await fetch(served.url + path, { headers, signal: stop.signal });
+    let events = '';
+    for await (const bytes of stream.body ?? []) {
+      events += new TextDecoder().decode(bytes);
+      if (events.includes('data:')) break;
+    }
+    stop.abort();
+    expect(events).toContain('"name":"b"');
+    expect(events).not.toContain('"name":"a"');
+  });
+
   test('have a bound on open streams', async () => {
     const feed = createCallFeed();
     served = await serveGateway(

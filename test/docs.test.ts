@@ -114,7 +114,7 @@ describe('snippets', () => {
 });
 
 describe('the page of the architecture', () => {
-  const page = readFileSync(join(ROOT, 'docs/architecture.md'), 'utf8');
+  const page = readFileSync(join(ROOT, 'docs/project/architecture.md'), 'utf8');
   const section = (title: string) => page.slice(page.indexOf(`## ${title}\n`)).split('\n## ')[0] ?? '';
 
   it('answers its six questions with files that exist', () => {

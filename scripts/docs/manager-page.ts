@@ -13,7 +13,7 @@ export function managerPage(): string {
   );
   const tags = [...new Set(operations.flatMap(({ tags: [tag = ''] }) => tag))].sort();
   return page('Manager API', 'the tables of operations that `hosts/manager/plan.ts` collects', [
-    'The HTTP API of `toolmgr serve` ([guide](../manager.md)). The running manager serves the same as OpenAPI 3.1 at `/api/openapi.json`.',
+    'The HTTP API of `toolmgr serve` ([guide](../guides/manager.md)). The running manager serves the same as OpenAPI 3.1 at `/api/openapi.json`.',
     table(
       ['operation', 'what it does'],
       operations.map(({ method, path, summary }) => [code(`${method} ${path}`), sentence(summary)]),

@@ -16,7 +16,7 @@ export async function pluginsPage(): Promise<string> {
     }),
   );
   return page('Plugins', 'the catalogue in `plugins/index.ts` and the configuration schema of each plugin', [
-    'A plan uses a plugin by its address: `plugins: [{ use: ADDRESS, with: { … } }]`. A path (`./my-plugin.ts`) is a custom plugin with the same contract; see [writing a plugin](../writing-a-plugin.md). Unknown keys are refused with the nearest known one. *Contract key* is the section of a vmcp file that configures this plugin.',
+    'A plan uses a plugin by its address: `plugins: [{ use: ADDRESS, with: { … } }]`. A path (`./my-plugin.ts`) is a custom plugin with the same contract; see [writing a plugin](../guides/writing-a-plugin.md). Unknown keys are refused with the nearest known one. *Contract key* is the section of a vmcp file that configures this plugin.',
     table(
       ['plugin', 'stability', 'contract key', 'what it does'],
       plugins.map(({ address, stability, contractKey, summary }) => [

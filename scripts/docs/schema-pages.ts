@@ -18,7 +18,7 @@ export function planPage(): string {
     'The configuration of a gateway. Hosts create a plan from flags or files (`toolmgr vmcp plan -c FILE` prints it); an embedder passes it as an object to `createGateway(plan, { catalogue })`. Unknown keys are refused with a suggestion. The members of `limits` have [their own page](limits.md).',
     table(['key', 'type', 'default', 'meaning'], rows),
     '## Status pages of a vmcp file',
-    'The host reads the section `statusPages` of a vmcp file (`hosts/vmcp/status-pages-schema.ts`); see [observability](../observability.md#status-pages).',
+    'The host reads the section `statusPages` of a vmcp file (`hosts/vmcp/status-pages-schema.ts`); see [observability](../guides/observability.md#status-pages).',
     configTable(statusPagesSchema),
   ]);
 }

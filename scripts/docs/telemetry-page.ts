@@ -21,7 +21,7 @@ export function telemetryPage(): string {
     means,
   ]);
   return page('Telemetry', '`plugins/telemetry/metric-table.ts` and `plugins/telemetry/attribute-table.ts`', [
-    'Metrics and attributes of the plugin `telemetry`. How to enable and use it: [observability](../observability.md).',
+    'Metrics and attributes of the plugin `telemetry`. How to enable and use it: [observability](../guides/observability.md).',
     '## Metrics',
     `Prometheus writes dots as underscores. Buckets of durations end at ${DURATION_BOUNDS.join(', ')} seconds; ${others.join(', ')}.`,
     table(['metric (OTLP)', 'at `/metrics`', 'kind', 'labels', 'meaning'], metrics),

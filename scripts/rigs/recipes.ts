@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { buildGo, copyFromModule } from './build-go.ts';
 import { buildKeycloak } from './build-keycloak.ts';
+import { buildNpm } from './build-npm.ts';
 import { buildPython, buildVenv } from './build-python.ts';
 import { buildRust } from './build-rust.ts';
 
@@ -126,6 +127,16 @@ export const RECIPES = {
     needs: ['java', 'mvn', 'python3'],
     build: buildKeycloak,
   },
+  packaging: {
+    what: 'a registry of npm packages (verdaccio), publint, attw, TypeScript 5.9 and the frameworks that embed the core',
+    needs: [],
+    build: buildNpm,
+  },
+  site: {
+    what: 'VitePress, the generator of the documentation site',
+    needs: [],
+    build: buildNpm,
+  },
 } as const satisfies Readonly<Record<string, Recipe>>;
 
 /** Name of a rig. */
@@ -136,7 +147,19 @@ export const RIG_NAMES = Object.keys(RECIPES) as readonly RigName[];
 /** Name of a rig that is an MCP server. */
 export type ServerRig = Exclude<RigName, (typeof OTHERS)[number]>;
 
-const OTHERS = ['keycloak', 'moto', 'schemathesis', 'kube', 'kwok', 'helm', 'coredns', 'mcp-registry', 'oci'] as const;
+const OTHERS = [
+  'keycloak',
+  'moto',
+  'schemathesis',
+  'kube',
+  'kwok',
+  'helm',
+  'coredns',
+  'mcp-registry',
+  'oci',
+  'packaging',
+  'site',
+] as const;
 
 export const SERVER_RIGS: readonly ServerRig[] = RIG_NAMES.filter(isServer);
 

@@ -1,6 +1,6 @@
 // `npm run bench:operator`: memory, latency and requests of the operator with many objects, on a real API server; pods are
 // simulated by kwok. Runs the built packages. Flags: --servers N, --members N (of all), --changes N, --record (writes
-// docs/benchmarks-operator.json).
+// docs/project/benchmarks-operator.json).
 import { spawn } from 'node:child_process';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
@@ -103,7 +103,7 @@ const result = {
 };
 console.log(JSON.stringify(result, undefined, 2));
 if (values.record)
-  await writeFile(join(ROOT, 'docs/benchmarks-operator.json'), `${JSON.stringify(result, undefined, 2)}\n`);
+  await writeFile(join(ROOT, 'docs/project/benchmarks-operator.json'), `${JSON.stringify(result, undefined, 2)}\n`);
 
 // ---- objects ----
 

@@ -4,7 +4,7 @@
 // wake-ups; both targets pay the same, so the ratio would look better than it is. Without wrk our own loader is used and
 // compared with its own recorded ratio; `--loader` selects it.
 // Flags: --undici uses undici for requests to the backend, to compare with a run without it;
-// --check compares with docs/benchmarks-ratio.json, --record measures with both and writes it.
+// --check compares with docs/project/benchmarks-ratio.json, --record measures with both and writes it.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ interface Turn {
   readonly busy: number;
 }
 
-const FILE = join(import.meta.dirname, '..', '..', 'docs', 'benchmarks-ratio.json');
+const FILE = join(import.meta.dirname, '..', '..', 'docs', 'project', 'benchmarks-ratio.json');
 const COMMAND = 'npm run bench:ratio -- --record';
 const MAX_DROP = 0.15; // of the lowest recorded ratio: on a shared machine runs differ by a fifth
 const WARM_UP_SECONDS = 5;

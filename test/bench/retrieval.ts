@@ -15,7 +15,7 @@ import { entryOf, foreignSet, ownSet, publicSet, type RetrievalSet, type SetTool
 const { values } = parseArgs({
   options: {
     embedder: { type: 'string', default: process.env.TOOLMGR_EMBEDDER_URL ?? '' },
-    json: { type: 'string', default: 'docs/retrieval.json' },
+    json: { type: 'string', default: 'docs/project/retrieval.json' },
   },
 });
 const ROOT = join(import.meta.dirname, '..', '..');

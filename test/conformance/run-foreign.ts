@@ -1,10 +1,10 @@
 // Runs the suite against each server of the rigs, direct and through the gateway, and prints the table of
-// docs/conformance.md; with `--write` into it: `node --conditions=development test/conformance/run-foreign.ts`.
+// docs/project/conformance.md; with `--write` into it: `node --conditions=development test/conformance/run-foreign.ts`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ForeignCell, foreignCells, runForeign } from './foreign.ts';
 
-const PAGE = join(import.meta.dirname, '../../docs/conformance.md');
+const PAGE = join(import.meta.dirname, '../../docs/project/conformance.md');
 
 const cells: ForeignCell[] = [];
 for (const [server, revision] of foreignCells()) {

@@ -1,5 +1,5 @@
 // Runs the whole suite and prints the results: `node --conditions=development test/conformance/run.ts`, with
-// `--write` into docs/conformance.json and the tables of docs/conformance.md.
+// `--write` into docs/project/conformance.json and the tables of docs/project/conformance.md.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
@@ -9,8 +9,8 @@ import { faultsIn, readExpected } from './expected.ts';
 import { type Revision, runClient, type ScenarioOutcome, scoredScenarios, suiteVersion } from './suite.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const SUMMARY = join(ROOT, 'docs/conformance.json');
-const PAGE = join(ROOT, 'docs/conformance.md');
+const SUMMARY = join(ROOT, 'docs/project/conformance.json');
+const PAGE = join(ROOT, 'docs/project/conformance.md');
 
 const report = { ...surroundings(), server: await serverCells(), client: await clientScenarios() };
 const tables = tablesOf(report);

@@ -1,6 +1,6 @@
 // Changes one source line at a time in a copy of the project and runs the proofs of the line's requirement, which must fail.
 // Prints surviving mutations; exit code 1 when there are any.
-// Flags: --only TEXT,… takes the mutations whose id or file contains one of the texts; --record writes docs/mutation.json.
+// Flags: --only TEXT,… takes the mutations whose id or file contains one of the texts; --record writes docs/project/mutation.json.
 import { spawn } from 'node:child_process';
 import {
   cpSync,
@@ -24,7 +24,7 @@ import { mutations } from './mutations.ts';
 type Outcome = 'killed' | 'survived' | 'broken';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const RECORD = join(ROOT, 'docs', 'mutation.json');
+const RECORD = join(ROOT, 'docs', 'project', 'mutation.json');
 const RUN_MS = 180_000; // time limit for the proofs of one id, also for mutations that make them hang
 const COPIES = Math.max(1, Math.min(4, availableParallelism()));
 const NOT_COPIED = new Set(['node_modules', '.git', 'dist', '.scratch', 'coverage']);

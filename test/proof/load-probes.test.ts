@@ -154,7 +154,7 @@ function rowOf(words: string, quiet: Times, during: Times, got: Readonly<Record<
 
 /** Puts the rows of a long run into the page, between its marks. */
 function writeTable(rows: readonly string[]): void {
-  const page = join(import.meta.dirname, '../../docs/proof.md');
+  const page = join(import.meta.dirname, '../../docs/project/proof.md');
   const text = readFileSync(page, 'utf8');
   const [before = '', rest = ''] = text.split(BEGIN);
   const after = rest.slice(rest.indexOf(END));

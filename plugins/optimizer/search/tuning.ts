@@ -1,4 +1,4 @@
-/** Parameters of the ranking, chosen by the mean over the measured sets (docs/retrieval.md). */
+/** Parameters of the ranking, chosen by the mean over the measured sets (docs/project/retrieval.md). */
 export interface Tuning {
   /** Weight of a term by field. */
   readonly weights: Readonly<Record<Field, number>>;

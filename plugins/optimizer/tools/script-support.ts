@@ -21,7 +21,7 @@ export function probeTexts(script: Script): readonly string[] {
  *
  * Each text is compared with the texts of all pairs. For a model that can read the script, the partner is nearer than nearly
  * all others: in 0.88 or more of the comparisons for multilingual models, in at most 0.71 for English ones
- * (docs/retrieval.md), in 0.5 for random vectors.
+ * (docs/project/retrieval.md), in 0.5 for random vectors.
  */
 export function canReadScript(vectors: readonly Float32Array[]): boolean {
   const ones = vectors.filter((_, at) => at % 2 === 0);

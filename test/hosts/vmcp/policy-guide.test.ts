@@ -11,7 +11,7 @@ import { postModern } from '../../support/open-endpoint.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
 
 const LONG = 120_000;
-const PAGE = await readFile(join(import.meta.dirname, '../../../docs/policy.md'), 'utf8');
+const PAGE = await readFile(join(import.meta.dirname, '../../../docs/guides/policy.md'), 'utf8');
 
 interface Guide {
   incomingAuth: { oidc: Record<string, unknown> & { audience: string } };

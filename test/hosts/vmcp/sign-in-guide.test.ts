@@ -7,7 +7,7 @@ import { catalogue } from '../../../plugins/index.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 
-const PAGE = await readFile(join(import.meta.dirname, '../../../docs/sign-in.md'), 'utf8');
+const PAGE = await readFile(join(import.meta.dirname, '../../../docs/guides/sign-in.md'), 'utf8');
 
 /** Blocks with the heading above them. */
 const written = PAGE.split(/^#+ /m).flatMap((part) => {

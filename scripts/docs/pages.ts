@@ -16,6 +16,7 @@ import { slotsPage } from './slots-page.ts';
 import { PAGES_WITH_SNIPPETS, withSnippets } from './snippets.ts';
 import { ROOT } from './sources.ts';
 import { telemetryPage } from './telemetry-page.ts';
+import { VMCP_SCHEMA, vmcpSchema } from './vmcp/schema.ts';
 
 export { ROOT };
 
@@ -40,6 +41,7 @@ export async function generatedPages(): Promise<Generated> {
   const definitions = await customResourceDefinitions();
   for (const [path, text] of definitions) pages.set(path, text);
   pages.set(INSTALL, installManifest(definitions.map(([, text]) => text)));
+  pages.set(VMCP_SCHEMA, formatted(VMCP_SCHEMA, JSON.stringify(await vmcpSchema())));
   for (const path of PAGES_WITH_SNIPPETS) {
     if (existsSync(join(ROOT, path)))
       pages.set(path, formatted(path, withSnippets(readFileSync(join(ROOT, path), 'utf8'))));

@@ -1,0 +1,69 @@
+/**
+ * What keys of a vmcp file mean that have no description in their zod schema: keys of the host, and whole sections, which a
+ * plugin's schema describes only from inside. Keys are dotted paths; `*` is a name that the file chooses.
+ */
+export const MEANINGS: Readonly<Record<string, string>> = {
+  name: 'name of the gateway in logs, metrics and the page',
+  groupRef: 'group of workloads whose servers are served; the label `group` of the backends when they are listed',
+  metadata: 'labels of the operator; the gateway does not read them',
+  compositeToolRefs: 'composite tools of the cluster; only a file in Kubernetes has them',
+  'compositeToolRefs[].name': 'name of a `VirtualMCPCompositeToolDefinition` in the same namespace',
+  plugins: 'plugins that have no section of their own, and your plugins',
+  'plugins[].use': 'address of a plugin of the catalogue, path that begins with `./`, or name of a package',
+  'plugins[].with': 'configuration of this plugin',
+  endpoint: 'address and protection of the MCP endpoint',
+  httpClient: 'client of HTTP backends: `own` is the default and is faster, `undici` is the client of Node',
+  statusPages: 'protects the pages that name backends and tools',
+  authServerConfig:
+    'authorization server of the gateway: people sign in at identity providers, clients get tokens of the gateway',
+  incomingAuth: 'how callers prove who they are, and what they may do',
+  'incomingAuth.type': '`anonymous` asks nothing, `local` names the user of the machine, `oidc` checks a token',
+  'incomingAuth.oidc': 'where tokens come from; only with type `oidc`',
+  'incomingAuth.authz': 'policies that allow or refuse each request',
+  'incomingAuth.authz.type': '`cedar` applies policies, `none` allows everything',
+  outgoingAuth: 'credentials that the gateway sends to backends',
+  'outgoingAuth.source': '`inline` uses only this file, `discovered` also uses what the cluster says about a backend',
+  'outgoingAuth.default': 'strategy of backends that have none of their own; default: `unauthenticated`',
+  'outgoingAuth.backends': 'strategies by name of the backend',
+  'outgoingAuth.backends.*': 'strategy of one backend',
+  kubernetes: 'settings of a gateway that runs in a pod; the operator writes them',
+  aggregation: 'names of tools and prompts when several backends are one list, filters and overrides',
+  optimizer: 'lists `find_tool` and `call_tool` instead of all tools',
+  sessionStorage: 'where sessions of clients are kept, so that several replicas share them',
+  'sessionStorage.provider': '`memory` keeps them in the process, `redis` in a Redis server',
+  rateLimiting: 'how many calls are allowed in a time: of everybody together, of each user, of single tools',
+  codeMode: 'one tool that runs a script over other tools',
+  'codeMode.enabled': 'whether the section is used',
+  'compositeTools[].output.properties.*.type': 'JSON type of the member',
+  'compositeTools[].output.properties.*.description': 'what the member is; clients read it in the output schema',
+  'compositeTools[].output.properties.*.properties': 'members of an object',
+  operational: 'times, health checks and the level of the log',
+  'operational.logLevel': '`debug` logs more; without it the level of the command line is used',
+  'operational.timeouts': 'how long a call may take',
+  'operational.timeouts.default': 'of each call that has no time of its own, such as `30s`',
+  'operational.timeouts.perWorkload': 'times by name of the backend',
+  'operational.failureHandling': 'health checks, circuit breaker, and what happens when a backend is missing',
+  audit: 'one line of JSON for each request, who sent it and how it ended',
+  'audit.enabled': 'whether the section is used',
+  telemetry: 'traces and metrics',
+  limits: 'named limits of the gateway; all have defaults',
+};
+
+const STRATEGIES: Readonly<Record<string, string>> = {
+  type: 'which strategy is used',
+  headerInjection: 'one header with a fixed value; only with type `header_injection`',
+  awsSts: 'credentials of AWS for the role of the caller; only with type `aws_sts`',
+  tokenExchange: "a token that the caller's token is exchanged for (RFC 8693); only with type `token_exchange`",
+  obo: 'a token of Entra ID on behalf of the caller; only with type `obo`',
+  upstreamInject:
+    'the token of the person from an identity provider where they signed in; only with type `upstream_inject`',
+  xaa: 'a token by an identity assertion of the identity provider; only with type `xaa`',
+};
+
+/** The meaning of a path; `undefined` when the table has none. */
+export function meaningOf(path: string): string | undefined {
+  const strategy = /^outgoingAuth\.(?:default|backends\.\*)\.(\w+)$/.exec(path)?.[1];
+  // members of an object are described by the same schema on every level
+  const flat = path.replace(/(\.output\.properties\.\*)(?:\.properties\.\*)+/, '$1');
+  return strategy === undefined ? MEANINGS[flat] : STRATEGIES[strategy];
+}

@@ -104,6 +104,11 @@ export interface Log {
   info(message: string, fields?: JsonObject): void;
   warn(message: string, fields?: JsonObject): void;
   error(message: string, fields?: JsonObject): void;
+  /**
+   * A line that the program of a backend wrote to stderr, with the values of its environment masked. A log without this
+   * method does not get them.
+   */
+  programLine?(backend: string, line: string): void;
 }
 
 /** Returns the plugin unchanged, with `config` and `apply` typed by its schema. */

@@ -3,6 +3,7 @@ import type { Command } from '../../contract/backend.ts';
 import type { StdioLauncher, StdioProcess } from '../../contract/stdio-launcher.ts';
 import { LATE, within } from '../../timing/within.ts';
 import { passwordsIn, programEnvironment } from './inherited-environment.ts';
+import { Lines } from './lines.ts';
 import { unwatchGroup, watchGroup } from './orphan-watch.ts';
 
 /** Starts a program; Node's `spawn` unless a test or a runtime sets another. */
@@ -12,6 +13,8 @@ export type Spawn = (file: string, args: readonly string[], options: SpawnOption
 export interface StartedBy {
   readonly spawn?: Spawn | undefined;
   readonly launcher?: StdioLauncher | undefined;
+  /** Gets each line of stderr, with the values of the environment masked. */
+  readonly onStderrLine?: ((line: string) => void) | undefined;
 }
 
 /** Waits while stopping a program: after the end of its input, and after SIGTERM. */
@@ -19,6 +22,9 @@ const END_GRACE_MS = 1_000;
 const TERM_GRACE_MS = 3_000;
 
 const STDERR_KEPT_BYTES = 16_384;
+/** A longer line of stderr is not passed on. */
+const STDERR_LINE_BYTES = 16_384;
+const LINE_END = Buffer.from('\n');
 /** Shorter values are not masked: they would mask ordinary words. */
 const MIN_SECRET_LENGTH = 6;
 
@@ -33,11 +39,11 @@ export class ProcessGroup {
   #stopping: Promise<void> | undefined;
 
   /** Exact argv, no shell; a failed start is reported by the child's `error` event. */
-  constructor(command: Command, { spawn = nodeSpawn, launcher }: StartedBy = {}) {
+  constructor(command: Command, { spawn = nodeSpawn, launcher, onStderrLine }: StartedBy = {}) {
     const detached = launcher === undefined && process.platform !== 'win32';
     const env = programEnvironment(command.env);
     const values = [...Object.values(command.env ?? {}), ...passwordsIn(env)];
-    this.#secrets = values.filter((value) => value.length >= MIN_SECRET_LENGTH);
+    this.#secrets = values.filter(isLongEnough);
     this.child =
       launcher?.(command) ??
       spawn(command.file, command.args, {
@@ -52,6 +58,7 @@ export class ProcessGroup {
     const { pid } = this.child;
     if (detached && pid !== undefined) watchGroup(pid);
     this.child.stderr?.on('data', (chunk: Buffer) => this.#keep(chunk));
+    if (onStderrLine !== undefined) this.#passLines(onStderrLine);
     this.child.stderr?.on('error', () => undefined);
     this.ended = new Promise((resolve) => {
       const over = () => {
@@ -75,9 +82,7 @@ export class ProcessGroup {
 
   /** The end of its stderr, with the values of its environment masked. */
   lastWords(): string {
-    let text = this.#stderr.toString('utf8').trim();
-    for (const secret of this.#secrets) text = text.replaceAll(secret, '[secret]');
-    return text;
+    return masked(this.#stderr.toString('utf8').trim(), this.#secrets);
   }
 
   /** Ends the input, then sends SIGTERM, then SIGKILL, each to the whole group; resolves when it has ended. */
@@ -110,8 +115,31 @@ export class ProcessGroup {
     }
   }
 
+  #passLines(onLine: (line: string) => void): void {
+    // a value of several lines, such as a key, is never in one line
+    const secrets = this.#secrets.flatMap((value) => [value, ...value.split(/\r?\n/)]).filter(isLongEnough);
+    const lines = new Lines(
+      STDERR_LINE_BYTES,
+      (line) => onLine(masked(line.toString('utf8'), secrets)),
+      () => onLine(`[a line of more than ${STDERR_LINE_BYTES} bytes is left out]`),
+    );
+    const { stderr } = this.child;
+    stderr?.on('data', (chunk: Buffer) => lines.push(chunk));
+    stderr?.once('close', () => lines.push(LINE_END)); // the last line may have no end
+  }
+
   #keep(chunk: Buffer): void {
     const all = Buffer.concat([this.#stderr, chunk]);
     this.#stderr = all.length <= STDERR_KEPT_BYTES ? all : Buffer.from(all.subarray(all.length - STDERR_KEPT_BYTES));
   }
+}
+
+function isLongEnough(value: string): boolean {
+  return value.length >= MIN_SECRET_LENGTH;
+}
+
+function masked(text: string, secrets: readonly string[]): string {
+  let rest = text;
+  for (const secret of secrets) rest = rest.replaceAll(secret, '[secret]');
+  return rest;
 }

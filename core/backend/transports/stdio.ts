@@ -48,7 +48,8 @@ export class StdioTransport implements Transport {
     this.#log = log;
     this.#limits = limits;
     const command = backend.command ?? { file: '', args: [] };
-    this.#group = started(backend.name, command, { spawn, launcher });
+    const onStderrLine = log.programLine && ((line: string) => log.programLine?.(backend.name, line));
+    this.#group = started(backend.name, command, { spawn, launcher, onStderrLine });
     processCount.processes++;
     const { child } = this.#group;
     const lines = new Lines(

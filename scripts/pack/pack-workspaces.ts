@@ -1,0 +1,89 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { runTool } from '../rigs/run-tool.ts';
+import { builtFiles, withoutMap } from './built-files.ts';
+import { type Manifest, publishedManifest, targetsOf } from './published-manifest.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** The workspaces that are published, each after those that it needs. */
+export const WORKSPACES = ['core', 'plugins', 'hosts'] as const;
+export type Workspace = (typeof WORKSPACES)[number];
+
+/** A packed workspace. */
+export interface Tarball {
+  readonly workspace: Workspace;
+  readonly name: string;
+  readonly version: string;
+  /** Absolute path of the `.tgz`. */
+  readonly file: string;
+  /** Size of the `.tgz`. */
+  readonly bytes: number;
+}
+
+/**
+ * Builds the workspaces and writes a tarball of each into a folder.
+ *
+ * Each package is put together in a temporary folder: the package.json of a clone is never changed, because programs
+ * that run from the sources read it at the same time.
+ *
+ * @throws Error when a tool fails, or when a file that `exports` or `bin` names is not there
+ */
+export async function packWorkspaces(into: string): Promise<readonly Tarball[]> {
+  await build();
+  mkdirSync(into, { recursive: true });
+  const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-pack-'));
+  try {
+    const tarballs: Tarball[] = [];
+    for (const workspace of WORKSPACES) {
+      const { name, version } = stage(workspace, join(scratch, workspace));
+      const flags = ['--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', into];
+      const printed = await runTool('npm', ['pack', ...flags], { cwd: join(scratch, workspace) });
+      const file = join(into, filenameIn(printed));
+      tarballs.push({ workspace, name, version, file, bytes: statSync(file).size });
+    }
+    return tarballs;
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+/** Compiles the workspaces and builds the page of the browser. */
+async function build(): Promise<void> {
+  await runTool(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b'], { cwd: ROOT });
+  await runTool(process.execPath, [join(ROOT, 'scripts/page/build-page.ts')], { cwd: ROOT });
+}
+
+/** Writes the content of a package into an empty folder and returns its package.json. */
+function stage(workspace: Workspace, into: string): Manifest {
+  const from = join(ROOT, workspace);
+  const manifest = publishedManifest(JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as Manifest);
+  const declarations = targetsOf(manifest.exports).filter((path) => path.endsWith('.d.ts'));
+  for (const path of builtFiles(from, declarations)) {
+    write(join(into, 'dist', path), withoutMap(readFileSync(join(from, 'dist', path), 'utf8')));
+  }
+  for (const path of manifest.files ?? []) {
+    if (path !== 'dist') cpSync(join(from, path), join(into, path), { recursive: true });
+  }
+  cpSync(join(from, 'README.md'), join(into, 'README.md'));
+  cpSync(join(ROOT, 'LICENSE'), join(into, 'LICENSE'));
+  write(join(into, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
+  for (const path of targetsOf(manifest.exports)) {
+    if (!existsSync(join(into, path)))
+      throw new Error(`${workspace}/package.json: exports names ${path}, which is absent`);
+  }
+  return manifest;
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+/** The name in what `npm pack --json` printed: a list of packages, or since npm 12 a table by name. */
+function filenameIn(printed: string): string {
+  const [packed] = Object.values(JSON.parse(printed) as Record<string, { readonly filename: string }>);
+  if (packed === undefined) throw new Error('npm pack reported no package');
+  return packed.filename;
+}

@@ -41,6 +41,11 @@ export interface BackendManager {
   /** Replaces the set of backends: opens new ones, closes removed ones, keeps equal ones. */
   replace(backends: readonly Backend[]): void;
   /**
+   * Closes the sessions and programs of a backend and opens new ones; its lists stay until it has sent new ones. Resolves after the
+   * first attempt, successful or not. @throws GatewayFault BACKEND_UNKNOWN
+   */
+  restart(backend: string): Promise<void>;
+  /**
    * Resolves when no backend is new any more, at most after `limits.discoveryMs`; `undefined` when none is new now. A
    * backend is new until it has its first lists or an error, and no longer than that time.
    */

@@ -128,6 +128,13 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
         else arrives(begin(backend, known?.listings));
       }
     },
+    restart(backend) {
+      const known = controllerOf(backend);
+      track(removeHolder(known, options));
+      const started = begin(known.backend, known.listings);
+      arrives(started);
+      return started;
+    },
     settling() {
       if (settling === undefined && arriving.size > 0) settling = untilSettled();
       return settling;

@@ -22,6 +22,11 @@ export interface Gateway {
   /** The catalogue of a capability class; `''` for clients that declare nothing. */
   catalog(capabilityClass?: string): Catalog;
   backends(): readonly BackendState[];
+  /**
+   * Closes the sessions and programs of a backend and opens new ones. Calls that run there fail. Resolves after the first attempt,
+   * successful or not. @throws GatewayFault BACKEND_UNKNOWN
+   */
+  restart(backend: string): Promise<void>;
   /** Backends that prevent readiness: unavailable ones, when a plugin requires all backends. */
   unready(): readonly string[];
   /** States of the sources that report one. */

@@ -95,6 +95,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     perform: (asked) => firstLists.settled.then(() => performing.outer(asked)),
     catalog: (capabilityClass = '') => catalogs.of(capabilityClass),
     backends: () => manager.states(),
+    restart: async (backend) => manager.restart(backend),
     unready: () => gaps.unready(),
     sources: () => slots.backendSources.names().flatMap((name) => slots.backendSources.get(name).state?.() ?? []),
     strategyOf: (backend) => parts.authorizers.strategyOf(backend),

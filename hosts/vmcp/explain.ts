@@ -1,4 +1,4 @@
-import { type Backend, type Gateway, inheritedEnvironment, nearest, type Plan, type ToolEntry } from '@toolmgr/core';
+import { type Backend, type Gateway, inheritedEnvironment, nearest, type ToolEntry } from '@toolmgr/core';
 
 /** Where a tool comes from and which plugins affect it. */
 export interface Explanation {
@@ -36,7 +36,7 @@ export interface Explanation {
 const MAX_SUGGESTIONS = 5;
 
 /** Explains one tool of a running gateway: by its advertised name, or `workload.original`. */
-export function explainTool(gateway: Gateway, plan: Plan, name: string): Explanation {
+export function explainTool(gateway: Gateway, name: string): Explanation {
   const catalog = gateway.catalog();
   const entry = catalog.findForInnerCall(name);
   const taps = gateway.taps();
@@ -62,7 +62,7 @@ export function explainTool(gateway: Gateway, plan: Plan, name: string): Explana
             status: state.status,
             ...(state.cause === undefined ? {} : { cause: `${state.cause.category}: ${state.cause.message}` }),
             ...(state.era === undefined ? {} : { revision: state.era }),
-            outgoingAuth: (plan.outgoingAuth.backends[entry.backend] ?? plan.outgoingAuth.default).type,
+            outgoingAuth: gateway.strategyOf(entry.backend),
             ...(state.backend.transport === 'stdio' ? { inherits: inheritedBy(state.backend) } : {}),
           },
         }),

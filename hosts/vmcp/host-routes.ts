@@ -79,7 +79,7 @@ export function hostRoutes(
     access,
     answer: (query) =>
       acceptsUnauthenticated(now)
-        ? { status: 200, body: explainTool(gatewaySwitch.current, now.plan, query.get('tool') ?? '') }
+        ? { status: 200, body: explainTool(gatewaySwitch.current, query.get('tool') ?? '') }
         : { status: 404, body: { error: 'not_found' } },
   };
   return {

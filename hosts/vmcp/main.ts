@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { createGateway, readPlan } from '@toolmgr/core';
+import { createGateway } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
@@ -189,7 +189,7 @@ async function explainFile(tool: string, file: string) {
   const gateway = await createGateway(input, { catalogue, baseDir: dirname(resolve(file)) });
   try {
     await gateway.settled();
-    return explainTool(gateway, readPlan(input), tool);
+    return explainTool(gateway, tool);
   } finally {
     await gateway.stop();
   }

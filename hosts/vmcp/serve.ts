@@ -20,6 +20,7 @@ import { widenYoungGeneration } from '../shared/engine.ts';
 import { httpClientFrom } from '../shared/http-client.ts';
 import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../shared/report-starts.ts';
+import { serveControl } from '../shared/running/serve-control.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
@@ -117,6 +118,21 @@ export async function serve(options: ServeOptions): Promise<void> {
   if (isGuarded()) stderr.line(`toolmgr: ${statusPages.describe()}`);
   void logBackends(gatewaySwitch.current, log);
   reportStarts({ gateway: () => gatewaySwitch.current, say: (line) => log.info(line), signal: stop.signal });
+  // other commands reach a pod through its cluster
+  await using _control =
+    pod === undefined
+      ? await serveControl({
+          gateway: () => gatewaySwitch.current,
+          log,
+          about: {
+            kind: 'vmcp serve',
+            name: now.config.name,
+            url: `${served.url}${endpoint.path}`,
+            ...(source.follow === undefined ? {} : { file: resolve(source.follow.file) }),
+          },
+          signal: stop.signal,
+        })
+      : undefined;
   const reporting = pod?.report(() => gatewaySwitch.current, log, stop.signal);
   // The file of a pod is changed by a rollout: a running pod keeps the configuration that it reports.
   pod?.ignoreHangup(log, stop.signal);

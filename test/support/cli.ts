@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from './until.ts';
 
@@ -34,12 +36,23 @@ export interface CliOptions {
   readonly script?: string;
 }
 
+/** Nothing is written into the state folder of the user who runs the tests. */
+function stateFolder(env: CliOptions['env'] = {}): { readonly TOOLMGR_STATE_DIR?: string } {
+  if (['HOME', 'XDG_STATE_HOME', 'TOOLMGR_STATE_DIR'].some((name) => env[name] !== undefined)) return {};
+  if (!isStateRemoved) process.once('exit', () => rmSync(STATE, { recursive: true, force: true }));
+  isStateRemoved = true;
+  return { TOOLMGR_STATE_DIR: STATE };
+}
+
+const STATE = join(tmpdir(), `toolmgr-test-state-${process.pid}`);
+let isStateRemoved = false;
+
 /** Starts `toolmgr …` from its sources as a process. Disposing stops it, then kills it. */
 export function startCli(args: readonly string[], { env, cwd, input, script = CLI }: CliOptions = {}): RunningCli {
   const child = spawn(process.execPath, ['--conditions=development', script, ...args], {
     cwd: cwd ?? join(import.meta.dirname, '../..'),
     stdio: ['pipe', 'pipe', 'pipe'],
-    env: { ...process.env, NO_COLOR: '1', TOOLMGR_URL: undefined, PORT: undefined, ...env },
+    env: { ...process.env, NO_COLOR: '1', TOOLMGR_URL: undefined, PORT: undefined, ...stateFolder(env), ...env },
   });
   child.stdin.on('error', () => {}).end(input ?? ''); // it may end without reading
   let out = '';

@@ -22,6 +22,7 @@ import { statusRoutes } from '../../http/status-routes.ts';
 import { prepareEngine, widenYoungGeneration } from '../../shared/engine.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../../shared/report-starts.ts';
+import { serveControl } from '../../shared/running/serve-control.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -70,6 +71,12 @@ async function start(argv: readonly string[]): Promise<void> {
       }),
       ...gatewayPageRoutes({ gateway: () => gateway, feed, mcpPath: '/mcp' }),
     ],
+  });
+  await using _control = await serveControl({
+    gateway: () => gateway,
+    log,
+    about: { kind: 'start', name: 'start', url: `${served.url}/mcp` },
+    signal: stop.signal,
   });
   reportStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
   if (await ready(gateway, stop.signal)) {

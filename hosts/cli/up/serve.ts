@@ -18,6 +18,7 @@ import { widenYoungGeneration } from '../../shared/engine.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../../shared/report-starts.ts';
+import { serveControl } from '../../shared/running/serve-control.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -77,6 +78,12 @@ export async function up(given: string | undefined, options: UpOptions): Promise
       mode: 'dynamic',
       authTypeOf: (name) => (servers.current().headers.has(name) ? 'header_injection' : 'unauthenticated'),
     }),
+  });
+  await using _control = await serveControl({
+    gateway: () => gateway,
+    log,
+    about: { kind: 'up', name: 'up', url: `${served.url}/mcp`, file: resolve(file) },
+    signal: stop.signal,
   });
   if (!isLoopback) {
     stderr.line(

@@ -1,0 +1,46 @@
+import { UsageError } from '../usage-error.ts';
+import { type GatewayRecord, readRunning } from './gateway-record.ts';
+
+/** How `--gateway` is described. */
+export const GATEWAY_FLAG = '--gateway <which>';
+export const GATEWAY_HELP = 'name, port, pid or URL of a running gateway, when there are several';
+
+/** No gateway runs, or none that was meant. */
+export class NoGateway extends UsageError {}
+
+/**
+ * The gateway that a command is for: the one that `which` names, or the only one.
+ * @throws NoGateway · UsageError that lists the gateways when it is not clear which one is meant
+ */
+export async function chooseGateway(which: string | undefined, folder?: string): Promise<GatewayRecord> {
+  return oneOf(matching(await readRunning(folder), which), which);
+}
+
+/** The gateways that `which` names; all of them without it. Pure. */
+export function matching(running: readonly GatewayRecord[], which: string | undefined): readonly GatewayRecord[] {
+  if (which === undefined) return running;
+  return running.filter(({ name, url = '', process: { pid } }) => {
+    const origin = URL.canParse(url) ? new URL(url) : undefined;
+    return [name, String(pid), origin?.port, origin?.origin, `${origin?.origin}/`, url].includes(which);
+  });
+}
+
+/** Exactly one gateway. @throws NoGateway · UsageError */
+export function oneOf(found: readonly GatewayRecord[], which: string | undefined): GatewayRecord {
+  const [first] = found;
+  if (first === undefined) {
+    throw new NoGateway(
+      which === undefined
+        ? 'no gateway runs; start one: toolmgr up, or toolmgr vmcp serve -c FILE'
+        : `no gateway ${which} runs; toolmgr status lists them`,
+    );
+  }
+  if (found.length === 1) return first;
+  throw new UsageError(`several gateways run; choose one:\n${found.map((one) => `  ${choiceOf(one)}`).join('\n')}`);
+}
+
+/** How a gateway is chosen, and what it serves. */
+export function choiceOf({ name, url = '', kind, file, process: { pid } }: GatewayRecord): string {
+  const port = URL.canParse(url) ? new URL(url).port : '';
+  return `--gateway ${port || pid}  ${name} (${[kind, file].filter(Boolean).join(' ')})`;
+}

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { SlowFirst } from './test/support/slow-first.ts';
 
 export default defineConfig({
   resolve: { conditions: ['development', 'node'] },
@@ -10,8 +11,9 @@ export default defineConfig({
     testTimeout: 20_000,
     hookTimeout: 30_000,
     pool: 'forks',
-    // most tests wait for sockets and programs: one file at a time would leave two cores idle
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // most tests wait for sockets, programs and containers: one file per core would leave the cores idle half the time
+    maxWorkers: Math.max(3, availableParallelism()),
+    sequence: { sequencer: SlowFirst },
     // programs that tests start compile the TypeScript sources once in all, not once each: half of the CPU of a start
     env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/toolmgr-tests') },
   },

@@ -7,22 +7,16 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import tls from 'node:tls';
+import { removeUnusedFiles } from './unused-files.ts';
 
 const USER = 65_532;
-/** Files of packages that nothing loads. Licenses stay. */
-const UNUSED_FILES = /\.(?:d\.[cm]?ts|[cm]?ts|map|md|markdown|tsbuildinfo|flow)$|^(?:\.|tsconfig|yarn\.lock|Makefile)/;
-const UNUSED_FOLDERS = new Set([
-  ...['test', 'tests', '__tests__', 'example', 'examples', 'benchmark', 'benchmarks', 'bench'],
-  ...['.github', '.bin', 'prebuilds'],
-]);
 /** Packages that no command in a pod loads: only `operator --kubeconfig` reads kubeconfig files. */
 const UNUSED_PACKAGES = ['@types', 'undici-types', '@kubernetes/client-node'];
 
@@ -50,7 +44,7 @@ function copyApplication(): void {
     for (const part of ['package.json', 'dist', 'bin', 'node_modules']) keep(join(workspace, part));
   }
   for (const path of ['package.json', 'LICENSE', 'node_modules']) keep(path);
-  prune(app);
+  removeUnusedFiles(app);
   for (const name of UNUSED_PACKAGES) rmSync(join(app, 'node_modules', name), { recursive: true, force: true });
   const bin = join(app, 'hosts/bin/toolmgr.js');
   // there is no `env` in the image
@@ -58,24 +52,6 @@ function copyApplication(): void {
   chmodSync(bin, 0o755);
   symlinkSync('../../app/hosts/bin/toolmgr.js', join(root, 'usr/bin/toolmgr'));
   copyFileSync(join(import.meta.dirname, 'health.mjs'), join(app, 'health.mjs'));
-}
-
-function prune(folder: string): void {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name);
-    const isOfPackage = path.includes('/node_modules/') && !isPackage(path);
-    const isUnused = entry.isDirectory()
-      ? isOfPackage && UNUSED_FOLDERS.has(entry.name)
-      : entry.isFile() && UNUSED_FILES.test(entry.name);
-    if (isUnused) rmSync(path, { recursive: true });
-    else if (entry.isDirectory()) prune(path);
-  }
-}
-
-/** Whether the folder is a package itself: one may be named `test`. */
-function isPackage(path: string): boolean {
-  const parent = dirname(path);
-  return basename(parent) === 'node_modules' || (basename(parent).startsWith('@') && isPackage(parent));
 }
 
 function writeSystemFiles(): void {

@@ -132,6 +132,11 @@ export const RECIPES = {
     needs: [],
     build: buildNpm,
   },
+  release: {
+    what: 'the tools of a release: changesets (versions and changelog) and postject (single executable)',
+    needs: [],
+    build: buildNpm,
+  },
   site: {
     what: 'VitePress, the generator of the documentation site',
     needs: [],
@@ -158,6 +163,7 @@ const OTHERS = [
   'mcp-registry',
   'oci',
   'packaging',
+  'release',
   'site',
 ] as const;
 

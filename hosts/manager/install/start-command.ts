@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isSea } from 'node:sea';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -26,6 +27,8 @@ export function givenOptions(command: Command, cwd = process.cwd()): readonly st
  * @throws UsageError when the program is in a folder that npx removes
  */
 export function managerCommand(options: readonly string[]): readonly string[] {
+  // the executable knows its own program, whose place changes with its version
+  if (isSea()) return [process.execPath, 'serve', ...options];
   const program = programFile();
   if (/[\\/]_npx[\\/]/.test(program)) {
     throw new UsageError(

@@ -19,7 +19,7 @@ interface Guide {
   audit: { logFile: string };
 }
 
-const blocks = [...PAGE.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
+const blocks = [...PAGE.matchAll(/^```yaml[^\n]*\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
 const sections = blocks.slice(0, -1).map((text) => parse(text) as object);
 /** The file after each step. */
 const grown = sections.map((_, step): object => Object.assign({}, ...sections.slice(0, step + 1)));

@@ -12,7 +12,7 @@ const PAGE = await readFile(join(import.meta.dirname, '../../../docs/guides/sign
 /** Blocks with the heading above them. */
 const written = PAGE.split(/^#+ /m).flatMap((part) => {
   const [title = ''] = part.split('\n', 1);
-  return [...part.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(([, text = '']) => ({
+  return [...part.matchAll(/^```yaml[^\n]*\n([\s\S]*?)^```$/gm)].map(([, text = '']) => ({
     title,
     given: parse(text) as Node,
   }));

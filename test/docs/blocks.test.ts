@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, it } from 'vitest';
+import { allBlocks, blocksOf, checkedPages } from './blocks.ts';
+import { checkBlock } from './checks.ts';
+import { commandsIn } from './shell-lines.ts';
+
+const FENCE = '```';
+
+describe('every block of the documentation', () => {
+  const counts = new Map<string, number>();
+  const add = (what: string): void => void counts.set(what, (counts.get(what) ?? 0) + 1);
+
+  afterAll(() => {
+    const rows = [...counts].sort(([a], [b]) => a.localeCompare(b)).map(([what, count]) => `  ${count} ${what}`);
+    process.stdout.write(`blocks of the documentation:\n${rows.join('\n')}\n`);
+  });
+
+  it.each([...checkedPages()])('is checked: %s', async (page, text) => {
+    const faults: string[] = [];
+    for (const block of blocksOf(page, text)) {
+      try {
+        const { checked, notRun } = await checkBlock(block);
+        add(`blocks: ${checked}`);
+        for (const reason of notRun) add(`not run: ${reason}`);
+      } catch (cause) {
+        faults.push(`${page}:${block.line}: ${(cause as Error).message}`);
+      }
+    }
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('the check of blocks', () => {
+  const checked = async (fence: string, text: string): Promise<unknown> => {
+    const [block] = blocksOf('page.md', `${FENCE}${fence}\n${text}\n${FENCE}`);
+    if (block === undefined) throw new Error('no block');
+    return checkBlock(block);
+  };
+
+  it.each([
+    ['a block without a language', '', 'toolmgr tools', 'no known kind'],
+    ['an unknown command', 'sh', 'toolmgr tolls', "unknown command 'tolls'"],
+    ['an unknown flag', 'sh', 'npx toolmgr tools --ulr x', "unknown option '--ulr'"],
+    ['a flag with a wrong value', 'sh', 'npm run -s toolmgr -- serve --port x', 'port'],
+    ['an unknown script of npm', 'sh', 'npm run nothing', 'no such script'],
+    ['an unknown program', 'sh', 'frobnicate', 'does not know the program frobnicate'],
+    ['a file that does not exist', 'sh', 'helm install x deploy/charts/nothing', 'does not exist'],
+    ['a vmcp key that does not exist', 'yaml', 'rateLimits: {}', 'unknown key "rateLimits"'],
+    [
+      'an object that no cluster accepts',
+      'yaml',
+      'apiVersion: toolmgr.dev/v1beta1\nkind: MCPServer\nmetadata: { name: x }\nspec: { imagee: y }',
+      'imagee',
+    ],
+    ['a client file without servers', 'json', '{"mcpServers": {}}', 'no servers'],
+    ['JSON without a kind', 'json', '{}', 'needs a kind'],
+  ])('refuses %s', async (_what, fence, text, reason) => {
+    await expect(checked(fence, text)).rejects.toThrow(reason);
+  });
+
+  it('finds the programs of a line', () => {
+    expect(commandsIn('A=1 one "a b" \\\n  --c=\'d\' > file # four\n(two && three) | five $(six x)')).toEqual([
+      ['one', 'a b', '--c=d'],
+      ['two'],
+      ['three'],
+      ['five', '$(six x)'],
+    ]);
+  });
+
+  it('finds blocks in lists, with their line', () => {
+    const page = `- one\n\n  ${FENCE}sh\n  toolmgr tools\n  ${FENCE}\n`;
+    expect(blocksOf('x.md', page)).toEqual([
+      { page: 'x.md', line: 3, language: 'sh', kind: '', argument: '', text: 'toolmgr tools' },
+    ]);
+    expect(allBlocks().length).toBeGreaterThan(100);
+  });
+});

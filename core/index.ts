@@ -175,6 +175,7 @@ export { networkOf, Shares, shareOfCall } from './mcp/shares.ts';
 export { type CallChanges, callWith } from './pipeline/call-value.ts';
 export { restrictedHeaderPattern } from './pipeline/passthrough-headers.ts';
 export { CallError } from './pipeline/wire-faults.ts';
+export type { FetchOptions } from './server/http/fetch-adapter.ts';
 export type { HandleOptions } from './server/http/node-adapter.ts';
 export { recordOf } from './server/http/request-recorder.ts';
 export { type BackOff, backOffMs } from './timing/back-off.ts';

@@ -55,6 +55,18 @@ describe('the examples', () => {
   );
 
   proves(
+    'ask.embedding.hono',
+    'run the core in an existing Hono app, with event streams, cancelled calls and ended sessions',
+    async () => {
+      const { stdout } = await tell('embed-hono');
+      expect(stdout.match(/listed \d+ tools at \/(mcp|api\/assistant)/g)).toHaveLength(4);
+      expect(stdout).toMatch(/a legacy client got 4 events and cancelled a call/);
+      expect(stdout).toMatch(/a modern client got 4 events and cancelled a call/);
+    },
+    STORY_MS,
+  );
+
+  proves(
     ['ask.core.custom-plugin-by-path', 'ask.plugin.by-path'],
     'authenticate callers by a custom plugin that the plan names by its path',
     async () => {
@@ -120,6 +132,7 @@ function others(): readonly string[] {
     'custom-auth',
     'embed-express',
     'embed-fastify',
+    'embed-hono',
     'embed-node-http',
     'fewer-round-trips',
     'sign-in',

@@ -5,6 +5,7 @@ import type { SourceState } from '../contract/backend-source.ts';
 import type { Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { FetchOptions } from '../server/http/fetch-adapter.ts';
 import type { HandleOptions } from '../server/http/node-adapter.ts';
 
 /** A running gateway: one plan, assembled and sealed. */
@@ -15,8 +16,13 @@ export interface Gateway {
    * framework did to the request before: read its body, removed a mount path from its URL.
    */
   handle(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void;
-  /** The same for web-standard servers. Slower: the hosts use `handle`. */
-  fetch(request: Request): Promise<Response>;
+  /**
+   * The same for web-standard servers: Hono, Next.js and others with `Request` and `Response`. Event streams wait for slow readers;
+   * aborting `request.signal` or cancelling the body of the response counts as a disconnect, and gives status 499 when there is
+   * no response yet. Slower than `handle`, because it copies.
+   * @throws TypeError when `options.address` is not an IP address
+   */
+  fetch(request: Request, options?: FetchOptions): Promise<Response>;
   /** Calls a tool from code, with all hooks. Without a caller the anonymous one is used. */
   perform(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
   /** The catalogue of a capability class; `''` for clients that declare nothing. */

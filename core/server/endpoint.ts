@@ -17,7 +17,7 @@ import { isPromise } from '../timing/is-promise.ts';
 import { replaceableSessions, type SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
 import { type BodyFault, type BodyReader, givenBody, readNodeBody, readWebBody } from './http/body.ts';
 import { createClientAddress } from './http/client-address.ts';
-import { openWebExchange } from './http/fetch-adapter.ts';
+import { type FetchOptions, openWebExchange } from './http/fetch-adapter.ts';
 import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adapter.ts';
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
 import { sendProblem } from './http/problem.ts';
@@ -81,8 +81,8 @@ export interface Endpoint {
   serve(inbound: Inbound, readBody: BodyReader, responder: Responder): Promise<void>;
   /** Answers one Node request. */
   handle(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void;
-  /** Answers one web-standard request. */
-  fetch(request: Request): Promise<Response>;
+  /** Answers one web-standard request. Rejects only when the options are wrong. */
+  fetch(request: Request, options?: FetchOptions): Promise<Response>;
   /** Live sessions and open event streams. */
   counts(): { readonly sessions: number; readonly streams: number };
   /**
@@ -242,9 +242,11 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       const read = body === undefined ? () => readNodeBody(request, limits) : () => givenBody(body, limits);
       void serve(new NodeInbound(request, responder, mountPath, clientAddress), read, responder);
     },
-    async fetch(request) {
-      const { inbound, responder, response } = openWebExchange(request);
-      void serve(inbound, () => readWebBody(request, limits), responder);
+    async fetch(request, options = AS_IT_CAME) {
+      const { inbound, responder, response, leave } = openWebExchange(request, options, clientAddress);
+      const { body } = options;
+      const read = body === undefined ? () => readWebBody(request, limits, leave) : () => givenBody(body, limits);
+      void serve(inbound, read, responder);
       return response;
     },
     counts: router.counts,

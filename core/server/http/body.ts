@@ -126,19 +126,35 @@ function resumeOne(): void {
 const paused = new Set<IncomingMessage>();
 const PIECES_PER_PAUSE = 1_024; // a body of 8 MiB in reads of usual size has about a hundred
 
-/** Collects the body of a web-standard request within the same limits. */
-export async function readWebBody(request: Request, limits: BodyLimits): Promise<Buffer | BodyFault> {
-  if (request.bodyUsed) return 'consumed';
+/**
+ * Collects the body of a web-standard request within the same limits; `onGone` is called when it breaks off.
+ *
+ * The rest of a body over the limit is read and discarded up to a maximum, as {@link readNodeBody} does.
+ */
+export async function readWebBody(
+  request: Request,
+  limits: BodyLimits,
+  onGone: () => void,
+): Promise<Buffer | BodyFault> {
+  const { signal } = request;
+  if (signal.aborted) return 'gone';
+  if (request.bodyUsed || request.body?.locked) return 'consumed';
   if (request.body === null) return Buffer.alloc(0);
-  if (Number(request.headers.get('content-length')) > limits.bodyBytes) return 'tooLarge';
+  if (Number(request.headers.get('content-length')) > limits.bodyBytes * DRAIN_FACTOR) return 'tooLarge';
   const reader = request.body.getReader();
+  const aborted = (): void => void reader.cancel(signal.reason).catch(ignore);
+  signal.addEventListener('abort', aborted, { once: true });
   try {
     const body = await within(limits.bodyTimeoutMs, undefined, readWhole(reader, limits.bodyBytes));
-    if (body !== LATE && body !== 'tooLarge') return body;
+    if (signal.aborted) return 'gone';
+    if (body !== LATE) return body;
     reader.cancel().catch(ignore);
-    return body === LATE ? 'tooSlow' : body;
+    return 'tooSlow';
   } catch {
-    return 'gone'; // the stream of the body failed: the client disconnected
+    onGone(); // the stream of the body failed: the client disconnected
+    return 'gone';
+  } finally {
+    signal.removeEventListener('abort', aborted);
   }
 }
 
@@ -146,12 +162,15 @@ async function readWhole(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   maxBytes: number,
 ): Promise<Buffer | 'tooLarge'> {
-  const arrived = new ByteCollector();
+  let arrived: ByteCollector | undefined = new ByteCollector();
+  let bytes = 0;
   for (;;) {
     const step = await reader.read();
-    if (step.done) return arrived.whole();
-    if (arrived.bytes + step.value.length > maxBytes) return 'tooLarge';
-    arrived.add(step.value);
+    if (step.done) return arrived?.whole() ?? 'tooLarge';
+    bytes += step.value.length;
+    if (bytes > maxBytes * DRAIN_FACTOR) return 'tooLarge';
+    if (bytes > maxBytes) arrived = undefined;
+    else arrived?.add(step.value);
   }
 }
 

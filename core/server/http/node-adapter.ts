@@ -70,7 +70,7 @@ function baseUrlOf(request: IncomingMessage & { readonly baseUrl?: unknown }): s
 }
 
 /** The whole path; `/mcp` with `/` is `/mcp`. */
-function mounted(mountPath: string, path: string): string {
+export function mounted(mountPath: string, path: string): string {
   const base = mountPath.endsWith('/') ? mountPath.slice(0, -1) : mountPath;
   return path === '/' && base !== '' ? base : base + path;
 }

@@ -37,7 +37,7 @@ export async function serveRoute(
 
 /** For the developer of the host; clients cannot fix this. */
 export const CONSUMED =
-  'the host read the body before the gateway; pass it as handle(request, response, { body: request.body })';
+  'the host read the body before the gateway; pass it as handle(request, response, { body: request.body }), or as fetch(request, { body })';
 
 const EMPTY = Buffer.alloc(0);
 const CLOSE = { connection: 'close' };

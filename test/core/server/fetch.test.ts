@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
+import type { RouteAnswer } from '../../../core/contract/route.ts';
+import { createHooks } from '../../../core/extension/hooks.ts';
+import { mountedRoutes } from '../../../core/gateway/mounted-routes.ts';
+import type { FetchOptions } from '../../../core/server/http/fetch-adapter.ts';
 import { text } from '../../support/fake-gateway.ts';
 import { modernRequest, type OpenEndpoint, openEndpoint, readEvents, wholeReply } from '../../support/open-endpoint.ts';
+import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
 type Send = (open: OpenEndpoint, path: string, init: RequestInit) => Promise<Response>;
@@ -108,4 +113,135 @@ describe('the fetch adapter', () => {
     await until(() => aborted.length === 2);
     await until(() => open.endpoint.counts().streams === 0);
   });
+
+  proves(
+    'ask.embedding.fetch-leaves',
+    'answers 499 when the client has gone before the response, and stops reading its body',
+    async () => {
+      await using open = await openEndpoint();
+      const gone = new AbortController();
+      gone.abort();
+      const early = await open.endpoint.fetch(new Request(URL_OF_MCP, { ...INITIALIZE, signal: gone.signal }));
+      const leaving = new AbortController();
+      const half = halfBody();
+      const pending = open.endpoint.fetch(half.request({ signal: leaving.signal }));
+      await until(() => half.asked() > 1);
+      leaving.abort();
+      const broken = halfBody();
+      const failing = open.endpoint.fetch(broken.request());
+      await until(() => broken.asked() > 1);
+      broken.fail();
+      expect([early.status, (await pending).status, (await failing).status]).toEqual([499, 499, 499]);
+      await until(half.isCancelled);
+    },
+  );
+
+  proves('ask.embedding.fetch-leaves', 'ends an event stream when the request is aborted', async () => {
+    await using open = await openEndpoint();
+    open.service.tools.set('wait', ({ client, cancel: { signal } }) => {
+      client.notify('notifications/progress', Buffer.from('{"progressToken":1,"progress":1}'));
+      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(text('late'))));
+    });
+    const leaving = new AbortController();
+    const init = asked('tools/call', { name: 'wait' }, { meta: { progressToken: 1 }, signal: leaving.signal });
+    const reader = (await open.endpoint.fetch(new Request(URL_OF_MCP, init))).body?.getReader();
+    await reader?.read();
+    leaving.abort();
+    expect(await reader?.read()).toEqual({ done: true, value: undefined });
+    await until(() => open.endpoint.counts().streams === 0);
+  });
+
+  it('drops progress that a slow reader does not take, and keeps the result', async () => {
+    await using open = await openEndpoint({ limits: { streamBufferBytes: 65_536 } });
+    const big = 'x'.repeat(10_000);
+    open.service.tools.set('busy', async ({ client }) => {
+      for (let n = 1; n <= 200; n++) {
+        client.notify('notifications/progress', Buffer.from(`{"progressToken":1,"progress":${n},"message":"${big}"}`));
+      }
+      return text('done');
+    });
+    const init = asked('tools/call', { name: 'busy' }, { meta: { progressToken: 1 } });
+    const response = await open.endpoint.fetch(new Request(URL_OF_MCP, init));
+    await until(() => open.endpoint.counts().streams === 0); // the call has ended, and nothing was read
+    const all = await response.text();
+    expect(all.length).toBeLessThan(400_000); // of 2 MB
+    expect(all).toContain('"progress":200,');
+    expect(all).toContain('done');
+  });
+
+  proves(
+    'ask.embedding.fetch-address',
+    'knows the address that the framework gives, and believes trusted proxies',
+    async () => {
+      const hooks = createHooks(() => {});
+      const answer: RouteAnswer = ({ remoteAddress }, _body, to) => to.send(200, {}, String(remoteAddress));
+      hooks.mount.tap('test', (table) => table.add('GET', '/who', answer));
+      await using open = await openEndpoint({ routes: mountedRoutes(hooks, '/mcp'), trustedProxies: ['10.0.0.0/8'] });
+      const headers = { 'x-forwarded-for': '198.51.100.7' };
+      const who = async (options?: FetchOptions) =>
+        (await open.endpoint.fetch(new Request('http://localhost/who', { headers }), options)).text();
+      expect(await Promise.all([who(), who({ address: '192.0.2.1' }), who({ address: '10.0.0.1' })])).toEqual([
+        'undefined',
+        '192.0.2.1',
+        '198.51.100.7',
+      ]);
+      await expect(who({ address: 'unknown' })).rejects.toThrow('address must be an IP address, not "unknown"');
+    },
+  );
+
+  it('takes a body that the framework has read, and the path that it removed', async () => {
+    await using open = await openEndpoint({ limits: { bodyBytes: 4096 } });
+    const request = () => new Request('http://localhost/', { ...INITIALIZE, body: '' });
+    const given = await open.endpoint.fetch(request(), { body: JSON.parse(INITIALIZE.body), mountPath: '/mcp' });
+    expect([given.status, await given.text()]).toEqual([200, expect.stringContaining('"protocolVersion"')]);
+    const large = await open.endpoint.fetch(request(), { body: ' '.repeat(5000), mountPath: '/mcp' });
+    expect(large.status).toBe(413);
+    const locked = new Request(URL_OF_MCP, INITIALIZE);
+    locked.body?.getReader();
+    expect(await (await open.endpoint.fetch(locked)).text()).toContain('fetch(request, { body })');
+  });
+
+  it('states the length of whole responses, and sends no body for HEAD', async () => {
+    const hooks = createHooks(() => {});
+    const answer: RouteAnswer = (_inbound, _body, to) => to.send(200, { 'content-type': 'text/plain' }, 'größer');
+    hooks.mount.tap('test', (table) => table.add('GET', '/page', answer));
+    await using open = await openEndpoint({ routes: mountedRoutes(hooks, '/mcp') });
+    const sent = await Promise.all(
+      ['GET', 'HEAD'].map((method) => open.endpoint.fetch(new Request('http://localhost/page', { method }))),
+    );
+    const seen = sent.map(async (response) => [response.headers.get('content-length'), await response.text()]);
+    expect(await Promise.all(seen)).toEqual([
+      ['8', 'größer'],
+      ['8', ''],
+    ]);
+  });
 });
+
+const URL_OF_MCP = 'http://localhost/mcp';
+
+/** A request whose body has begun and does not end. */
+function halfBody() {
+  let asked = 0;
+  let isCancelled = false;
+  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      start: (made) => {
+        controller = made;
+      },
+      pull: () => {
+        if (asked++ === 0) controller?.enqueue(Buffer.from(INITIALIZE.body.slice(0, 20)));
+      },
+      cancel: () => {
+        isCancelled = true;
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  return {
+    request: (more: RequestInit = {}) => new Request(URL_OF_MCP, { ...INITIALIZE, ...more, body, duplex: 'half' }),
+    asked: () => asked,
+    isCancelled: () => isCancelled,
+    fail: () => controller?.error(new Error('reset')),
+  };
+}

@@ -90,6 +90,12 @@ export const commands = [
         'the core alone runs in a Fastify app of someone else, shown by an example that checks itself',
       'ask.embedding.express':
         'the core alone runs in an Express app that parses bodies, shown by an example that checks itself',
+      'ask.embedding.hono':
+        'the core alone runs in a Hono app of someone else by web-standard requests, shown by an example that checks itself',
+      'ask.embedding.fetch-leaves':
+        'fetch answers, ends its stream and stops the call when request.signal is aborted or the body of the response is cancelled',
+      'ask.embedding.fetch-address':
+        'fetch takes the address of the client, and believes trusted proxies as handle does',
       'ask.embedding.body': 'handle takes a body that the host has read: bytes, text or the JSON value',
       'ask.embedding.body-consumed':
         'a body that was read and not handed over is an immediate error that says what to do',

@@ -1,0 +1,43 @@
+/** A section of the site: a folder of `docs`. */
+export interface SiteSection {
+  readonly folder: string;
+  readonly title: string;
+  /** Pages that come first, in this order, without `.md`. */
+  readonly first: readonly string[];
+  /** Closed in the side bar until it is opened. */
+  readonly isClosed: boolean;
+}
+
+export const SECTIONS: readonly SiteSection[] = [
+  {
+    folder: 'start',
+    title: 'Getting started',
+    first: ['npx', 'clone', 'image', 'executable', 'embed', 'cluster'],
+    isClosed: false,
+  },
+  {
+    folder: 'guides',
+    title: 'Guides',
+    first: [
+      'run',
+      'aggregation',
+      'sign-in',
+      'policy',
+      'limits',
+      'composite-tools',
+      'code-mode',
+      'optimizer',
+      'observability',
+    ],
+    isClosed: false,
+  },
+  { folder: 'operations', title: 'Operations', first: ['deployment', 'kubernetes'], isClosed: false },
+  {
+    folder: 'reference',
+    title: 'Reference',
+    first: ['vmcp', 'environment', 'commands', 'errors', 'plugins', 'hooks', 'slots'],
+    isClosed: false,
+  },
+  { folder: 'project', title: 'Project', first: ['comparison', 'architecture', 'benchmarks'], isClosed: true },
+  { folder: 'decisions', title: 'Decisions', first: [], isClosed: true },
+];

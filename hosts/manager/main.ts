@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
+import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../shared/gateway-log/log-format.ts';
 import { portFrom } from '../vmcp/main.ts';
 
 /** Adds `toolmgr serve`. */
@@ -31,6 +32,7 @@ export function addServeCommand(program: Command): void {
     .option('--oidc-scopes <list>', 'scopes named to MCP clients, comma-separated (default: openid)', listFrom)
     .option('--oidc-insecure-allow-http', 'allow http URLs of the issuer, for development')
     .option('--jwks-allow-private-ip', 'allow private addresses of the issuer')
+    .addOption(new Option(LOG_FORMAT_FLAG.flags, LOG_FORMAT_FLAG.description).choices(LOG_FORMATS))
     .option('--debug', 'log more')
     .option('--install', 'start it now and at each login, with these options: systemd user unit, or launchd agent')
     .option('--uninstall', 'remove what --install has written; workloads run on')

@@ -1,7 +1,8 @@
-import { createLog, untilAborted } from '@toolmgr/core';
+import { untilAborted } from '@toolmgr/core';
 import { stateDir } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../http/listen.ts';
 import { releaseStartMemory } from '../shared/engine.ts';
+import { createGatewayLog, type LogFormat } from '../shared/gateway-log/index.ts';
 import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
@@ -25,6 +26,7 @@ export interface ServeFlags extends OidcFlags {
   readonly openRegistry?: boolean;
   readonly mcpWithoutConfirmation?: boolean;
   readonly debug?: boolean;
+  readonly logFormat?: LogFormat;
 }
 
 /**
@@ -32,7 +34,8 @@ export interface ServeFlags extends OidcFlags {
  * @throws UsageError and GatewayFault with a message for the user, before anything is served
  */
 export async function serve(flags: ServeFlags): Promise<void> {
-  const log = createLog(flags.debug ? 'debug' : 'info', (line) => process.stderr.write(line));
+  using gatewayLog = createGatewayLog({ level: flags.debug ? 'debug' : 'info', format: flags.logFormat });
+  const { log } = gatewayLog;
   using _ = logUnhandledRejections(log);
   if (flags.open && flags.socket !== undefined)
     throw new UsageError('--open needs a port: no browser opens a unix socket');

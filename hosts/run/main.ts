@@ -44,11 +44,17 @@ function refuseBesideFile(run: Command, target: string | undefined): void {
   const all = [...(target === undefined ? [] : ['TARGET']), ...others];
   if (all.length === 0) return;
   throw new UsageError(
-    `--from-config takes only --foreground, --supervised and --debug beside it, not ${all.join(', ')}`,
+    `--from-config takes only --foreground, --supervised, --log-format and --debug beside it, not ${all.join(', ')}`,
   );
 }
 
-const BESIDE_FILE: ReadonlySet<string> = new Set(['--from-config', '--foreground', '--supervised', '--debug']);
+const BESIDE_FILE: ReadonlySet<string> = new Set([
+  '--from-config',
+  '--foreground',
+  '--supervised',
+  '--log-format',
+  '--debug',
+]);
 
 const HELP = `
 Examples:

@@ -12,12 +12,14 @@ export interface Terminal {
 }
 
 /**
- * Wraps a stream. No colour without a TTY, with `NO_COLOR` set to anything, or with `TERM=dumb`. A line for a TTY has nothing
- * but text and colours, whatever server, container or registry it is from.
+ * Wraps a stream. A line for a TTY has nothing but text and colours, whatever server, container or registry it is from.
  */
-export function createTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEnv = process.env): Terminal {
+export function createTerminal(
+  stream: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>,
+  env: NodeJS.ProcessEnv = process.env,
+): Terminal {
   const isTty = stream.isTTY === true;
-  const colours = isTty && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb';
+  const colours = hasColours(isTty, env);
   const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>
     colours ? styleText(format, text, { validateStream: false }) : text;
   return {
@@ -29,6 +31,15 @@ export function createTerminal(stream: NodeJS.WriteStream, env: NodeJS.ProcessEn
     yellow: style('yellow'),
     isTty,
   };
+}
+
+/**
+ * No colour with `NO_COLOR` set to anything, or `FORCE_COLOR` to `0` or `false`. Any other `FORCE_COLOR` is colour everywhere;
+ * without it a TTY has colour, unless `TERM` is `dumb`.
+ */
+function hasColours(isTty: boolean, { NO_COLOR = '', FORCE_COLOR = '', TERM }: NodeJS.ProcessEnv): boolean {
+  if (NO_COLOR !== '' || FORCE_COLOR === '0' || FORCE_COLOR === 'false') return false;
+  return FORCE_COLOR !== '' || (isTty && TERM !== 'dumb');
 }
 
 /** For results. */

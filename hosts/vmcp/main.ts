@@ -4,6 +4,7 @@ import { createGateway } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
+import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../shared/gateway-log/log-format.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { addWorkflowCommands } from './workflow/main.ts';
@@ -37,6 +38,7 @@ function addServe(vmcp: Command): void {
     .option('--status-token-env <name>', 'environment variable with the required token of status pages and metrics')
     .option('--enable-audit', 'write one JSON line per request and call, with the defaults of the section audit')
     .option('--page', 'serve a page for the browser at /: tools, calls, and what clients see and why')
+    .addOption(new Option(LOG_FORMAT_FLAG.flags, LOG_FORMAT_FLAG.description).choices(LOG_FORMATS))
     .option('--debug', 'log more')
     .addHelpText(
       'after',

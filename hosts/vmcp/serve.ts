@@ -17,6 +17,7 @@ import type { PageAccess } from '../http/page-access.ts';
 import { createCallFeed } from '../http/recent-calls/feed.ts';
 import { RECENT_CALLS, recentCallsPlugin } from '../http/recent-calls/plugin.ts';
 import { widenYoungGeneration } from '../shared/engine.ts';
+import { createGatewayLog, type LogFormat } from '../shared/gateway-log/index.ts';
 import { httpClientFrom } from '../shared/http-client.ts';
 import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../shared/report-starts.ts';
@@ -25,7 +26,6 @@ import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { watchText } from '../shared/watch-text.ts';
-import { createAdjustableLog } from './adjustable-log.ts';
 import { clientUrl } from './client-url.ts';
 import { isPod } from './cluster/is-pod.ts';
 import type { VmcpConfig } from './config-schema.ts';
@@ -51,6 +51,7 @@ export interface ServeOptions {
   /** Serves the page of the browser with the status pages. */
   readonly page?: boolean;
   readonly debug?: boolean;
+  readonly logFormat?: LogFormat;
 }
 
 /**
@@ -59,8 +60,8 @@ export interface ServeOptions {
  */
 export async function serve(options: ServeOptions): Promise<void> {
   const source = await sourceOf(options);
-  const log = createAdjustableLog((line) => process.stderr.write(line));
-  log.setLevel(levelOf(options, source.config));
+  using gatewayLog = createGatewayLog({ level: levelOf(options, source.config), format: options.logFormat });
+  const { log } = gatewayLog;
   using _ = logUnhandledRejections(log);
   const secrets = environmentSecrets(process.env);
   const stateKey = (await readOptionalSecretFrom(secrets, 'TOOLMGR_STATE_KEY'))?.reveal();
@@ -144,7 +145,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       await pages.discard();
       throw cause;
     });
-    log.setLevel(levelOf(options, config));
+    gatewayLog.setLevel(levelOf(options, config));
     for (const warning of [...warnings, ...exposureWarnings(options, read)]) log.warn(warning);
     now.config = config;
     now.sections = read.sections;

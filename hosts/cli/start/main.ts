@@ -3,15 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import {
-  createGateway,
-  createLog,
-  DEFAULT_LIMITS,
-  explainCause,
-  type Gateway,
-  GatewayFault,
-  untilAborted,
-} from '@toolmgr/core';
+import { createGateway, DEFAULT_LIMITS, explainCause, type Gateway, GatewayFault, untilAborted } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { gatewayPageRoutes } from '../../http/gateway-page.ts';
 import { createSwitch } from '../../http/gateway-switch.ts';
@@ -20,6 +12,8 @@ import { createCallFeed } from '../../http/recent-calls/feed.ts';
 import { RECENT_CALLS, recentCallsPlugin } from '../../http/recent-calls/plugin.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { prepareEngine, widenYoungGeneration } from '../../shared/engine.ts';
+import { createGatewayLog } from '../../shared/gateway-log/index.ts';
+import { LOG_FORMATS, type LogFormat } from '../../shared/gateway-log/log-format.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../../shared/report-starts.ts';
 import { serveControl } from '../../shared/running/serve-control.ts';
@@ -44,7 +38,7 @@ const CALL_TIMEOUT_MS = 30_000;
  */
 async function start(argv: readonly string[]): Promise<void> {
   prepareEngine();
-  const port = portFrom(argv);
+  const { port, logFormat } = optionsFrom(argv);
   const startedMs = performance.now();
   await expectFreePort(port);
   using stop = stopSignal();
@@ -52,7 +46,8 @@ async function start(argv: readonly string[]): Promise<void> {
   await using scratch = await scratchFolder();
   const plan = await startPlan(scratch.path, resolve(import.meta.dirname, '..', '..', '..'));
   stderr.line(stderr.dim(`starting ${SERVER_NAMES.join(', ')} …`));
-  const log = createLog('error', (line) => process.stderr.write(line));
+  using gatewayLog = createGatewayLog({ level: 'error', format: logFormat });
+  const { log } = gatewayLog;
   using _ = logUnhandledRejections(log);
   const feed = createCallFeed();
   const paged = { ...plan, plugins: [...plan.plugins, { use: RECENT_CALLS }] };
@@ -110,14 +105,24 @@ async function scratchFolder(): Promise<AsyncDisposable & { readonly path: strin
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-function portFrom(argv: readonly string[]): number {
-  let given: string | undefined;
+function optionsFrom(argv: readonly string[]): { readonly port: number; readonly logFormat: LogFormat | undefined } {
+  let given: { readonly port?: string; readonly 'log-format'?: string };
   try {
-    given = parseArgs({ args: [...argv], options: { port: { type: 'string' } } }).values.port;
+    const options = { port: { type: 'string' }, 'log-format': { type: 'string' } } as const;
+    given = parseArgs({ args: [...argv], options }).values;
   } catch (cause) {
-    throw new UsageError(`${cause instanceof Error ? cause.message : String(cause)}; known: npm start -- --port 4484`);
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new UsageError(`${why}; known: npm start -- --port 4484 --log-format json`);
   }
-  const text = given ?? process.env.PORT ?? String(DEFAULT_PORT);
+  const { 'log-format': format } = given;
+  const logFormat = LOG_FORMATS.find((known) => known === format);
+  if (format !== undefined && logFormat === undefined) {
+    throw new UsageError(`--log-format ${format} is not ${LOG_FORMATS.join(' or ')}`);
+  }
+  return { port: portFrom(given.port ?? process.env.PORT ?? String(DEFAULT_PORT)), logFormat };
+}
+
+function portFrom(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new UsageError(`port ${text} is not a number from 0 to 65535; try PORT=4484 npm start`);

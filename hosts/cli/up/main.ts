@@ -1,5 +1,6 @@
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../../shared/gateway-log/log-format.ts';
 import { startTimeoutFrom } from '../../shared/start-timeout.ts';
 import { portFrom } from '../../vmcp/main.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
@@ -30,6 +31,7 @@ export function addUpCommand(program: Command): void {
       'time limit of a call without progress, for servers whose entry has no timeout (default: 10m)',
       timeoutFrom,
     )
+    .addOption(new Option(LOG_FORMAT_FLAG.flags, LOG_FORMAT_FLAG.description).choices(LOG_FORMATS))
     .option('--debug', 'log more')
     .addHelpText(
       'after',

@@ -1,20 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, relative, resolve } from 'node:path';
-import {
-  createGateway,
-  createLog,
-  type EraSetting,
-  type Gateway,
-  type PlanInput,
-  readPlan,
-  untilAborted,
-} from '@toolmgr/core';
+import { createGateway, type EraSetting, type Gateway, type PlanInput, readPlan, untilAborted } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { createSwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { widenYoungGeneration } from '../../shared/engine.ts';
+import { createGatewayLog, type LogFormat } from '../../shared/gateway-log/index.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { reportStarts } from '../../shared/report-starts.ts';
@@ -40,6 +33,7 @@ export interface UpOptions {
   /** Milliseconds a call may take without progress, for servers without their own timeout. */
   readonly timeout?: number;
   readonly debug?: boolean;
+  readonly logFormat?: LogFormat;
   /** Milliseconds for the first start of a program. */
   readonly startTimeout?: number;
 }
@@ -57,7 +51,8 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   for (const note of first.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
   if (first.backends.length === 0) throw new UsageError(`${file}: no server is left to serve`);
 
-  const log = createLog(options.debug ? 'debug' : 'warn', (line) => process.stderr.write(line));
+  using gatewayLog = createGatewayLog({ level: options.debug ? 'debug' : 'warn', format: options.logFormat });
+  const { log } = gatewayLog;
   using _ = logUnhandledRejections(log);
   const servers = createClientServers(first);
   const times = { timeoutMs: options.timeout, firstStartMs: options.startTimeout };

@@ -1,21 +1,25 @@
 import { join } from 'node:path';
-import { createLog } from '@toolmgr/core';
+import type { Log } from '@toolmgr/core';
 import { type RunConfig, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
 import { type ProxyEnd, runProxy } from '../proxy/proxy.ts';
 import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
 import { followFile } from '../workloads/follow-file.ts';
 
-/**
- * Runs a stored workload in this process until `signal` aborts or its program ends, then removes it from disk.
- * `isSupervised`: it waits for its server however long that takes. `write` gets the program's output and the proxy's warnings.
- */
-export async function runInForeground(
-  state: string,
-  config: RunConfig,
-  write: (text: string) => void,
-  signal: AbortSignal,
-  isSupervised = false,
-): Promise<ProxyEnd> {
+/** A workload that runs in this process. */
+export interface ForegroundRun {
+  readonly state: string;
+  readonly config: RunConfig;
+  /** Gets the output of the program. */
+  readonly write: (text: string) => void;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** It waits for its server however long that takes. */
+  readonly isSupervised: boolean;
+}
+
+/** Runs a stored workload in this process until `signal` aborts or its program ends, then removes it from disk. */
+export async function runInForeground(run: ForegroundRun): Promise<ProxyEnd> {
+  const { state, config, write, log, signal, isSupervised } = run;
   const { name } = config;
   const over = new AbortController();
   const output = followFile(join(workloadDir(state, name), WORKLOAD_FILES.log), write, over.signal);
@@ -23,7 +27,7 @@ export async function runInForeground(
     return await runProxy({
       state,
       name,
-      log: createLog(config.debug ? 'debug' : 'warn', write),
+      log,
       signal,
       endsWithProgram: true,
       isSupervised,

@@ -10,6 +10,7 @@ import {
 } from '@toolmgr/plugins/workloads/state';
 import { terminalAsk } from '../../shared/ask.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { createGatewayLog } from '../../shared/gateway-log/index.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -44,6 +45,8 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
   if (process.platform === 'win32')
     throw new UsageError('run needs process groups, which Windows does not have: use WSL');
   if (flags.supervised && !flags.foreground) throw new UsageError('--supervised needs --foreground');
+  if (flags.logFormat !== undefined && !flags.foreground)
+    throw new UsageError('--log-format needs --foreground: the proxy in the background writes JSON to its log');
   using temporary = flags.supervised ? temporaryState() : undefined;
   const state = temporary?.folder ?? stateDir();
   const cwd = process.cwd();
@@ -60,7 +63,7 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
   const id = await addWorkload(state, config, secrets);
   for (const warning of [...warnings, ...exposureWarnings(config)])
     stderr.line(`${stderr.yellow('warning')} ${warning}`);
-  if (flags.foreground) return await foreground(state, config, flags.supervised === true);
+  if (flags.foreground) return await foreground(state, config, flags);
   const started = await withStartProgress(config.name, (work) => startNew(state, config, id, work));
   if (started.kind === 'running') {
     printNextSteps(config, started.record.status.url ?? '', made.signed);
@@ -113,7 +116,7 @@ function printNextSteps(config: RunConfig, url: string, signed: string | undefin
   stdout.line(`  stop it         toolmgr stop ${name}`);
 }
 
-async function foreground(state: string, config: RunConfig, isSupervised: boolean): Promise<void> {
+async function foreground(state: string, config: RunConfig, flags: RunFlags): Promise<void> {
   const stop = stopSignal();
   const over = new AbortController();
   try {
@@ -122,13 +125,15 @@ async function foreground(state: string, config: RunConfig, isSupervised: boolea
       await removeWithSecrets(state, config.name);
       return printFailure(config.name, { kind: 'failed', reason: problem, lines: [] });
     }
-    const running = runInForeground(
+    using gatewayLog = createGatewayLog({ level: config.debug ? 'debug' : 'warn', format: flags.logFormat });
+    const running = runInForeground({
       state,
       config,
-      (text) => void process.stderr.write(stderr.isTty ? harmless(text) : text),
-      stop.signal,
-      isSupervised,
-    );
+      write: (text) => void process.stderr.write(stderr.isTty ? harmless(text) : text),
+      log: gatewayLog.log,
+      signal: stop.signal,
+      isSupervised: flags.supervised === true,
+    });
     void printWhenRunning(state, config.name, over.signal);
     const end = await running;
     if (end.status === 'stopped') return stderr.line(`${config.name} is stopped and removed`);

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import { LOG_FORMAT_FLAG, LOG_FORMATS, type LogFormat } from '../../shared/gateway-log/log-format.ts';
 import { startTimeoutFrom } from '../../shared/start-timeout.ts';
 import {
   readBoolean,
@@ -50,6 +51,7 @@ export interface RunFlags extends PolicyFlags, RemoteAuthFlags {
   readonly envFile?: string;
   readonly envFileDir?: string;
   readonly debug?: boolean;
+  readonly logFormat?: LogFormat;
   readonly fromConfig?: string;
   readonly proxyMode: 'streamable-http' | 'sse';
   readonly endpointPrefix?: string;
@@ -99,7 +101,8 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     },
     {
       flags: '--from-config <FILE>',
-      description: 'run what toolmgr export wrote; only --foreground, --supervised and --debug may be added',
+      description:
+        'run what toolmgr export wrote; only --foreground, --supervised, --log-format and --debug may be added',
     },
     { flags: '--debug', description: 'write debug lines to the log of the proxy' },
     {
@@ -119,6 +122,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       description:
         'run in the foreground until the program ends or Ctrl-C, then remove the workload; exits with its exit code',
     },
+    { ...LOG_FORMAT_FLAG, flags: '--log-format <FORMAT>', choices: LOG_FORMATS },
     {
       flags: '--supervised',
       description:

@@ -1,19 +1,26 @@
 import { createLog, type JsonObject, LOG_NAMES, type Log, type LogName } from '@toolmgr/core';
+import { createTerminal } from '../terminal.ts';
 import { createLineMemory, type LogLine } from './line-memory.ts';
+import { chooseFormat, type LogFormat } from './log-format.ts';
+import { createTextWriter } from './text-writer.ts';
 
 export type { LogLine } from './line-memory.ts';
+export type { LogFormat } from './log-format.ts';
 
 /** Options of {@link createGatewayLog}. */
 export interface GatewayLogOptions {
   readonly level: LogName;
+  /** Default: `text` on a terminal, else `json`. */
+  readonly format?: LogFormat | undefined;
   /** Default: stderr. */
-  readonly stream?: Pick<NodeJS.WriteStream, 'write'> & Partial<NodeJS.WriteStream>;
+  readonly stream?: Pick<NodeJS.WriteStream, 'write' | 'isTTY'>;
+  readonly env?: NodeJS.ProcessEnv;
   /** Epoch milliseconds. */
   readonly now?: () => number;
 }
 
 /** The log of a host, with a bounded memory of the last lines of each backend. */
-export interface GatewayLog {
+export interface GatewayLog extends Disposable {
   /** For `createGateway`: lines of the host and of the gateway, and stderr of programs, which is only stored. */
   readonly log: Log;
   /** Changes the level of `log`. */
@@ -22,7 +29,9 @@ export interface GatewayLog {
   of(backend: string, lines: number): readonly LogLine[];
   /** The lines of a backend from this call on, until `signal` aborts or the log is closed. */
   follow(backend: string, signal: AbortSignal): AsyncIterable<LogLine>;
-  /** Ends followers. Lines that are logged later are still written. */
+  /** The last lines of stderr of a backend that were not printed yet. */
+  lastWords(backend: string): readonly string[];
+  /** Prints the counts of repeated lines and ends followers. Lines that are logged later are still written. */
   close(): void;
 }
 
@@ -30,20 +39,32 @@ type Level = Exclude<LogName, 'silent'>;
 
 /** Makes the log of a host. */
 export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
-  const { stream = process.stderr, now = Date.now } = options;
+  const { stream = process.stderr, env = process.env, now = Date.now } = options;
   const memory = createLineMemory();
-  let current = createLog(options.level, (line) => void stream.write(line), now);
+  const json = createLog('debug', (line) => void stream.write(line), now);
+  const words = createLastWords(memory.of);
+  const text =
+    chooseFormat(options.format, stream) === 'text'
+      ? createTextWriter({ write: (line) => void stream.write(line), style: createTerminal(stream, env), now, words })
+      : undefined;
   let threshold = LOG_NAMES.indexOf(options.level);
   const at =
     (level: Level, rank = LOG_NAMES.indexOf(level)) =>
     (message: string, fields?: JsonObject): void => {
       if (rank < threshold) return;
-      current[level](message, fields);
+      const atMs = now();
       const backend = fields?.backend;
-      if (typeof backend !== 'string') return;
-      const time = new Date(now()).toISOString();
-      memory.add({ time, backend, level, message, ...(fields === undefined ? {} : { fields }) });
+      if (typeof backend === 'string') {
+        const time = new Date(atMs).toISOString();
+        memory.add({ time, backend, level, message, ...(fields === undefined ? {} : { fields }) });
+      }
+      if (text === undefined) json[level](message, fields);
+      else text.print({ atMs, level, message, fields });
     };
+  const close = (): void => {
+    text?.flush();
+    memory.close();
+  };
   return {
     log: {
       debug: at('debug'),
@@ -55,10 +76,25 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
     },
     setLevel(level) {
       threshold = LOG_NAMES.indexOf(level);
-      current = createLog(level, (line) => void stream.write(line), now);
     },
     of: memory.of,
     follow: memory.follow,
-    close: memory.close,
+    lastWords: words,
+    close,
+    [Symbol.dispose]: close,
+  };
+}
+
+/** Lines of stderr below the line that says why a program ended. */
+const LAST_WORDS = 5;
+
+/** Each line of stderr is shown once. */
+function createLastWords(of: GatewayLog['of']): (backend: string) => readonly string[] {
+  const shown = new WeakSet<LogLine>();
+  return (backend) => {
+    const output = of(backend, 2 * LAST_WORDS).filter(({ level }) => level === 'output');
+    const lines = output.slice(-LAST_WORDS).filter((line) => !shown.has(line));
+    for (const line of lines) shown.add(line);
+    return lines.map(({ message }) => message);
   };
 }

@@ -105,13 +105,13 @@ describe('toolmgr export and run --from-config', () => {
   );
 
   it(
-    'take only --foreground, --supervised and --debug beside --from-config, and name the other flags',
+    'take only --foreground, --supervised, --log-format and --debug beside --from-config, and name the other flags',
     async () => {
       const file = join(folder, 'none.json');
       const wrong = await toolmgr(state, 'run', '--from-config', file, '--name', 'x', '-e', 'A=s3cret', 'npx://x');
       expect(wrong).toMatchObject({ code: 1 });
       expect(wrong.err).toContain(
-        '--from-config takes only --foreground, --supervised and --debug beside it, not TARGET, --name, --env',
+        '--from-config takes only --foreground, --supervised, --log-format and --debug beside it, not TARGET, --name, --env',
       );
       expect(wrong.err).not.toContain('s3cret');
       expect((await toolmgr(state, 'run', '--from-config', file)).err).toContain('cannot be read');

@@ -74,10 +74,10 @@ async function flagsOf(...args: readonly string[]): Promise<Record<string, unkno
 }
 
 describe('the options of run', () => {
-  it('are those of the contract, and four of this implementation', () => {
+  it('are those of the contract, and five of this implementation', () => {
     expect(specified.length).toBeGreaterThan(70);
     expect(longNames().toSorted()).toEqual(
-      [...specified, '--runtime', '--supervised', '--sessions', '--start-timeout'].sort(),
+      [...specified, '--log-format', '--runtime', '--supervised', '--sessions', '--start-timeout'].sort(),
     );
   });
 

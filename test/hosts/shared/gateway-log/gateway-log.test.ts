@@ -4,7 +4,7 @@ import { createGatewayLog } from '../../../../hosts/shared/gateway-log/index.ts'
 /** A log whose lines are collected. */
 function collected(level: 'debug' | 'info' | 'warn') {
   const lines: string[] = [];
-  const stream = { write: (text: string) => lines.push(text) > 0 };
+  const stream = { isTTY: false, write: (text: string) => lines.push(text) > 0 };
   return { lines, log: createGatewayLog({ level, stream, now: () => 0 }) };
 }
 

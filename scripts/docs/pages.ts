@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { apiReports } from './api-report.ts';
 import { commandsPage } from './commands-page.ts';
 import { CRDS, customResourceDefinitions, GENERATED_YAML } from './crds.ts';
 import { errorsPage } from './errors-page.ts';
@@ -42,6 +43,7 @@ export async function generatedPages(): Promise<Generated> {
   for (const [path, text] of definitions) pages.set(path, text);
   pages.set(INSTALL, installManifest(definitions.map(([, text]) => text)));
   pages.set(VMCP_SCHEMA, formatted(VMCP_SCHEMA, JSON.stringify(await vmcpSchema())));
+  for (const [path, text] of apiReports()) pages.set(path, text);
   for (const path of PAGES_WITH_SNIPPETS) {
     if (existsSync(join(ROOT, path)))
       pages.set(path, formatted(path, withSnippets(readFileSync(join(ROOT, path), 'utf8'))));

@@ -100,6 +100,8 @@ export const commands = [
       'ask.embedding.body-consumed':
         'a body that was read and not handed over is an immediate error that says what to do',
       'ask.embedding.mount-path': 'handle finds the endpoint when a framework has taken a mount path off the URL',
+      'ask.api.report': 'the exports of the packages are listed in report files that a test compares',
+      'ask.api.deprecated': 'each deprecated declaration names the version that marked it and the replacement',
       'ask.testing.kit': '@toolmgr/core/testing gives a gateway in memory with fake backends and a client',
       'ask.testing.clock': 'the test kit has a fake clock',
       'ask.testing.token-issuer': 'the test kit has a local token issuer',

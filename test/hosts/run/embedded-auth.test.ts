@@ -225,7 +225,7 @@ describe('a run configuration with an authorization server', () => {
   });
 
   it('is what the guide shows', async () => {
-    const page = await readFile(join(import.meta.dirname, '../../../docs/guides/sign-in.md'), 'utf8');
+    const page = await readFile(join(import.meta.dirname, '../../../docs/guides/sign-in-operation.md'), 'utf8');
     const [, text = ''] = /^```json[^\n]*\n([\s\S]*?)^```$/m.exec(page) ?? [];
     const read = readRunConfig(JSON.parse(text));
     if ('problems' in read) throw new Error(read.problems.join('\n'));

@@ -69,8 +69,8 @@ describe.skipIf(redisMissing)('records in Redis', () => {
   let admin: Redis;
   beforeAll(async () => {
     server = await startRedis({ password: ENVIRONMENT.PASSWORD });
-    admin = // without the check `info`, whose reply may come between that of `monitor` and what is monitored: ioredis fails then
-      new Redis({ port: server.port, password: ENVIRONMENT.PASSWORD, enableReadyCheck: false });
+    // without the check `info`, whose reply may come between that of `monitor` and what is monitored: ioredis fails then
+    admin = new Redis({ port: server.port, password: ENVIRONMENT.PASSWORD, enableReadyCheck: false });
   });
   afterAll(async () => {
     admin.disconnect();

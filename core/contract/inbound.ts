@@ -1,7 +1,9 @@
 import type { Cancellation } from './cancellation.ts';
 
-/** One HTTP request, without any framework object. */
+/** One HTTP request, without any framework object, or one message of another transport in its form. */
 export interface Inbound {
+  /** Set for a message that did not come over HTTP: no header repeats members of its body. */
+  readonly transport?: 'stdio';
   readonly method: string;
   /** Path without query, e.g. `/mcp`. */
   readonly path: string;

@@ -4,6 +4,7 @@ import type { BackendState } from '../contract/backend.ts';
 import type { SourceState } from '../contract/backend-source.ts';
 import type { Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
+import type { Inbound, Responder } from '../contract/inbound.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { FetchOptions } from '../server/http/fetch-adapter.ts';
 import type { HandleOptions } from '../server/http/node-adapter.ts';
@@ -23,6 +24,11 @@ export interface Gateway {
    * @throws TypeError when `options.address` is not an IP address
    */
   fetch(request: Request, options?: FetchOptions): Promise<Response>;
+  /**
+   * The same for an adapter of one's own, e.g. of another transport. `body` is the whole body. Never rejects; the promise
+   * resolves when the response is complete or its stream is open.
+   */
+  serve(inbound: Inbound, body: Buffer, responder: Responder): Promise<void>;
   /** Calls a tool from code, with all hooks. Without a caller the anonymous one is used. */
   perform(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
   /** The catalogue of a capability class; `''` for clients that declare nothing. */

@@ -37,6 +37,11 @@ function addServe(vmcp: Command): void {
     .option('--status-port <number>', 'serve status pages and metrics at a separate port on 127.0.0.1', portFrom)
     .option('--status-token-env <name>', 'environment variable with the required token of status pages and metrics')
     .option('--enable-audit', 'write one JSON line per request and call, with the defaults of the section audit')
+    .addOption(
+      new Option('--stdio', 'serve one client over standard input and output instead of listening').conflicts([
+        ...['host', 'port', 'page', 'statusPort', 'statusTokenEnv'],
+      ]),
+    )
     .option('--page', 'serve a page for the browser at /: tools, calls, and what clients see and why')
     .addOption(new Option(LOG_FORMAT_FLAG.flags, LOG_FORMAT_FLAG.description).choices(LOG_FORMATS))
     .option('--debug', 'log more')
@@ -46,6 +51,7 @@ function addServe(vmcp: Command): void {
 Examples:
   toolmgr vmcp serve -c vmcp.yaml
   toolmgr vmcp serve -c vmcp.yaml --page
+  toolmgr vmcp serve -c vmcp.yaml --stdio
   toolmgr vmcp serve --group dev --port 4500
   toolmgr run --group dev npx://@modelcontextprotocol/server-everything && toolmgr vmcp serve --group dev`,
     );

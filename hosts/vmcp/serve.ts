@@ -26,6 +26,8 @@ import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { watchText } from '../shared/watch-text.ts';
+import { serveStdio } from '../stdio/serve-stdio.ts';
+import { takeStdout } from '../stdio/take-stdout.ts';
 import { clientUrl } from './client-url.ts';
 import { isPod } from './cluster/is-pod.ts';
 import type { VmcpConfig } from './config-schema.ts';
@@ -48,6 +50,8 @@ export interface ServeOptions {
   readonly statusPort?: number;
   readonly statusTokenEnv?: string;
   readonly enableAudit?: boolean;
+  /** Serves one client over standard input and output instead of listening. */
+  readonly stdio?: boolean;
   /** Serves the page of the browser with the status pages. */
   readonly page?: boolean;
   readonly debug?: boolean;
@@ -72,7 +76,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
   };
   const feed = options.page === true ? createCallFeed() : undefined;
-  const open = async (read: SectionedConfig, before?: Gateway): Promise<{ gateway: Gateway; plan: Plan }> => {
+  const open: OpenGateway = async (read, before) => {
     const planned = { ...httpClientFrom(process.env), ...planFromConfig(read, flags) };
     const input = feed === undefined ? planned : { ...planned, plugins: [...planned.plugins, { use: RECENT_CALLS }] };
     const successor = before === undefined ? {} : { successorOf: before };
@@ -80,6 +84,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     const gateway = await createGateway(input, { catalogue, log, plugins, baseDir: source.baseDir, ...successor });
     return { gateway, plan: readPlan(input) };
   };
+  if (options.stdio === true) return serveOnStdio(source, open, log);
   await refuseTakenPort(options);
   await checkStatusPages(statusPagesOf(options, source.config), secrets);
   for (const warning of exposureWarnings(options, source)) stderr.line(`${stderr.yellow('warning')} ${warning}`);
@@ -170,6 +175,40 @@ export async function serve(options: ServeOptions): Promise<void> {
   // a plugin that still waits after its time to stop, e.g. for an unreachable collector, does not delay the exit
   setTimeout(() => process.exit(), EXIT_MS).unref();
 }
+
+/** Serves a source to one client over standard input and output; nothing listens. */
+async function serveOnStdio(source: ConfigSource, open: OpenGateway, log: Log): Promise<void> {
+  if (factsOf(source.config, source.sections).callers === 'token') {
+    throw new UsageError(
+      '--stdio has no headers for tokens: it serves files with incomingAuth.type anonymous or local; this one requires tokens',
+    );
+  }
+  if (source.config.statusPages !== undefined) log.warn('statusPages has no effect with --stdio: nothing listens');
+  const output = takeStdout();
+  using stop = stopSignal(['SIGINT', 'SIGTERM']);
+  const { gateway, plan } = await open(source);
+  await using gatewaySwitch = createSwitch(gateway, (cause) =>
+    log.error('a gateway failed to stop', { cause: explainCause(cause) }),
+  );
+  void logBackends(gateway, log);
+  reportStarts({ gateway: () => gatewaySwitch.current, say: (line) => log.info(line), signal: stop.signal });
+  followFile(source, stop.signal, log, async (read) => {
+    gatewaySwitch.exchange((await open(read, gatewaySwitch.current)).gateway);
+    for (const warning of read.warnings) log.warn(warning);
+    log.info('configuration reloaded', { file: source.follow?.file ?? '' });
+  });
+  const { endpoint, limits } = plan;
+  await serveStdio({
+    gateway: () => gatewaySwitch.current,
+    ...{ endpoint, limits, log, output },
+    input: process.stdin,
+    signal: stop.signal,
+  });
+  await gatewaySwitch.stop();
+  setTimeout(() => process.exit(), EXIT_MS).unref();
+}
+
+type OpenGateway = (read: SectionedConfig, before?: Gateway) => Promise<{ gateway: Gateway; plan: Plan }>;
 
 const EXIT_MS = 250;
 const CLOSE_MS = 2_000;

@@ -70,7 +70,10 @@ function acknowledge({ responder }: HttpExchange, message: Exclude<Message, Requ
 async function answerRequest(context: ServerContext, exchange: HttpExchange, message: RequestMessage): Promise<void> {
   const { inbound, responder, caller } = exchange;
   const { headers } = inbound;
-  const envelope = readEnvelope(message, headers, { versions: MODERN_VERSIONS, supported: context.supported() });
+  const envelope = readEnvelope(message, isMirrored(inbound) ? headers : undefined, {
+    versions: MODERN_VERSIONS,
+    supported: context.supported(),
+  });
   if ('error' in envelope) return refuse(exchange, message, envelope.error.status ?? 400, envelope.error);
   const serve = OWN_METHODS.get(message.method);
   const isGatewayMethod = serve === undefined && GATEWAY_METHODS.has(message.method);
@@ -167,11 +170,16 @@ function checkMirrored(
   { inbound }: HttpExchange,
   client: ClientContext,
 ) {
-  if (message.method !== 'tools/call') return undefined;
+  if (message.method !== 'tools/call' || !isMirrored(inbound)) return undefined;
   const excess = tooManyParams(inbound.headers, limits.mirroredHeaders);
   if (excess !== undefined) return excess;
   const mirrored = service.mirrored?.(message.given.name as string, client); // equals the Mcp-Name header: a string
   return mirrored === undefined ? undefined : mirrorMismatch(mirrored, inbound.headers, message.given.arguments);
+}
+
+/** Only HTTP has headers that repeat the body. */
+function isMirrored({ transport }: HttpExchange['inbound']): boolean {
+  return transport === undefined;
 }
 
 function refuse({ responder }: HttpExchange, { id }: RequestMessage, status: number, error: WireError) {

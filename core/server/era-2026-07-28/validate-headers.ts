@@ -33,7 +33,8 @@ interface SupportedVersions {
 }
 
 /**
- * Compares headers with the body and reads the envelope, in an order that clients may rely on.
+ * Compares headers with the body and reads the envelope, in an order that clients may rely on. Without `headers` (stdio)
+ * only the body is checked.
  *
  * Fails as a value with HTTP 400: -32602 naming a missing or malformed envelope key, -32020 for a header that is
  * missing, wrong or badly encoded, -32022 with `supported` and `requested` for an unsupported version.
@@ -41,12 +42,12 @@ interface SupportedVersions {
  */
 export function readEnvelope(
   message: RequestMessage,
-  headers: Headers,
+  headers: Headers | undefined,
   spoken: SupportedVersions,
 ): Envelope | { readonly error: WireError } {
   const meta = isObject(message.given._meta) ? message.given._meta : NO_META;
-  for (const check of CHECKS) {
-    const error = check(message, headers, meta, spoken);
+  for (const check of headers === undefined ? BODY_CHECKS : CHECKS) {
+    const error = check(message, headers ?? NO_HEADERS, meta, spoken);
     if (error !== undefined) return { error };
   }
   const raw = message.params.object('_meta') as RawObject; // `_meta` is an object: its version was read from it
@@ -118,6 +119,9 @@ const CHECKS: readonly HeaderCheck[] = [
   capabilities,
   optionalKeys,
 ];
+
+const BODY_CHECKS: readonly HeaderCheck[] = [versionClaim, spokenVersion, capabilities, optionalKeys];
+const NO_HEADERS: Headers = {};
 
 /** The member of the params that `Mcp-Name` repeats. */
 const NAMED_BY: ReadonlyMap<string, string> = new Map([

@@ -12,6 +12,12 @@ export function addUpCommand(program: Command): void {
     .command('up')
     .description('serve the servers of an existing client configuration (Claude, Cursor, VS Code) behind one endpoint')
     .argument('[file]', 'file with mcpServers or servers; default: the first file found in the usual places')
+    .addOption(
+      new Option(
+        '--stdio',
+        'serve one client over standard input and output, for clients that only start programs',
+      ).conflicts(['host', 'port']),
+    )
     .option('--watch', 'reload the file when it changes')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
@@ -41,6 +47,7 @@ Usual places: ./.mcp.json, ./mcp.json, .vscode/mcp.json, .cursor/mcp.json, Claud
 Examples:
   toolmgr up
   toolmgr up .mcp.json --watch
+  toolmgr up .mcp.json --stdio
   toolmgr up --timeout 30m
   toolmgr up ~/.cursor/mcp.json --port 4500`,
     )

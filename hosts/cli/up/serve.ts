@@ -17,6 +17,8 @@ import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
 import { watchText } from '../../shared/watch-text.ts';
+import { serveStdio } from '../../stdio/serve-stdio.ts';
+import { takeStdout } from '../../stdio/take-stdout.ts';
 import { backendLine } from './backend-line.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { type ClientFile, readClientFile } from './client-file.ts';
@@ -28,6 +30,8 @@ export interface UpOptions {
   readonly host: string;
   readonly port: number;
   readonly watch?: boolean;
+  /** Serves one client over standard input and output instead of listening. */
+  readonly stdio?: boolean;
   /** Era of servers whose entry in the file has none. */
   readonly era?: EraSetting;
   /** Milliseconds a call may take without progress, for servers without their own timeout. */
@@ -60,8 +64,25 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const { limits } = readPlan(plan);
   const isLoopback = isLoopbackHost(options.host);
   using stop = stopSignal();
+  const output = options.stdio === true ? takeStdout() : undefined;
   const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
   await using gatewaySwitch = createSwitch(gateway);
+  if (output !== undefined) {
+    void gateway.settled().then(() => printServed(gateway, 'standard input and output', file));
+    reportStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
+    if (options.watch === true) watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
+    const { endpoint } = readPlan(plan);
+    await serveStdio({
+      gateway: () => gateway,
+      endpoint,
+      limits,
+      input: process.stdin,
+      output,
+      log,
+      signal: stop.signal,
+    });
+    return gatewaySwitch.stop();
+  }
   await using served = await serveGateway(gatewaySwitch, {
     host: options.host,
     port: options.port,
@@ -86,7 +107,10 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     );
   }
   void gateway.settled().then(widenYoungGeneration);
-  void gateway.settled().then(() => printServed(gateway, served.url, file, options.watch === true));
+  void gateway.settled().then(() => {
+    printServed(gateway, `${served.url}/mcp`, file);
+    printHints(`${served.url}/mcp`, options.watch === true);
+  });
   reportStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
   if (options.watch === true) {
     watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
@@ -169,14 +193,17 @@ function expansionContext(file: string): { env: NodeJS.ProcessEnv; home: string;
   return { env: process.env, home: homedir(), folder: isInside ? dirname(folder) : folder };
 }
 
-function printServed(gateway: Gateway, url: string, file: string, watched: boolean): void {
+function printServed(gateway: Gateway, at: string, file: string): void {
   const tools = gateway.catalog().visible('tool');
-  stderr.line(`${stderr.bold('toolmgr')} serves ${shortPath(file)} at ${stderr.bold(`${url}/mcp`)}`);
+  stderr.line(`${stderr.bold('toolmgr')} serves ${shortPath(file)} at ${stderr.bold(at)}`);
   for (const state of gateway.backends()) {
     const count = tools.filter((tool) => tool.backend === state.backend.name).length;
     stderr.line(`  ${state.backend.name}  ${backendLine(state, count)}`);
   }
-  stderr.line(`try it: toolmgr tools --url ${url}/mcp`);
+}
+
+function printHints(url: string, watched: boolean): void {
+  stderr.line(`try it: toolmgr tools --url ${url}`);
   stderr.line(
     watched
       ? 'the file is reloaded when it changes; Ctrl-C stops'

@@ -54,7 +54,7 @@ export async function serveStdio(options: StdioOptions): Promise<void> {
     await Promise.race([options.gateway().settled(), aborted(ended)]); // the first answers name all backends that are ready soon
     for await (const line of readLines(input, limits.bodyBytes)) {
       await connection.accept(line);
-      await writer.room(); // a client that does not read is not read from
+      await writer.belowMark(); // a client that does not read is not read from
       if (ended.aborted) break;
     }
     await Promise.race([connection.idle(), aborted(AbortSignal.any([ended, AbortSignal.timeout(limits.stopMs)]))]);
@@ -210,9 +210,9 @@ class Connection {
     let isOpen = true;
     return {
       write(frames) {
-        let hasRoom = true;
-        for (const message of messagesOfEvents(frames)) hasRoom = write(message);
-        return hasRoom;
+        let mayContinue = true;
+        for (const message of messagesOfEvents(frames)) mayContinue = write(message);
+        return mayContinue;
       },
       onDrain: (listener) => writer.onDrain(listener),
       end() {

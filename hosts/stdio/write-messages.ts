@@ -7,7 +7,7 @@ export interface MessageWriter {
   /** Runs `listener` whenever more may be written. */
   onDrain(listener: () => void): void;
   /** Resolves when the reader has taken enough, or the writer has ended. */
-  room(): Promise<void>;
+  belowMark(): Promise<void>;
   /** Resolves when everything was written, or the writer has ended. */
   flushed(): Promise<void>;
   /** Aborted when the reader is gone, or reads so slowly that `mostBytes` wait. */
@@ -17,7 +17,7 @@ export interface MessageWriter {
 
 /** Limits of what waits for a slow reader. */
 export interface WriterLimits {
-  /** Over it `room` waits. */
+  /** Over it `belowMark` waits. */
   readonly highBytes: number;
   /** Over it the writer ends. */
   readonly mostBytes: number;
@@ -56,12 +56,12 @@ export function createMessageWriter(output: Writable, { highBytes, mostBytes }: 
       }
       output.cork();
       output.write(inOneLine(message));
-      const hasRoom = output.write('\n');
+      const mayContinue = output.write('\n');
       output.uncork();
-      return hasRoom;
+      return mayContinue;
     },
     onDrain: (listener) => void listeners.add(listener),
-    room: () => until(() => output.writableLength <= highBytes),
+    belowMark: () => until(() => output.writableLength <= highBytes),
     flushed: () => until(() => output.writableLength === 0),
     ended: end.signal,
     get pendingBytes() {

@@ -84,7 +84,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     const gateway = await createGateway(input, { catalogue, log, plugins, baseDir: source.baseDir, ...successor });
     return { gateway, plan: readPlan(input) };
   };
-  if (options.stdio === true) return serveOnStdio(source, open, log);
+  if (options.stdio === true) return await serveOnStdio(source, open, log);
   await refuseTakenPort(options);
   await checkStatusPages(statusPagesOf(options, source.config), secrets);
   for (const warning of exposureWarnings(options, source)) stderr.line(`${stderr.yellow('warning')} ${warning}`);

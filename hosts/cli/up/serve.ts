@@ -81,7 +81,9 @@ export async function up(given: string | undefined, options: UpOptions): Promise
       log,
       signal: stop.signal,
     });
-    return gatewaySwitch.stop();
+    await gatewaySwitch.stop();
+    setTimeout(() => process.exit(), EXIT_MS).unref(); // what a client does not read does not delay the exit
+    return;
   }
   await using served = await serveGateway(gatewaySwitch, {
     host: options.host,
@@ -145,6 +147,7 @@ interface UpTimes {
 }
 
 const CALL_TIMEOUT_MS = 600_000;
+const EXIT_MS = 250;
 
 async function follow(
   text: string,

@@ -1,3 +1,5 @@
+import { missingPackage } from './errors/missing-package.ts';
+
 /**
  * Every fault of the gateway by code: its HTTP status when it reaches a client, and its meaning. The reference page of
  * errors is generated from this table.
@@ -114,11 +116,14 @@ export function explainCause(cause: unknown): string {
     .join(' <- ');
 }
 
-/** The messages of an error and its causes, innermost cause last. Long ones are cut: a backend may send one of any length. */
+/**
+ * The messages of an error and its causes, innermost cause last. Long ones are cut: a backend may send one of any length.
+ * For a package that is not installed the message says how to install it.
+ */
 export function causesOf(cause: unknown): string[] {
   const lines: string[] = [];
   for (let at: unknown = cause, depth = 0; at !== undefined && depth < MAX_CAUSE_DEPTH; depth++) {
-    lines.push(cutMessage(at instanceof Error ? at.message : String(at)));
+    lines.push(cutMessage(missingPackage(at) ?? (at instanceof Error ? at.message : String(at))));
     at = at instanceof Error ? at.cause : undefined;
   }
   return lines;

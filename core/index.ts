@@ -106,6 +106,7 @@ export type {
   WorkloadSpec,
   WorkloadState,
 } from './contract/workload-runtime.ts';
+export { missingPackage } from './errors/missing-package.ts';
 export {
   causesOf,
   explainCause,

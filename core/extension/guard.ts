@@ -1,6 +1,6 @@
 import type { AsyncHook, FullTap, Hook } from 'tapable';
+import { missingPackage } from '../errors/missing-package.ts';
 import { GatewayFault } from '../errors.ts';
-import { missingPackage } from './missing-package.ts';
 
 /** What stops when a tap fails: the whole hook, or only that tap. */
 export type FailureScope = 'stage' | 'tap';

@@ -1,9 +1,9 @@
 import { isBuiltin } from 'node:module';
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { missingPackage } from '../errors/missing-package.ts';
 import { faultFrom, GatewayFault } from '../errors.ts';
 import type { SectionPlace, SectionReader } from '../extension/contract-section.ts';
-import { missingPackage } from '../extension/missing-package.ts';
 import { nearest } from '../extension/nearest.ts';
 import type { Plugin } from '../extension/plugin.ts';
 import { whyNotLoaded } from './why-not-loaded.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { basename, dirname } from 'node:path';
+import { missingPackage } from '../errors/missing-package.ts';
 import { explainCause } from '../errors.ts';
-import { missingPackage } from '../extension/missing-package.ts';
 import { nearest } from '../extension/nearest.ts';
 
 /** Why `import` of a plugin file failed: one sentence, with `FILE:LINE` if the engine or its compiler reports it. */

@@ -1,5 +1,5 @@
+import { missingPackage } from '../errors/missing-package.ts';
 import { GatewayFault } from '../errors.ts';
-import { missingPackage } from '../extension/missing-package.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import type { HttpClientFactory } from './http-client.ts';
 

@@ -1,4 +1,4 @@
-import { causesOf, explainCause, GatewayFault } from '@toolmgr/core';
+import { causesOf, explainCause, GatewayFault, missingPackage } from '@toolmgr/core';
 import { Command, CommanderError } from 'commander';
 import { addServeCommand } from '../manager/main.ts';
 import { addUpgradeCommands } from '../manager/upgrades/main.ts';
@@ -88,6 +88,11 @@ async function report(cause: unknown): Promise<number> {
     stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
     for (const reason of reasonsOf(cause)) stderr.line(`  because: ${reason}`);
     if (process.env.TOOLMGR_DEBUG) stderr.line(stderr.dim(`${cause.code}: ${cause.stack ?? ''}`));
+    return EXIT_CODES.failed.code;
+  }
+  const missing = missingPackage(cause);
+  if (missing !== undefined) {
+    stderr.line(`${stderr.red('toolmgr:')} ${missing}`);
     return EXIT_CODES.failed.code;
   }
   // loaded here: it would slow down every command

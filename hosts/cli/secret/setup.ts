@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { missingPackage } from '@toolmgr/core';
 import {
   createEncryptedFile,
   headerOf,
@@ -109,6 +110,8 @@ async function keep(id: string, password: string): Promise<boolean> {
     return (await keyring.read()) === password;
   } catch (cause) {
     ignoreAbsence(cause);
+    const missing = missingPackage(cause instanceof Error ? cause.cause : undefined);
+    if (missing !== undefined) stderr.line(missing);
     return false;
   }
 }

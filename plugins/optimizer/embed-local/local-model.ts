@@ -69,10 +69,7 @@ async function weightsIn(folder: string): Promise<keyof typeof WEIGHTS> {
 
 async function extractorOf(folder: string, dtype: string, load: () => Promise<Transformers>): Promise<Extractor> {
   const transformers = await load().catch((cause: unknown) => {
-    const why = isAbsent(cause)
-      ? `the package ${PACKAGE} is not installed; npm install ${PACKAGE}`
-      : explainCause(cause);
-    throw invalidConfig(`a local model needs ${PACKAGE}: ${why}`, cause);
+    throw invalidConfig(`a local model needs ${PACKAGE}: ${explainCause(cause)}`, cause);
   });
   Object.assign(transformers.env, {
     allowRemoteModels: false,
@@ -83,12 +80,6 @@ async function extractorOf(folder: string, dtype: string, load: () => Promise<Tr
   return transformers.pipeline('feature-extraction', basename(folder), { dtype, device: 'cpu' }).catch((cause) => {
     throw invalidConfig(`the model in ${folder} cannot be loaded: ${explainCause(cause)}`, cause);
   });
-}
-
-/** Node sets a code, Vite only a message. */
-function isAbsent(cause: unknown): boolean {
-  if (!(cause instanceof Error)) return false;
-  return ('code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND') || cause.message.startsWith('Could not resolve ');
 }
 
 function invalidConfig(why: string, cause?: unknown): GatewayFault {

@@ -1,3 +1,5 @@
+import { missingPackage } from '@toolmgr/core';
+
 /** Keeps one password in the keyring of the operating system. */
 export interface Keyring {
   /** `undefined` when there is none. @throws KeyringError */
@@ -28,7 +30,8 @@ export function keyringEntry(account: string): Keyring {
       // a keyring may ask the user to unlock it
       return await within(KEYRING_MS, (signal) => act(entry, signal));
     } catch (cause) {
-      throw new KeyringError('the keyring of the operating system is not available', { cause });
+      const why = missingPackage(cause) ?? 'the keyring of the operating system is not available';
+      throw new KeyringError(why, { cause });
     }
   };
   return {

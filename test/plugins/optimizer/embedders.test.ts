@@ -237,15 +237,16 @@ describe('embedder local', () => {
     return path;
   };
 
-  proves.skipIf(hasPackage, `${PACKAGE} is installed`)(
-    'choice.optimizer.local-model',
-    'names the missing package and how to install it',
-    async () => {
-      await expect(open(local, 'local', { model: await folder('model.onnx') })).rejects.toThrow(
-        /the package @huggingface\/transformers is not installed; npm install @huggingface\/transformers/,
-      );
-    },
-  );
+  proves('choice.optimizer.local-model', 'names the missing package and how to install it', async () => {
+    const importer = join(import.meta.dirname, '../../../plugins/optimizer/embed-local/local-model.ts');
+    const missing = Object.assign(new Error(`Cannot find package '${PACKAGE}' imported from ${importer}`), {
+      code: 'ERR_MODULE_NOT_FOUND',
+    });
+    const settings = { headers: {}, timeoutMs: 5_000, model: await folder('model.onnx') };
+    await expect(openLocalModel(settings, () => Promise.reject(missing))).rejects.toThrow(
+      /optional package @huggingface\/transformers is not installed; install it: npm install @huggingface\/transformers@4$/,
+    );
+  });
 
   proves('choice.optimizer.local-model', 'runs the model from its folder without downloads', async () => {
     const path = await folder('model_quantized.onnx');

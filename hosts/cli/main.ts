@@ -14,7 +14,9 @@ import { addOperatorCommand } from '../vmcp/operator/main.ts';
 import { addClientCommands } from './client/main.ts';
 import { addEditorCommands } from './clients/main.ts';
 import { addCompletionCommands } from './completion/main.ts';
+import { addGatewayCommands } from './gateways/main.ts';
 import { enterInvocationFolder } from './invoked-from.ts';
+import { addJsonFlags } from './json-flag.ts';
 import { addPluginCommands } from './plugin/main.ts';
 import { addSecretCommands } from './secret/main.ts';
 import { addUpCommand } from './up/main.ts';
@@ -50,6 +52,7 @@ export function createProgram(): Command {
   addUpCommand(program);
   addClientCommands(program);
   addRunCommands(program);
+  addGatewayCommands(program);
   addRegistryCommands(program);
   addSecretCommands(program);
   addEditorCommands(program);
@@ -63,6 +66,7 @@ export function createProgram(): Command {
     .command('version')
     .description('print the version')
     .action(() => stdout.line(VERSION));
+  addJsonFlags(program);
   return program;
 }
 

@@ -1,4 +1,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { withHeaders } from '../cli/client/headers.ts';
+import { GATEWAY_FLAG, GATEWAY_HELP } from '../shared/running/gateway-flag.ts';
 import { readPair } from './options/option-values.ts';
 
 /** Adds the commands for workloads that exist. A command loads its code when it runs. */
@@ -32,12 +34,19 @@ function addListing(program: Command): void {
     .option('-l, --label <key=value>', 'only those with this label; may be repeated', readPair, {})
     .addOption(format('text', 'json', 'mcpservers'))
     .action(async (flags) => (await import('./commands/list.ts')).list(flags));
-  program
+  const status = program
     .command('status')
-    .argument('<name>', 'name of a workload')
-    .description('show the state of one workload')
+    .argument('[name]', 'name of a workload, of a running gateway or of one of its backends')
+    .description('show the gateways and workloads that run, with their backends; or one of them')
+    .option(GATEWAY_FLAG, GATEWAY_HELP)
+    .option('--url <url>', 'ask the status pages of a gateway, e.g. on another machine');
+  withHeaders(status)
     .addOption(format('text', 'json'))
-    .action(async (name: string, flags) => (await import('./commands/show.ts')).showStatus(name, flags));
+    .addHelpText(
+      'after',
+      '\nExamples:\n  toolmgr status\n  toolmgr status --url https://mcp.example.com --token-env TOKEN --json',
+    )
+    .action(async (name: string | undefined, flags) => (await import('../cli/gateways/status.ts')).status(name, flags));
   program
     .command('inspect')
     .argument('<name>', 'name of a workload')
@@ -50,9 +59,11 @@ function addStartAndStop(program: Command): void {
   selecting(program.command('start'))
     .description('start stopped workloads again')
     .action(async (names: string[], flags) => (await workloads()).start(names, flags));
-  selecting(program.command('restart'))
-    .description('stop workloads and start them again')
-    .action(async (names: string[], flags) => (await workloads()).restart(names, flags));
+  selecting(program.command('restart'), 'names of workloads, or of backends of a running gateway')
+    .description('stop workloads and start them again; or open new sessions and programs of backends')
+    .option(GATEWAY_FLAG, GATEWAY_HELP)
+    .addHelpText('after', '\nExamples:\n  toolmgr restart my-server\n  toolmgr restart github --gateway 4483')
+    .action(async (names: string[], flags) => (await import('../cli/gateways/restart.ts')).restart(names, flags));
   selecting(program.command('stop'))
     .description('stop workloads and keep their configuration')
     .option('--timeout <seconds>', 'time until a workload is killed; its server gets 5 s of it', readSeconds, 30)
@@ -66,11 +77,14 @@ function addStartAndStop(program: Command): void {
 function addLogs(program: Command): void {
   const logs = program
     .command('logs')
-    .argument('<name>', 'name of a workload')
-    .description('show the output of a workload')
+    .argument('<name>', 'name of a workload, or of a backend of a running gateway')
+    .description('show the output of a workload or a backend')
     .option('-f, --follow', 'show new output until Ctrl-C')
+    .option('-n, --lines <number>', 'only the last lines', readLines)
     .option('-p, --proxy', 'show the log of its proxy instead')
-    .action(async (name: string, flags) => (await import('./commands/show-logs.ts')).showLogs(name, flags));
+    .option(GATEWAY_FLAG, GATEWAY_HELP)
+    .addHelpText('after', '\nExamples:\n  toolmgr logs my-server --follow\n  toolmgr logs github --lines 20')
+    .action(async (name: string, flags) => (await import('../cli/gateways/logs.ts')).logs(name, flags));
   logs
     .command('prune')
     .description('remove logs and other files that killed commands left of removed workloads')
@@ -100,9 +114,9 @@ function addGroups(program: Command): void {
 
 const workloads = () => import('./commands/workloads.ts');
 
-function selecting(command: Command): Command {
+function selecting(command: Command, about = 'names of workloads'): Command {
   return command
-    .argument('[name...]', 'names of workloads')
+    .argument('[name...]', about)
     .option('-a, --all', 'all workloads')
     .option('-g, --group <name>', 'all workloads of a group');
 }
@@ -117,4 +131,11 @@ function readSeconds(text: string): number {
   throw new InvalidArgumentError(`expected whole seconds, at most ${MOST_SECONDS}`);
 }
 
+function readLines(text: string): number {
+  const lines = Number(text);
+  if (/^\d+$/.test(text) && lines >= 1 && lines <= MOST_LINES) return lines;
+  throw new InvalidArgumentError(`expected a number from 1 to ${MOST_LINES}`);
+}
+
+const MOST_LINES = 10_000;
 const MOST_SECONDS = 3_600;

@@ -9,5 +9,18 @@ export const EXIT_CODES = {
   partlyFailed: { code: 3, means: 'skill sync, skill upgrade: some skills failed' },
   policyRefused: { code: 4, means: 'skill: a signature, a signer or a source was refused' },
   toolFailed: { code: 5, means: 'call: the tool was called and failed' },
+  notYet: {
+    code: 10,
+    means:
+      'wait: the time is over, and backends are still tried; tools preflight: a tool cannot be used yet, try again',
+  },
+  blocked: {
+    code: 11,
+    means: 'wait: a backend failed, and another attempt does not help; tools preflight: a tool cannot be used',
+  },
+  unknown: {
+    code: 12,
+    means: 'wait: no gateway runs; tools preflight: there is no such tool, or no endpoint answers',
+  },
   interrupted: { code: 130, means: 'Ctrl-C before the command was finished' },
 } as const satisfies Record<string, { readonly code: number; readonly means: string }>;

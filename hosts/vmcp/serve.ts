@@ -130,6 +130,7 @@ export async function serve(options: ServeOptions): Promise<void> {
       ? await serveControl({
           gateway: () => gatewaySwitch.current,
           log,
+          lines: gatewayLog,
           about: {
             kind: 'vmcp serve',
             name: now.config.name,

@@ -1,15 +1,18 @@
-import { FIELD_NAME, isObject, type JsonObject, nearest } from '@toolmgr/core';
+import { isObject, type JsonObject, nearest } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { GATEWAY_FLAG, GATEWAY_HELP } from '../../shared/running/gateway-flag.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { argumentsFrom } from './arguments.ts';
+import { headersOf, withHeaders } from './headers.ts';
 import type { McpClient, RpcError } from './mcp-client.ts';
 
 interface ClientOptions {
   readonly url: string;
   readonly header: readonly string[];
+  readonly tokenEnv?: string;
   readonly timeout?: number;
   readonly format: 'text' | 'json';
 }
@@ -20,12 +23,14 @@ const DEFAULT_TIMEOUT_MS = 60_000;
 
 /** Adds `toolmgr tools` and `toolmgr call`: a person sees it work with no client at hand. */
 export function addClientCommands(program: Command): void {
-  withEndpoint(program.command('tools').description('list the tools of a running endpoint'))
+  const tools = program.command('tools').description('list the tools of a running endpoint');
+  withEndpoint(tools)
     .addHelpText(
       'after',
       '\nExamples:\n  toolmgr tools\n  toolmgr tools --url https://mcp.example.com/mcp --format json',
     )
     .action((options: ClientOptions) => withClient(options, (client) => printTools(client, options)));
+  addPreflight(tools);
   withEndpoint(
     program
       .command('call')
@@ -49,10 +54,40 @@ Exit code 5: the tool was called and failed.`,
     );
 }
 
+function addPreflight(tools: Command): void {
+  withEndpoint(
+    tools
+      .command('preflight')
+      .description('check that tools exist and that this caller may use them, without calling them')
+      .argument('[tools...]', 'names of the tools that are needed')
+      .addOption(new Option(GATEWAY_FLAG, GATEWAY_HELP).conflicts('url'))
+      .option('--read-only', 'also require that the server says of each tool that it only reads')
+      .option('--pin <name=hash>', 'also require this definition of a tool; may be repeated', collect, [])
+      .option('--wait <duration>', 'try again for so long while a tool cannot be used yet', timeoutFrom),
+  )
+    .addHelpText(
+      'after',
+      `
+Examples:
+  toolmgr tools preflight memory_create_entities memory_read_graph --wait 60s
+  toolmgr tools preflight everything_echo --read-only --json
+  toolmgr tools preflight github_search --url https://mcp.example.com/mcp --token-env TOKEN
+
+Exit codes: 0 ready; 10 degraded: try again; 11 blocked: a tool cannot be used; 12 unknown: there is no such tool, or no answer.`,
+    )
+    .action(async (names: string[], options) =>
+      (await import('./preflight.ts')).preflight(names, { timeout: DEFAULT_TIMEOUT_MS, ...options }),
+    );
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}
+
 function withEndpoint(command: Command): Command {
-  return command
-    .addOption(new Option('--url <url>', 'the endpoint').env('TOOLMGR_URL').default(DEFAULT_URL))
-    .option('--header <header>', 'request header "Name: value", several times', collectHeader, [])
+  return withHeaders(
+    command.addOption(new Option('--url <url>', 'the endpoint').env('TOOLMGR_URL').default(DEFAULT_URL)),
+  )
     .option('--timeout <duration>', 'longest silence while waiting (default: 1m)', timeoutFrom)
     .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'));
 }
@@ -62,7 +97,7 @@ async function withClient(options: ClientOptions, work: (client: McpClient) => P
   let client: McpClient | undefined;
   try {
     client = await connect(options.url, {
-      headers: headersFrom(options.header),
+      headers: headersOf(options.header, options.tokenEnv),
       timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
     });
     await work(client);
@@ -165,21 +200,6 @@ function shortDescription(tool: JsonObject): string {
   const text = typeof tool.description === 'string' ? tool.description : String(tool.title ?? '');
   const first = text.split('\n', 1)[0] ?? '';
   return first.length > DESCRIPTION_CHARACTERS ? `${first.slice(0, DESCRIPTION_CHARACTERS - 1)}…` : first;
-}
-
-function collectHeader(text: string, before: readonly string[]): readonly string[] {
-  const [name = '', ...value] = text.split(':');
-  if (FIELD_NAME.test(name) && value.join(':').trim() !== '') return [...before, text];
-  throw new InvalidArgumentError('expected "Name: value"');
-}
-
-function headersFrom(lines: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    lines.map((line) => {
-      const at = line.indexOf(':');
-      return [line.slice(0, at).trim().toLowerCase(), line.slice(at + 1).trim()];
-    }),
-  );
 }
 
 function timeoutFrom(text: string): number {

@@ -70,6 +70,7 @@ async function start(argv: readonly string[]): Promise<void> {
   await using _control = await serveControl({
     gateway: () => gateway,
     log,
+    lines: gatewayLog,
     about: { kind: 'start', name: 'start', url: `${served.url}/mcp` },
     signal: stop.signal,
   });

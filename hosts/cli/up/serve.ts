@@ -100,6 +100,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   await using _control = await serveControl({
     gateway: () => gateway,
     log,
+    lines: gatewayLog,
     about: { kind: 'up', name: 'up', url: `${served.url}/mcp`, file: resolve(file) },
     signal: stop.signal,
   });

@@ -12,6 +12,15 @@ import { harmless, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { followFile } from '../workloads/follow-file.ts';
 import { unknownWorkload } from '../workloads/select.ts';
+import { followLog, tailLog } from '../workloads/tail-log.ts';
+
+/** Flags of `toolmgr logs` for workloads. */
+export interface LogFlags {
+  readonly follow?: boolean;
+  readonly proxy?: boolean;
+  /** Only the last lines. */
+  readonly lines?: number;
+}
 
 /**
  * `toolmgr logs`: prints the stderr of a workload, or the log of its proxy.
@@ -20,13 +29,21 @@ import { unknownWorkload } from '../workloads/select.ts';
  * log of its proxy.
  * @throws UsageError when there is no such workload
  */
-export async function showLogs(name: string, flags: { follow?: boolean; proxy?: boolean }): Promise<void> {
+export async function showLogs(name: string, flags: LogFlags): Promise<void> {
   const state = stateDir();
   const record = await readWorkload(state, name);
   if (record === undefined) throw new UsageError(await unknownWorkload(state, name));
   const isProxy = flags.proxy === true || record.config?.remote_url !== undefined;
   const path = join(workloadDir(state, name), isProxy ? WORKLOAD_FILES.proxyLog : WORKLOAD_FILES.log);
   const print = (text: string): void => void process.stdout.write(stdout.isTty ? harmless(text) : text);
+  if (flags.lines !== undefined) {
+    const { text, end } = await tailLog(path, flags.lines);
+    print(text);
+    if (!flags.follow) return;
+    using stop = stopSignal();
+    for await (const more of followLog(path, end, stop.signal, async () => false)) print(more);
+    return;
+  }
   if (await isThere(`${path}.1`)) await followFile(`${path}.1`, print, AbortSignal.abort());
   if (!flags.follow) return followFile(path, print, AbortSignal.abort());
   const stop = stopSignal();

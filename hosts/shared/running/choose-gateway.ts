@@ -1,10 +1,6 @@
 import { UsageError } from '../usage-error.ts';
 import { type GatewayRecord, readRunning } from './gateway-record.ts';
 
-/** How `--gateway` is described. */
-export const GATEWAY_FLAG = '--gateway <which>';
-export const GATEWAY_HELP = 'name, port, pid or URL of a running gateway, when there are several';
-
 /** No gateway runs, or none that was meant. */
 export class NoGateway extends UsageError {}
 

@@ -1,5 +1,6 @@
-import { FAULTS } from '@toolmgr/core';
+import { FAULTS, type FaultCode } from '@toolmgr/core';
 import { CODE } from '../../core/mcp/errors.ts';
+import { CODE_FIXES, FAULT_FIXES } from './error-fixes.ts';
 import { code, page, sentence, table } from './markdown.ts';
 
 /** Meaning of each JSON-RPC code. */
@@ -19,21 +20,27 @@ export const CODE_PROSE = {
 /** docs/reference/errors.md */
 export function errorsPage(): string {
   return page('Errors', '`core/errors.ts` and `core/mcp/errors.ts`', [
-    'There are three kinds of failure. A **refusal** is the expected decision of a plugin: a value with status 401, 403 or 429. A **tool failure** is a result with `isError: true`, which the model reads. A **fault** is an error of the gateway, its configuration or a backend: an exception with a code of the first table.',
+    'Every code of an error with its cause and what to do about it. There are three kinds of failure. A **refusal** is the expected decision of a plugin: a value with status 401, 403 or 429. A **tool failure** is a result with `isError: true`, which the model reads. A **fault** is an error of the gateway, its configuration or a backend: an exception with a code of the first table.',
     '## Faults',
     'A fault at boot stops the start; its message names path, value and fix. When a fault fails a whole HTTP request, the client gets the HTTP status. In a JSON-RPC response, a `BACKEND_*` fault is a tool failure with the code (for `tools/call`) or error -32603 (for other methods); every other fault is -32603 without internals. The cause is logged.',
     table(
-      ['code', 'HTTP', 'means'],
-      Object.entries(FAULTS).map(([name, { status, means }]) => [code(name), String(status), sentence(means)]),
+      ['code', 'HTTP', 'cause', 'fix'],
+      Object.entries(FAULTS).map(([name, { status, means }]) => [
+        code(name),
+        String(status),
+        sentence(means),
+        sentence(FAULT_FIXES[name as FaultCode]),
+      ]),
     ),
     '## JSON-RPC codes',
     'Codes of the gateway itself. The JSON-RPC error of a backend is forwarded with its code, message, data and other members, except codes about the connection between gateway and backend ([protocol](protocol.md#errors)).',
     table(
-      ['code', 'name', 'means'],
+      ['code', 'name', 'cause', 'fix'],
       Object.entries(CODE).map(([name, number]) => [
         code(String(number)),
         name,
         sentence(CODE_PROSE[name as keyof typeof CODE]),
+        sentence(CODE_FIXES[name as keyof typeof CODE]),
       ]),
     ),
   ]);

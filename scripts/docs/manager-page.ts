@@ -3,21 +3,44 @@ import { describedOperations } from '../../hosts/manager/all-operations.ts';
 import { hostProblems } from '../../hosts/manager/http/host-problems.ts';
 import { openApiDocument } from '../../hosts/manager/http/openapi.ts';
 import { VERSION } from '../../hosts/shared/version.ts';
+import { anchorOf } from '../site/anchors.ts';
 import { code, page, sentence, table } from './markdown.ts';
 
-/** docs/reference/manager-api.md */
-export function managerPage(): string {
+const SOURCE = 'the tables of operations that `hosts/manager/plan.ts` collects';
+
+/** docs/reference/manager-api.md, and one page for each tag of operations. */
+export function managerPages(): readonly (readonly [string, string])[] {
   const document = openApiDocument(describedOperations(), VERSION) as unknown as Document;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ path, method: method.toUpperCase(), ...described })),
   );
-  const tags = [...new Set(operations.flatMap(({ tags: [tag = ''] }) => tag))].sort();
-  return page('Manager API', 'the tables of operations that `hosts/manager/plan.ts` collects', [
-    'The HTTP API of `toolmgr serve` ([guide](../guides/manager.md)). The running manager serves the same as OpenAPI 3.1 at `/api/openapi.json`.',
-    table(
-      ['operation', 'what it does'],
-      operations.map(({ method, path, summary }) => [code(`${method} ${path}`), sentence(summary)]),
-    ),
+  const byTag = Map.groupBy(operations, ({ tags: [tag = ''] }) => tag);
+  const sorted = [...byTag].sort(([a], [b]) => a.localeCompare(b));
+  return [
+    ['manager-api.md', indexPage(sorted, document).replaceAll(`](${INDEX}#`, '](#')],
+    ...sorted.map(([tag, own]): readonly [string, string] => [
+      `manager-api/${fileOf(tag)}.md`,
+      page(`Manager API: ${tag}`, SOURCE, [
+        `Operations of the manager's HTTP API about ${tag.toLowerCase()}. [All operations, and problems that every operation may answer](../manager-api.md).`,
+        ...own.flatMap((one) => operationParts(one)),
+      ]),
+    ]),
+  ];
+}
+
+function indexPage(tags: readonly (readonly [string, readonly Operation[]])[], document: Document): string {
+  return page('Manager API', SOURCE, [
+    'The HTTP API of `toolmgr serve` ([guide](../guides/manager.md)), with a page for each kind of object. The running manager serves the same as OpenAPI 3.1 at `/api/openapi.json`.',
+    ...tags.flatMap(([tag, operations]) => [
+      `## ${tag}`,
+      table(
+        ['operation', 'what it does'],
+        operations.map(({ method, path, summary, operationId }) => [
+          `[${code(`${method} ${path}`)}](manager-api/${fileOf(tag)}.md#${anchorOf(operationId)})`,
+          sentence(summary),
+        ]),
+      ),
+    ]),
     '## Problems',
     'Every refusal is `application/problem+json` (RFC 9457). Its `detail` says what is wrong; `errors` names each wrong member of the request.',
     table(
@@ -29,16 +52,19 @@ export function managerPage(): string {
         OF_HOST.has(name) ? 'yes' : '',
       ]),
     ),
-    'The tables below leave out the answers of every operation.',
-    ...tags.flatMap((tag) => [
-      `## Operations: ${tag}`,
-      ...operations.filter(({ tags: [first] }) => first === tag).flatMap((one) => operationParts(one)),
-    ]),
+    'The pages of operations leave out the answers of every operation.',
     '## Shapes',
     ...Object.entries(document.components.schemas)
       .sort(([a], [b]) => a.localeCompare(b))
       .flatMap(([name, schema]) => [`### ${name}`, ...shapeParts(schema)]),
   ]);
+}
+
+/** The page of shapes, from a page of operations. */
+const INDEX = '../manager-api.md';
+
+function fileOf(tag: string): string {
+  return anchorOf(tag);
 }
 
 interface Schema {
@@ -87,7 +113,7 @@ function operationParts(operation: Operation): string[] {
   const { method, path, operationId, summary, description, parameters = [], requestBody, responses } = operation;
   const content = requestBody?.content['application/json'];
   return [
-    `### ${operationId}`,
+    `## ${operationId}`,
     `${code(`${method} ${path}`)}: ${sentence(summary)}${description === undefined ? '' : ` ${sentence(description.replaceAll('\n', ' '))}`}`,
     ...(parameters.length === 0
       ? []
@@ -171,7 +197,7 @@ function typeOf(schema: Schema): string {
   const { $ref, anyOf, oneOf, allOf, items, type, additionalProperties, properties, format } = schema;
   if ($ref !== undefined) {
     const name = $ref.split('/').at(-1) ?? '';
-    return `[${name}](#${name.toLowerCase()})`;
+    return `[${name}](${INDEX}#${name.toLowerCase()})`;
   }
   if (schema.const !== undefined) return code(JSON.stringify(schema.const));
   if (schema.enum !== undefined) return schema.enum.map((value) => code(String(value))).join(', ');

@@ -1,16 +1,17 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiReports } from './api-report.ts';
-import { commandsPage } from './commands-page.ts';
+import { commandPages } from './commands-page.ts';
 import { CRDS, customResourceDefinitions, GENERATED_YAML } from './crds.ts';
+import { environmentPage } from './environment-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { formatted } from './format.ts';
 import { hooksPage } from './hooks-page.ts';
 import { INSTALL, installManifest } from './install-manifest.ts';
 import { kindPages } from './kinds-pages.ts';
-import { managerPage } from './manager-page.ts';
+import { managerPages } from './manager-page.ts';
 import { GENERATED } from './markdown.ts';
-import { pluginsPage } from './plugins-page.ts';
+import { pluginPages } from './plugins-page.ts';
 import { requirementsPage } from './requirements-page.ts';
 import { limitsPage, planPage } from './schema-pages.ts';
 import { slotsPage } from './slots-page.ts';
@@ -18,6 +19,7 @@ import { PAGES_WITH_SNIPPETS, withSnippets } from './snippets.ts';
 import { ROOT } from './sources.ts';
 import { telemetryPage } from './telemetry-page.ts';
 import { VMCP_SCHEMA, vmcpSchema } from './vmcp/schema.ts';
+import { vmcpPages } from './vmcp/vmcp-pages.ts';
 
 export { ROOT };
 
@@ -29,25 +31,25 @@ export interface Generated {
 
 /** Generates every page in memory. The same tree gives the same bytes. */
 export async function generatedPages(): Promise<Generated> {
-  const pages = new Map<string, string>();
+  const drafts = new Map<string, string>();
   const skipped: string[] = [];
   for (const [name, make] of Object.entries(PAGES)) {
     const made = await make();
     if (made === undefined) skipped.push(`${REFERENCE}/${name} is skipped, its source cannot be loaded`);
-    else pages.set(`${REFERENCE}/${name}`, formatted(`${REFERENCE}/${name}`, made));
+    else drafts.set(`${REFERENCE}/${name}`, made);
   }
-  for (const [name, text] of await kindPages()) {
-    pages.set(`${REFERENCE}/${name}`, formatted(`${REFERENCE}/${name}`, text));
+  for (const make of GROUPS) {
+    for (const [name, text] of await make()) drafts.set(`${REFERENCE}/${name}`, text);
   }
+  drafts.set(VMCP_SCHEMA, JSON.stringify(await vmcpSchema()));
+  for (const path of PAGES_WITH_SNIPPETS) {
+    if (existsSync(join(ROOT, path))) drafts.set(path, withSnippets(readFileSync(join(ROOT, path), 'utf8')));
+  }
+  const pages = new Map(formatted(drafts));
   const definitions = await customResourceDefinitions();
   for (const [path, text] of definitions) pages.set(path, text);
   pages.set(INSTALL, installManifest(definitions.map(([, text]) => text)));
-  pages.set(VMCP_SCHEMA, formatted(VMCP_SCHEMA, JSON.stringify(await vmcpSchema())));
   for (const [path, text] of apiReports()) pages.set(path, text);
-  for (const path of PAGES_WITH_SNIPPETS) {
-    if (existsSync(join(ROOT, path)))
-      pages.set(path, formatted(path, withSnippets(readFileSync(join(ROOT, path), 'utf8'))));
-  }
   return { pages, skipped };
 }
 
@@ -65,21 +67,32 @@ const MARKS = [GENERATED, GENERATED_YAML];
 
 function filesIn(folder: string): readonly string[] {
   if (!existsSync(join(ROOT, folder))) return [];
-  return readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`);
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(?:md|yaml)$/.test(name))
+    .map((name) => `${folder}/${name.replaceAll('\\', '/')}`);
 }
 
 const PAGES: Readonly<Record<string, () => string | undefined | Promise<string | undefined>>> = {
   'hooks.md': hooksPage,
   'slots.md': slotsPage,
-  'plugins.md': pluginsPage,
   'errors.md': errorsPage,
   'limits.md': limitsPage,
   'plan.md': planPage,
   'requirements.md': requirementsPage,
-  'commands.md': commandsPage,
+  'environment.md': environmentPage,
   'telemetry.md': telemetryPage,
-  'manager-api.md': managerPage,
 };
+
+type Group = readonly (readonly [name: string, text: string])[];
+
+/** Pages that are made together. */
+const GROUPS: readonly (() => Group | Promise<Group>)[] = [
+  commandPages,
+  vmcpPages,
+  pluginPages,
+  managerPages,
+  kindPages,
+];
 
 function onDisk(path: string): string | undefined {
   const file = join(ROOT, path);

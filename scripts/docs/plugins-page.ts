@@ -1,50 +1,67 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findPlugin } from '@toolmgr/core';
+import { findPlugin, type Plugin } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { configTable } from './config-table.ts';
 import { code, page, sentence, table } from './markdown.ts';
-import { anchor } from './slots-page.ts';
+import { familyOf, pluginLink } from './plugin-link.ts';
 import { ROOT } from './sources.ts';
 
-/** docs/reference/plugins.md */
-export async function pluginsPage(): Promise<string> {
+const SOURCE = 'the catalogue in `plugins/index.ts` and the configuration schema of each plugin';
+
+/** docs/reference/plugins.md, and one page for each family: the first folder of the addresses. */
+export async function pluginPages(): Promise<readonly (readonly [string, string])[]> {
   const addresses = Object.keys(catalogue).sort();
-  const plugins = await Promise.all(
-    addresses.map(async (address) => {
-      return findPlugin(address, { catalogue, baseDir: ROOT });
-    }),
-  );
-  return page('Plugins', 'the catalogue in `plugins/index.ts` and the configuration schema of each plugin', [
-    'A plan uses a plugin by its address: `plugins: [{ use: ADDRESS, with: { … } }]`. A path (`./my-plugin.ts`) is a custom plugin with the same contract; see [writing a plugin](../guides/writing-a-plugin.md). Unknown keys are refused with the nearest known one. *Contract key* is the section of a vmcp file that configures this plugin.',
+  const plugins = await Promise.all(addresses.map((address) => findPlugin(address, { catalogue, baseDir: ROOT })));
+  const families = Map.groupBy(plugins, ({ address }) => familyOf(address));
+  return [
+    ['plugins.md', indexPage(plugins)],
+    ...[...families].map(([family, members]): readonly [string, string] => [
+      `plugins/${family}.md`,
+      page(titleOf(family, members), SOURCE, [
+        `Configuration of ${members.length === 1 ? 'the plugin' : 'the plugins'} ${members.map(({ address }) => code(address)).join(', ')}. [All plugins](../plugins.md).`,
+        ...members.map(partOf),
+      ]),
+    ]),
+  ];
+}
+
+function titleOf(family: string, members: readonly Plugin[]): string {
+  return members.length === 1 ? `Plugin ${members[0]?.address}` : `Plugins ${family}/*`;
+}
+
+function indexPage(plugins: readonly Plugin[]): string {
+  return page('Plugins', SOURCE, [
+    'All plugins that come with toolmgr. A plan uses a plugin by its address: `plugins: [{ use: ADDRESS, with: { … } }]`. A path (`./my-plugin.ts`) is a custom plugin with the same contract; see [writing a plugin](../guides/writing-a-plugin.md). Unknown keys are refused with the nearest known one. *Contract key* is the section of a [vmcp file](vmcp.md) that configures this plugin.',
     table(
       ['plugin', 'stability', 'contract key', 'what it does'],
       plugins.map(({ address, stability, contractKey, summary }) => [
-        `[${code(address)}](#${anchor(address)})`,
+        `[${code(address)}](${pluginLink(address)})`,
         stability ?? 'unmarked',
         code(contractKey ?? ''),
         sentence(summary ?? 'no summary'),
       ]),
     ),
-    ...plugins.map(({ address, config, slotOptions, stability, contractKey, summary }) =>
-      [
-        `## ${address}`,
-        sentence(summary ?? 'no summary'),
-        [
-          `- Stability: ${stability ?? 'unmarked'}`,
-          ...(contractKey === undefined ? [] : [`- Contract key: ${code(contractKey)}`]),
-          ...readme(address),
-        ].join('\n'),
-        configTable(config),
-        ...Object.entries(slotOptions ?? {}).map(
-          ([name, schema]) => `Options of one use of ${code(name)}:\n\n${configTable(schema)}`,
-        ),
-      ].join('\n\n'),
-    ),
   ]);
+}
+
+function partOf({ address, config, slotOptions, stability, contractKey, summary }: Plugin): string {
+  return [
+    `## ${address}`,
+    sentence(summary ?? 'no summary'),
+    [
+      `- Stability: ${stability ?? 'unmarked'}`,
+      ...(contractKey === undefined ? [] : [`- Contract key: ${code(contractKey)}`]),
+      ...readme(address),
+    ].join('\n'),
+    configTable(config),
+    ...Object.entries(slotOptions ?? {}).map(
+      ([name, schema]) => `Options of one use of ${code(name)}:\n\n${configTable(schema)}`,
+    ),
+  ].join('\n\n');
 }
 
 function readme(address: string): readonly string[] {
   const path = `plugins/${address}/README.md`;
-  return existsSync(join(ROOT, path)) ? [`- More: [${path}](../../${path})`] : [];
+  return existsSync(join(ROOT, path)) ? [`- More: [${path}](../../../${path})`] : [];
 }

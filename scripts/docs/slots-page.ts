@@ -1,5 +1,6 @@
 import { createSlots, type Slots } from '../../core/extension/slots.ts';
 import { code, page, table } from './markdown.ts';
+import { pluginLink } from './plugin-link.ts';
 import { sourceTexts } from './sources.ts';
 
 /** Text about a slot. */
@@ -101,7 +102,7 @@ export function slotsPage(): string {
         code(name),
         SLOT_PROSE[name].purpose,
         code(SLOT_PROSE[name].contract),
-        (fillers.get(name) ?? []).map((address) => `[${code(address)}](plugins.md#${anchor(address)})`).join(', ') ||
+        (fillers.get(name) ?? []).map((address) => `[${code(address)}](${pluginLink(address)})`).join(', ') ||
           'none yet',
       ]),
     ),
@@ -112,11 +113,6 @@ export function slotsPage(): string {
       ].join('\n\n'),
     ),
   ]);
-}
-
-/** GitHub's anchor of a heading with a plugin address. */
-export function anchor(address: string): string {
-  return address.toLowerCase().replaceAll('/', '');
 }
 
 /** Plugins that register into each slot, found in their sources. */

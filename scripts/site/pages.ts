@@ -43,12 +43,11 @@ export function pagesOf(folder: string, pages: ReadonlyMap<string, SitePage>): r
   );
 }
 
-/** The first sentence after the title; lines about the source of a generated page are skipped. */
+/** The first sentence after the title. */
 function summaryOf(text: string): string {
   const afterTitle = text.slice(text.indexOf('\n', text.search(/^# /m)) + 1).replace(/<!--[\s\S]*?-->/g, '');
   const paragraphs = afterTitle.split(/\n{2,}/).map((paragraph) => paragraph.trim());
-  const first =
-    paragraphs.find((paragraph) => /^[\p{L}`[*_]/u.test(paragraph) && !paragraph.startsWith('Source: ')) ?? '';
+  const first = paragraphs.find((paragraph) => /^[\p{L}`[*_]/u.test(paragraph)) ?? '';
   const line = plain(first).replaceAll('\n', ' ');
   return /^.*?[.:](?= |$)/.exec(line)?.[0] ?? line;
 }

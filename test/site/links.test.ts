@@ -66,7 +66,7 @@ describe('the pages of the site', () => {
   it('are listed for programs with one sentence each', () => {
     const made = [
       pageOf('index.md', '# Home\n\nAll of it. More.'),
-      pageOf('start/npx.md', '# One\n\nSource: x\n\nSays `a.b` once. Twice.'),
+      pageOf('start/npx.md', '# One\n\n- list\n\nSays `a.b` once. Twice.'),
     ];
     const text = llmsText(new Map<string, SitePage>(made.map((one) => [one.path, one])), '/docs/');
     expect(text).toContain('> All of it.\n');

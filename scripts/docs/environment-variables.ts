@@ -21,6 +21,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       TOOLMGR_CLIENT_METADATA_URL:
         'https URL of a client ID metadata document, which identifies toolmgr at authorization servers when it logs in at a remote server',
       NO_COLOR: 'with any value, nothing is coloured (https://no-color.org)',
+      FORCE_COLOR: '`0` or `false` is the same as `NO_COLOR`; any other value colours also what is not for a terminal',
       TERM: '`dumb` has the same effect as `NO_COLOR`',
       PORT: 'port of `npm start` in a clone; default 4483',
     },
@@ -133,10 +134,11 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
     },
   },
   {
-    title: 'Set by toolmgr',
-    text: 'toolmgr reads these in its own programs. Do not set them.',
+    title: 'Set by programs',
+    text: 'Other programs and toolmgr itself set these. Do not set them.',
     variables: {
       TOOLMGR_RUN_ID: 'marks the containers and the proxy of one start of a workload',
+      INIT_CWD: 'folder in which a script of npm was called; set by npm, and relative paths begin there in a clone',
       SUDO_USER: 'set by sudo; `serve install` refuses to run with it',
     },
   },
@@ -150,9 +152,15 @@ const READ =
 
 /** Names of the variables that a source reads, found by how names are written in this repository. */
 export function variablesIn(source: string): readonly string[] {
-  const names = [...source.matchAll(READ)].map(([, ...found]) => found.find((name) => name !== undefined) ?? '');
-  return [...new Set(names)].filter((name) => !NO_VARIABLES.has(name)).sort();
+  const taken = [...source.matchAll(TAKEN)].flatMap(
+    ([, members = '']) => members.match(/\b[A-Z][A-Z0-9_]{2,}\b/g) ?? [],
+  );
+  const read = [...source.matchAll(READ)].map(([, ...found]) => found.find((name) => name !== undefined) ?? '');
+  return [...new Set([...read, ...taken])].filter((name) => !NO_VARIABLES.has(name)).sort();
 }
+
+/** Members taken out of an environment: `{ A, B = '' }: NodeJS.ProcessEnv`, `{ A } = process.env`. */
+const TAKEN = /\{([^{}]*)\}(?:: NodeJS\.ProcessEnv| = (?:process\.)?env\b)/g;
 
 /** Whether the table has a name. */
 export function isDescribed(name: string): boolean {

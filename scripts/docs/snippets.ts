@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { ROOT } from './sources.ts';
 
 /** Hand-written pages with code blocks from files of the repository. */
-export const PAGES_WITH_SNIPPETS = ['docs/guides/writing-a-plugin.md', 'README.md'] as const;
+export const PAGES_WITH_SNIPPETS = ['docs/guides/writing-a-plugin.md', 'docs/start/embed.md'] as const;
 
 /**
  * Fills every snippet of a page from its file.

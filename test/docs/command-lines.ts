@@ -115,7 +115,9 @@ async function checkToolmgr(args: readonly string[]): Promise<CheckedLine> {
 function withoutActions(command: Command): Command {
   command.configureOutput({ writeOut: () => {}, writeErr: () => {}, outputError: () => {} });
   for (const each of command.commands) withoutActions(each);
-  return command.commands.length > 0 ? command : command.action(() => {});
+  // a group of commands has no action of its own, and without a subcommand it is an error
+  const isGroup = command.commands.length > 0 && !Reflect.get(command, '_actionHandler');
+  return isGroup ? command : command.action(() => {});
 }
 
 async function checkNpm(args: readonly string[]): Promise<CheckedLine> {

@@ -59,10 +59,10 @@ describe('the installed command line', () => {
 
 describe('the core in another project', () => {
   it(
-    'is installed as described in the README, and serves its example from the build',
+    'is installed as its page describes, and serves its example from the build',
     async () => {
-      const readme = await readFile(join(ROOT, 'README.md'), 'utf8');
-      expect(readme).toMatch(/npx tsc -b\).*\nnpm install \.\.\/toolmgr\/core zod\n/);
+      const guide = await readFile(join(ROOT, 'docs/start/embed.md'), 'utf8');
+      expect(guide).toMatch(/npx tsc -b\).*\nnpm install \.\.\/toolmgr\/core zod\n/);
 
       const regionOf = async (file: string, region: string) => {
         const example = await readFile(join(ROOT, 'examples', 'embed-node-http', file), 'utf8');

@@ -8,6 +8,10 @@ export interface StartReporting {
   readonly signal: AbortSignal;
   /** Time between two lines about running starts. */
   readonly everyMs?: number;
+  /** No lines about running starts: a live line shows them. */
+  readonly saysOnlyEnds?: boolean;
+  /** The last lines of stderr of a backend that were not printed yet. */
+  lastWords?(backend: string): readonly string[];
 }
 
 /** A start that was reported. */
@@ -22,7 +26,8 @@ interface ReportedStart {
  * Reports until `signal` aborts which programs are still starting and for how long, and then when each of them is ready or
  * why it failed. Programs that start quickly are not reported.
  */
-export function reportStarts({ gateway, say, signal, everyMs = EVERY_MS }: StartReporting): void {
+export function reportStarts(options: StartReporting): void {
+  const { gateway, say, signal, everyMs = EVERY_MS, saysOnlyEnds = false, lastWords = () => [] } = options;
   const reported = new Map<string, ReportedStart>();
   const report = (): void => {
     const states = gateway().backends();
@@ -31,7 +36,8 @@ export function reportStarts({ gateway, say, signal, everyMs = EVERY_MS }: Start
       isDue(reported.get(backend.name), startingSinceMs),
     );
     if (starting.length === 0) return;
-    say(`still starting: ${starting.map((state) => `${state.backend.name} (${secondsOf(state)} s)`).join(', ')}`);
+    if (!saysOnlyEnds)
+      say(`still starting: ${starting.map((state) => `${state.backend.name} (${secondsOf(state)} s)`).join(', ')}`);
     for (const { backend, startingSinceMs = 0 } of starting) {
       const sinceMs = reported.get(backend.name)?.sinceMs ?? startingSinceMs;
       reported.set(backend.name, { sinceMs, atMs: performance.now() });
@@ -46,7 +52,11 @@ export function reportStarts({ gateway, say, signal, everyMs = EVERY_MS }: Start
     if (status === 'ready' && !isSeen) return;
     reported.delete(name);
     const seconds = Math.round(before.tookMs / 1000);
-    if (status !== 'ready') return say(`${name} did not start in ${seconds} s: ${cause?.message ?? status}`);
+    if (status !== 'ready') {
+      say(`${name} did not start in ${seconds} s: ${cause?.message ?? status}`);
+      for (const line of lastWords(name)) say(`  ${line}`);
+      return;
+    }
     const tools = gateway()
       .catalog()
       .visible('tool')

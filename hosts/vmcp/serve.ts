@@ -17,10 +17,10 @@ import type { PageAccess } from '../http/page-access.ts';
 import { createCallFeed } from '../http/recent-calls/feed.ts';
 import { RECENT_CALLS, recentCallsPlugin } from '../http/recent-calls/plugin.ts';
 import { widenYoungGeneration } from '../shared/engine.ts';
-import { createGatewayLog, type LogFormat } from '../shared/gateway-log/index.ts';
+import { createGatewayLog, type GatewayLog, type LogFormat } from '../shared/gateway-log/index.ts';
+import { showStarts } from '../shared/gateway-log/show-starts.ts';
 import { httpClientFrom } from '../shared/http-client.ts';
 import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
-import { reportStarts } from '../shared/report-starts.ts';
 import { serveControl } from '../shared/running/serve-control.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
@@ -84,7 +84,7 @@ export async function serve(options: ServeOptions): Promise<void> {
     const gateway = await createGateway(input, { catalogue, log, plugins, baseDir: source.baseDir, ...successor });
     return { gateway, plan: readPlan(input) };
   };
-  if (options.stdio === true) return await serveOnStdio(source, open, log);
+  if (options.stdio === true) return await serveOnStdio(source, open, gatewayLog);
   await refuseTakenPort(options);
   await checkStatusPages(statusPagesOf(options, source.config), secrets);
   for (const warning of exposureWarnings(options, source)) stderr.line(`${stderr.yellow('warning')} ${warning}`);
@@ -123,7 +123,12 @@ export async function serve(options: ServeOptions): Promise<void> {
   if (forClients !== undefined) stderr.line(`toolmgr: clients use ${forClients}, for which tokens are issued`);
   if (isGuarded()) stderr.line(`toolmgr: ${statusPages.describe()}`);
   void logBackends(gatewaySwitch.current, log);
-  reportStarts({ gateway: () => gatewaySwitch.current, say: (line) => log.info(line), signal: stop.signal });
+  showStarts({
+    gateway: () => gatewaySwitch.current,
+    gatewayLog,
+    say: (line) => log.info(line),
+    signal: stop.signal,
+  });
   // other commands reach a pod through its cluster
   await using _control =
     pod === undefined
@@ -178,7 +183,8 @@ export async function serve(options: ServeOptions): Promise<void> {
 }
 
 /** Serves a source to one client over standard input and output; nothing listens. */
-async function serveOnStdio(source: ConfigSource, open: OpenGateway, log: Log): Promise<void> {
+async function serveOnStdio(source: ConfigSource, open: OpenGateway, gatewayLog: GatewayLog): Promise<void> {
+  const { log } = gatewayLog;
   if (factsOf(source.config, source.sections).callers === 'token') {
     throw new UsageError(
       '--stdio has no headers for tokens: it serves files with incomingAuth.type anonymous or local; this one requires tokens',
@@ -192,7 +198,8 @@ async function serveOnStdio(source: ConfigSource, open: OpenGateway, log: Log): 
     log.error('a gateway failed to stop', { cause: explainCause(cause) }),
   );
   void logBackends(gateway, log);
-  reportStarts({ gateway: () => gatewaySwitch.current, say: (line) => log.info(line), signal: stop.signal });
+  const gatewayNow = (): Gateway => gatewaySwitch.current;
+  showStarts({ gateway: gatewayNow, gatewayLog, say: (line) => log.info(line), signal: stop.signal });
   followFile(source, stop.signal, log, async (read) => {
     gatewaySwitch.exchange((await open(read, gatewaySwitch.current)).gateway);
     for (const warning of read.warnings) log.warn(warning);

@@ -22,6 +22,7 @@ const TEXT_KINDS: Readonly<Record<string, string>> = {
   diagram: 'a drawing',
   tree: 'names of files',
   pattern: 'patterns that the text explains; another test reads such a file',
+  log: 'lines of the log; test/hosts/shared/gateway-log/repeats.test.ts compares them',
   answer: 'an answer of the API; another test compares its form',
 };
 

@@ -14,8 +14,8 @@ import { statusRoutes } from '../../http/status-routes.ts';
 import { prepareEngine, widenYoungGeneration } from '../../shared/engine.ts';
 import { createGatewayLog } from '../../shared/gateway-log/index.ts';
 import { LOG_FORMATS, type LogFormat } from '../../shared/gateway-log/log-format.ts';
+import { showStarts } from '../../shared/gateway-log/show-starts.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
-import { reportStarts } from '../../shared/report-starts.ts';
 import { serveControl } from '../../shared/running/serve-control.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
@@ -74,7 +74,7 @@ async function start(argv: readonly string[]): Promise<void> {
     about: { kind: 'start', name: 'start', url: `${served.url}/mcp` },
     signal: stop.signal,
   });
-  reportStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
+  showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
   if (await ready(gateway, stop.signal)) {
     widenYoungGeneration();
     await printSummary(gateway, `${served.url}/mcp`, scratch.path, performance.now() - startedMs);

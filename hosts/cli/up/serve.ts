@@ -7,13 +7,13 @@ import { createSwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { widenYoungGeneration } from '../../shared/engine.ts';
-import { createGatewayLog, type LogFormat } from '../../shared/gateway-log/index.ts';
+import { createGatewayLog, type GatewayLog, type LogFormat } from '../../shared/gateway-log/index.ts';
+import { showStarts } from '../../shared/gateway-log/show-starts.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
-import { reportStarts } from '../../shared/report-starts.ts';
 import { serveControl } from '../../shared/running/serve-control.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
-import { stderr } from '../../shared/terminal.ts';
+import { printable, stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
 import { watchText } from '../../shared/watch-text.ts';
@@ -68,8 +68,8 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
   await using gatewaySwitch = createSwitch(gateway);
   if (output !== undefined) {
-    void gateway.settled().then(() => printServed(gateway, 'standard input and output', file));
-    reportStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
+    void gateway.settled().then(() => printServed(gateway, gatewayLog, 'standard input and output', file));
+    showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
     if (options.watch === true) watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
     const { endpoint } = readPlan(plan);
     await serveStdio({
@@ -111,10 +111,10 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   }
   void gateway.settled().then(widenYoungGeneration);
   void gateway.settled().then(() => {
-    printServed(gateway, `${served.url}/mcp`, file);
+    printServed(gateway, gatewayLog, `${served.url}/mcp`, file);
     printHints(`${served.url}/mcp`, options.watch === true);
   });
-  reportStarts({ gateway: () => gateway, say: (line) => stderr.line(line), signal: stop.signal });
+  showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
   if (options.watch === true) {
     watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
   }
@@ -197,12 +197,14 @@ function expansionContext(file: string): { env: NodeJS.ProcessEnv; home: string;
   return { env: process.env, home: homedir(), folder: isInside ? dirname(folder) : folder };
 }
 
-function printServed(gateway: Gateway, at: string, file: string): void {
+function printServed(gateway: Gateway, gatewayLog: GatewayLog, at: string, file: string): void {
   const tools = gateway.catalog().visible('tool');
   stderr.line(`${stderr.bold('toolmgr')} serves ${shortPath(file)} at ${stderr.bold(at)}`);
   for (const state of gateway.backends()) {
     const count = tools.filter((tool) => tool.backend === state.backend.name).length;
     stderr.line(`  ${state.backend.name}  ${backendLine(state, count)}`);
+    const said = state.cause === undefined ? [] : gatewayLog.lastWords(state.backend.name);
+    for (const line of said) stderr.line(`    ${stderr.dim(printable(line))}`);
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { terminalAsk } from '../../shared/ask.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { createGatewayLog } from '../../shared/gateway-log/index.ts';
+import { isLive, showLive, startRow } from '../../shared/gateway-log/show-starts.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -134,7 +135,10 @@ async function foreground(state: string, config: RunConfig, flags: RunFlags): Pr
       signal: stop.signal,
       isSupervised: flags.supervised === true,
     });
-    void printWhenRunning(state, config.name, over.signal);
+    const starting = new AbortController();
+    over.signal.addEventListener('abort', () => starting.abort(), { once: true });
+    if (isLive(gatewayLog)) void showLive(startRow(config.name), starting.signal);
+    void printWhenRunning(state, config.name, over.signal, () => starting.abort());
     const end = await running;
     if (end.status === 'stopped') return stderr.line(`${config.name} is stopped and removed`);
     if (end.status === 'exited') {
@@ -150,10 +154,16 @@ async function foreground(state: string, config: RunConfig, flags: RunFlags): Pr
   }
 }
 
-async function printWhenRunning(state: string, name: string, signal: AbortSignal): Promise<void> {
+async function printWhenRunning(
+  state: string,
+  name: string,
+  signal: AbortSignal,
+  onRunning: () => void,
+): Promise<void> {
   while (!signal.aborted) {
     const record = await readWorkload(state, name);
     if (record?.status.status === 'running') {
+      onRunning();
       stdout.line(`${stdout.bold(name)} runs at ${stdout.green(record.status.url ?? '')}`);
       return stderr.line('Ctrl-C stops and removes it');
     }

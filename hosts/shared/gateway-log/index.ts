@@ -23,6 +23,7 @@ export interface GatewayLogOptions {
 export interface GatewayLog extends Disposable {
   /** For `createGateway`: lines of the host and of the gateway, and stderr of programs, which is only stored. */
   readonly log: Log;
+  readonly format: LogFormat;
   /** Changes the level of `log`. */
   setLevel(level: LogName): void;
   /** The last `lines` lines of a backend, oldest first: its stderr, and our lines at or above the level. */
@@ -43,8 +44,9 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
   const memory = createLineMemory();
   const json = createLog('debug', (line) => void stream.write(line), now);
   const words = createLastWords(memory.of);
+  const format = chooseFormat(options.format, stream);
   const text =
-    chooseFormat(options.format, stream) === 'text'
+    format === 'text'
       ? createTextWriter({ write: (line) => void stream.write(line), style: createTerminal(stream, env), now, words })
       : undefined;
   let threshold = LOG_NAMES.indexOf(options.level);
@@ -66,6 +68,7 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
     memory.close();
   };
   return {
+    format,
     log: {
       debug: at('debug'),
       info: at('info'),

@@ -39,13 +39,16 @@ export function textLine({ atMs, level, message, fields = {} }: LogEntry, style:
 
 /** The message and its reason on one line. */
 export function sentenceOf(message: string, fields: JsonObject = {}): string {
-  const reasons = REASONS.flatMap((key) => (fields[key] === undefined ? [] : [plain(fields[key])]));
+  const named = `backend "${String(fields.backend)}" `; // the line names it already
+  const reasons = REASONS.flatMap((key) => (fields[key] === undefined ? [] : [plain(fields[key]).replace(named, '')]));
   return oneLine([message, ...reasons].join(': '));
 }
 
 /** `tools=13 revision=2025-11-25` */
 function detailsOf(fields: JsonObject): string {
-  const shown = Object.entries(fields).filter(([key]) => !NOT_INLINE.has(key));
+  const shown = Object.entries(fields).filter(
+    ([key, value]) => !(NOT_INLINE.has(key) || (key === 'malformed' && value === 0)),
+  );
   return oneLine(shown.map(([key, value]) => `${key}=${plain(value)}`).join(' '));
 }
 

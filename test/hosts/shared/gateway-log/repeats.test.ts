@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { createGatewayLog } from '../../../../hosts/shared/gateway-log/index.ts';
 import { MAX_KEYS, WINDOW_MS } from '../../../../hosts/shared/gateway-log/repeats.ts';
@@ -45,6 +46,17 @@ it('counts are printed when the log is closed, and when there are too many diffe
   log.warn(`line ${letters(7)}`);
   gatewayLog.close();
   expect(lines.at(-1)).toBe(`warn  line ${letters(7)} … 1 more time in 1 s`);
+});
+
+it('the guide shows such lines', () => {
+  const { lines, log } = printed();
+  log.programLine?.('github', 'Error: Cannot find module "x"');
+  for (let at = 0; at < 13; at++)
+    log.warn('backend process ended', { backend: 'github', how: 'ended with exit code 1' });
+  vi.advanceTimersByTime(WINDOW_MS);
+  const guide = readFileSync(new URL('../../../../docs/guides/observability.md', import.meta.url), 'utf8');
+  const block = /```text log\n(.*?)\n```/s.exec(guide)?.[1] ?? '';
+  expect(block.replaceAll(/^\d\d:\d\d:\d\d /gm, '')).toBe(lines.join('\n'));
 });
 
 it('JSON has every line', () => {

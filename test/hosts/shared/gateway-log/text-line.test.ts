@@ -13,7 +13,11 @@ describe('a log line for people', () => {
   it('has the local time, level, backend, sentence with its reason, and the other fields', () => {
     const fields = { backend: 'github', malformed: 0, how: 'ended with exit code 1' };
     expect(textLine(entry({ message: 'backend process ended', fields }), PLAIN)).toBe(
-      '09:05:07 warn  github  backend process ended: ended with exit code 1  malformed=0',
+      '09:05:07 warn  github  backend process ended: ended with exit code 1',
+    );
+    const lost = { backend: 'github', cause: 'backend "github" ended', tools: 0, ms: 12 };
+    expect(textLine(entry({ message: 'backend lost', fields: lost }), PLAIN)).toBe(
+      '09:05:07 warn  github  backend lost: ended  tools=0 ms=12',
     );
     expect(textLine(entry({ level: 'info' }), PLAIN)).toBe('09:05:07 info  it happened');
     expect(textLine(entry({ fields: { a: { b: [1] }, c: null } }), PLAIN)).toBe(

@@ -1,11 +1,8 @@
-// Takes the pictures of the guide: node --conditions=development scripts/page/take-pictures.ts
 import { join } from 'node:path';
-import { openBrowser } from '../../test/support/browser.ts';
+import type { Browser } from 'playwright-core';
 import { startManager } from '../../test/support/manager.ts';
 import { openManagerPage } from '../../test/support/manager-page.ts';
 import { pageOperations } from '../../test/support/page-operations.ts';
-
-const FOLDER = join(import.meta.dirname, '../../docs/pictures');
 
 const TEXTS: Readonly<Record<string, string>> = {
   package: 'ghcr.io/example/fetch:1.0.0',
@@ -21,22 +18,25 @@ const TEXTS: Readonly<Record<string, string>> = {
   note: 'The registry was loaded two minutes ago',
 };
 
-const { operations } = pageOperations({ text: (place) => TEXTS[place] ?? place });
-await using manager = await startManager({ operations });
-await using browser = await openBrowser();
+/** Takes the pictures of the guide to the workload manager, with an invented registry. */
+export async function takeManagerPictures(browser: Browser, folder: string): Promise<void> {
+  const { operations } = pageOperations({ text: (place) => TEXTS[place] ?? place });
+  await using manager = await startManager({ operations });
+  for (const [name, place, colorScheme] of PICTURES) {
+    const { page, open } = await openManagerPage(manager, browser, {
+      colorScheme,
+      viewport: { width: 1100, height: 620 },
+    });
+    await open(place);
+    await page.getByRole('button').last().waitFor();
+    await page.waitForTimeout(300);
+    await page.screenshot({ path: join(folder, `${name}.png`) });
+    await page.context().close();
+  }
+}
 
-for (const [name, place, colorScheme] of [
+const PICTURES = [
   ['workloads', 'workloads', 'light'],
   ['run-a-server', 'browse/io.example%2Fweather', 'light'],
   ['workloads-dark', 'workloads', 'dark'],
-] as const) {
-  const { page, open } = await openManagerPage(manager, browser, {
-    colorScheme,
-    viewport: { width: 1100, height: 620 },
-  });
-  await open(place);
-  await page.getByRole('button').last().waitFor();
-  await page.waitForTimeout(300);
-  await page.screenshot({ path: join(FOLDER, `${name}.png`) });
-  await page.context().close();
-}
+] as const;

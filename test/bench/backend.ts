@@ -1,11 +1,12 @@
 // A very cheap backend: raw node:http with prepared responses, both eras at one URL.
-// Arguments: PORT, TOOLS.
+// Arguments: PORT, TOOLS, and `echo` for one more tool, which returns its text.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 
-const [port = '0', tools = '10'] = process.argv.slice(2);
+const [port = '0', tools = '10', echo] = process.argv.slice(2);
+const names = Array.from({ length: Number(tools) }, (_, n) => `tool_${n}`);
 const list = JSON.stringify(
-  Array.from({ length: Number(tools) }, (_, n) => ({
-    name: `tool_${n}`,
+  [...names, ...(echo === undefined ? [] : ['echo'])].map((name, n) => ({
+    name,
     description: `Tool number ${n} of this server. It echoes a text and is here to be listed.`,
     inputSchema: { type: 'object', properties: { text: { type: 'string', description: 'what to echo' } } },
   })),
@@ -40,9 +41,15 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
   if (method === 'tools/list') return send(response, id, `{${era}"tools":${list}${cache}}`);
   if (method === 'subscriptions/listen') return listen(response, id);
   const name = /"name":"([^"]+)"/.exec(body)?.[1];
+  if (name === 'echo') return send(response, id, `{${era}"content":[{"type":"text","text":"${textIn(body)}"}]}`);
   if (name === 'tool_1') return send(response, id, `{${era}${MEGABYTE}}`);
   if (name === 'tool_2') return stream(response, id, body, era);
   send(response, id, `{${era}${SMALL}}`);
+}
+
+/** The text to echo, as JSON without quotes. */
+function textIn(body: string): string {
+  return /"text":\s*"([^"\\]*)"/.exec(body)?.[1] ?? '';
 }
 
 let sessions = 0;

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 
@@ -58,6 +58,27 @@ export async function startProcess(
 export function observeProcess(pid: number, url: string, core: string): Omit<BenchProcess, keyof AsyncDisposable> {
   spawnSync('taskset', ['-a', '-cp', core, String(pid)]);
   return { pid, url, words: [], cpuMicros: () => cpuMicros(pid), residentBytes: () => residentBytes(pid) };
+}
+
+/** A process that someone else has started, with its children. */
+export function processTree(pid: number) {
+  const pids = (): readonly number[] => [pid, ...childrenOf(pid)];
+  const sum = (measure: (each: number) => number): number => pids().reduce((total, each) => total + measure(each), 0);
+  return {
+    /** User and system time spent so far, in microseconds. */
+    cpuMicros: () => sum(cpuMicros),
+    residentBytes: () => sum(residentBytes),
+    moveTo(core: string): void {
+      for (const each of pids()) spawnSync('taskset', ['-a', '-cp', core, String(each)]);
+    },
+  };
+}
+
+function childrenOf(pid: number): readonly number[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+    readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8').split(' ').filter(Boolean).map(Number),
+  );
+  return children.flatMap((child) => [child, ...childrenOf(child)]);
 }
 
 function firstLine(child: ChildProcess, name: string): Promise<string> {

@@ -1,12 +1,15 @@
 // `npm run bench`: compares the gateway with its backend and a bare forwarder, in one run, with one load tool.
 // Flags: --seconds N, --quick, --guards (only what policy plugins cost), --growth (only how cost
-// grows with backends and tools), --json FILE, --gateway NAME=URL (another gateway in front of the printed backend).
+// grows with backends and tools), --json FILE. With --gateway or --backend it compares other gateways, see compare.ts; their flags are
+// --gateway NAME=URL and --pid N (repeated, in the same order), --tool NAME, --port N, --connections 1,16,128,
+// --payloads 64,16384, --turns N.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { changeToNotification } from './changes.ts';
+import { compare, serveBackend } from './compare.ts';
 import { type LoadRequest, type LoadResult, measure } from './load.ts';
 import { type BenchProcess, MEASURED_CORE, OTHER_CORE, startProcess } from './processes.ts';
 import { type EraRequests, legacyRequests, modernRequests } from './requests.ts';
@@ -20,11 +23,18 @@ const { values } = parseArgs({
     growth: { type: 'boolean', default: false },
     json: { type: 'string' },
     gateway: { type: 'string', multiple: true, default: [] },
+    pid: { type: 'string', multiple: true, default: [] },
+    tool: { type: 'string' },
+    backend: { type: 'boolean', default: false },
+    port: { type: 'string', default: '4490' },
+    connections: { type: 'string', default: '1,16,128' },
+    payloads: { type: 'string', default: '64,16384' },
+    turns: { type: 'string', default: '3' },
   },
 });
 /** A run with only some rows does not replace the complete results. */
 const only = (['guards', 'growth'] as const).find((part) => values[part]);
-const file = values.json ?? `docs/benchmarks${only === undefined ? '' : `-${only}`}.json`;
+const file = values.json ?? `docs/project/benchmarks${only === undefined ? '' : `-${only}`}.json`;
 const seconds = values.quick ? 2 : Number(values.seconds);
 const connectionCounts = values.quick ? [32] : [1, 32, 256];
 const WARM_UP_SECONDS = 1;
@@ -61,6 +71,21 @@ const rows: Row[] = [];
 const facts: Record<string, number> = {};
 
 requireWrk();
+if (values.backend) await serveBackend(values.port);
+if (values.gateway.length > 0) {
+  await compare({
+    gateways: values.gateway,
+    pids: values.pid,
+    tool: values.tool,
+    port: values.port,
+    connections: values.connections.split(',').map(Number),
+    payloads: values.payloads.split(',').map(Number),
+    seconds: Number(values.seconds),
+    turns: Number(values.turns),
+    json: values.json ?? 'docs/project/benchmarks-gateways.json',
+  });
+  process.exit(0);
+}
 if (only === undefined) await calls();
 if (only !== 'growth') await guards();
 if (only === undefined && !values.quick) await lists();
@@ -112,7 +137,6 @@ async function calls(): Promise<void> {
     const listing = paths.map(({ what, process, requests }) => ({ what, process, request: requests.list() }));
     await inTurns('tools/list, 10 tools', 32, listing);
   }
-  for (const other of values.gateway) await otherGateway(other, backend);
 }
 
 /** A measured URL and its era. */
@@ -191,28 +215,6 @@ async function sessions(): Promise<void> {
   facts.kilobytesPerIdleSession = (gateway.residentBytes() - before) / SESSIONS / 1000;
 }
 
-async function otherGateway(given: string, backend: BenchProcess): Promise<void> {
-  const at = given.indexOf('=');
-  const [name, url] = [given.slice(0, at), given.slice(at + 1)];
-  console.log(`another gateway: put ${name} in front of ${backend.url} as "far", served at ${url}`);
-  const requests = await legacyRequests(url);
-  const listed = await fetch(url, { method: 'POST', ...requests.list() });
-  const text = await listed.text();
-  const tool = /"name":"([^"]*tool_0)"/.exec(text)?.[1];
-  if (tool === undefined) return console.log(`${name} lists no tool that ends in tool_0: ${text.slice(0, 300)}`);
-  const process: BenchProcess = {
-    pid: 0,
-    url,
-    words: [],
-    cpuMicros: () => 0,
-    residentBytes: () => 0,
-    [Symbol.asyncDispose]: async () => {},
-  };
-  const request = requests.call(tool);
-  for (const connections of connectionCounts)
-    await inTurns('tools/call', connections, [{ what: name, process, request }]);
-}
-
 /** One process under one request. */
 interface Target {
   readonly what: string;
@@ -235,16 +237,10 @@ async function inTurns(path: string, connections: number, targets: readonly Targ
     for (const target of targets) {
       const result = await measure(target.process, target.request, connections, seconds);
       const known = best.get(target);
-      if (known === undefined || isBetter(result, known)) best.set(target, result);
+      if (known === undefined || result.cpuMicrosPerRequest < known.cpuMicrosPerRequest) best.set(target, result);
     }
   }
   for (const [{ what }, result] of best) keep({ what, path, connections, ...result });
-}
-
-/** For another gateway only the requests per second are measured. */
-function isBetter(one: LoadResult, other: LoadResult): boolean {
-  if (one.cpuMicrosPerRequest !== other.cpuMicrosPerRequest) return one.cpuMicrosPerRequest < other.cpuMicrosPerRequest;
-  return one.requestsPerSecond > other.requestsPerSecond;
 }
 
 function keep(row: Row): void {

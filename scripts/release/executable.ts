@@ -3,11 +3,12 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { packWorkspaces } from '../pack/pack-workspaces.ts';
 import { rigFolder } from '../rigs/rig-folder.ts';
 import { buildExecutable } from './executable/build-executable.ts';
 import { hostPlatform, PLATFORM_NAMES, readPlatforms } from './executable/platforms.ts';
-import { packWorkspaces, readManifest } from './packed-packages.ts';
 import { megabytes } from './sizes.ts';
+import { productVersion } from './versions.ts';
 
 const HELP = `npm run executable -- [options]
 
@@ -35,7 +36,7 @@ async function run(): Promise<number> {
   const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-executable-'));
   try {
     const packages = await packWorkspaces(join(scratch, 'packages'));
-    const { version } = readManifest('hosts');
+    const version = productVersion();
     const outcomes = [];
     for (const platform of platforms) {
       const options = { packages, version, out: resolve(values.out), scratch, unsigned: values.unsigned };

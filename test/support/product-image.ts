@@ -24,7 +24,7 @@ export const PRODUCT_IMAGE = 'localhost/toolmgr-test/toolmgr:1';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CONTEXT = ['package.json', 'package-lock.json', '.npmrc', 'LICENSE', 'tsconfig.base.json', 'tsconfig.json'];
-const FOLDERS = ['core', 'plugins', 'hosts', 'scripts/image', 'deploy/Containerfile'];
+const FOLDERS = ['core', 'plugins', 'hosts', 'scripts/image', 'scripts/page', 'Containerfile'];
 const BASE = 'localhost/toolmgr-test/node:1';
 const OLD_MS = 86_400_000;
 const BUILD_MS = 1_200_000;
@@ -53,7 +53,7 @@ export async function productImage(): Promise<string> {
   return archive;
 }
 
-/** Builds `deploy/Containerfile` on a base that is made from this machine. @returns what the engine printed */
+/** Builds `Containerfile` on a base that is made from this machine. @returns what the engine printed */
 export async function buildProductImage(engine: ContainerEngine): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmgr-context-'));
   try {
@@ -65,7 +65,7 @@ export async function buildProductImage(engine: ContainerEngine): Promise<string
     await importRoot(engine, `${base}.tar`, BASE, ['ENV PATH=/usr/bin:/bin', trusted]);
     const context = join(folder, 'context');
     for (const path of await sources()) await cp(join(ROOT, path), join(context, path));
-    return await build(engine, context, 'deploy/Containerfile', PRODUCT_IMAGE, { NODE_IMAGE: BASE });
+    return await build(engine, context, 'Containerfile', PRODUCT_IMAGE, { NODE_IMAGE: BASE, VERSION: '9.9.9' });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -81,6 +81,9 @@ async function writeBase(root: string): Promise<void> {
   const npm = dirname(dirname(await pathOf('npm')));
   await cp(npm, join(root, 'usr/lib/npm'), { recursive: true, verbatimSymlinks: true });
   await symlink('../lib/npm/bin/npm-cli.js', join(root, 'usr/bin/npm'));
+  // the builder of the page needs it; an image of Debian has it
+  const realtime = spawnSync('ldconfig', ['-p'], { encoding: 'utf8' }).stdout.match(/librt\.so\.1 .*=> (\/\S+)/)?.[1];
+  if (realtime !== undefined) await cp(await realpath(realtime), join(root, dirname(realtime), 'librt.so.1'));
   await writeFile(join(root, 'etc/ssl/machine.pem'), await machineCertificates());
 }
 

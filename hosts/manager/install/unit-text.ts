@@ -8,22 +8,43 @@ export interface StartCommand {
   readonly log: string;
 }
 
+/** What a unit or an agent runs. */
+export interface UnitSubject {
+  /** The first comment. No two hyphens in a row, because it is in XML too. */
+  readonly note: string;
+  readonly description: string;
+  /** Name of the agent of launchd. */
+  readonly label: string;
+  /** Whether programs that it has started run on when it ends. */
+  readonly leavesPrograms: boolean;
+}
+
 /** Name of the agent of launchd. */
 export const AGENT_LABEL = 'dev.toolmgr.serve';
 /** Name of the unit of systemd. */
 export const UNIT_NAME = 'toolmgr.service';
+
+const MANAGER: UnitSubject = {
+  note: 'written by the option install of toolmgr serve, which replaces it',
+  description: 'toolmgr workload manager',
+  label: AGENT_LABEL,
+  leavesPrograms: true,
+};
 
 /**
  * The systemd user unit. `KillMode=process`: workloads run on when the manager ends or is started again.
  *
  * Source: systemd.service(5), systemd.syntax(7).
  */
-export function systemdUnit({ command, env }: StartCommand): string {
+export function systemdUnit(
+  { command, env }: Pick<StartCommand, 'command' | 'env'>,
+  { note, description, leavesPrograms }: UnitSubject = MANAGER,
+): string {
   const variables = Object.entries(env).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`);
   return [
-    '# written by toolmgr serve --install, which replaces it; toolmgr serve --uninstall removes it',
+    `# ${note}`,
     '[Unit]',
-    'Description=toolmgr workload manager',
+    `Description=${description}`,
     'After=network-online.target',
     '',
     '[Service]',
@@ -32,7 +53,7 @@ export function systemdUnit({ command, env }: StartCommand): string {
     ...variables,
     'Restart=always',
     'RestartSec=2',
-    'KillMode=process',
+    ...(leavesPrograms ? ['KillMode=process'] : []),
     'TimeoutStopSec=30',
     '',
     '[Install]',
@@ -51,7 +72,10 @@ function quoted(text: string): string {
  *
  * Source: launchd.plist(5).
  */
-export function launchAgent({ command, env, log }: StartCommand): string {
+export function launchAgent(
+  { command, env, log }: StartCommand,
+  { note, label, leavesPrograms }: UnitSubject = MANAGER,
+): string {
   const strings = command.map((part) => `    <string>${escaped(part)}</string>`);
   const variables = Object.entries(env).map(
     ([name, value]) => `    <key>${escaped(name)}</key>\n    <string>${escaped(value)}</string>`,
@@ -59,11 +83,11 @@ export function launchAgent({ command, env, log }: StartCommand): string {
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
-    '<!-- written by the option install of toolmgr serve, which replaces it -->',
+    `<!-- ${note} -->`,
     '<plist version="1.0">',
     '<dict>',
     '  <key>Label</key>',
-    `  <string>${AGENT_LABEL}</string>`,
+    `  <string>${label}</string>`,
     '  <key>ProgramArguments</key>',
     '  <array>',
     ...strings,
@@ -76,8 +100,7 @@ export function launchAgent({ command, env, log }: StartCommand): string {
     '  <true/>',
     '  <key>KeepAlive</key>',
     '  <true/>',
-    '  <key>AbandonProcessGroup</key>',
-    '  <true/>',
+    ...(leavesPrograms ? ['  <key>AbandonProcessGroup</key>', '  <true/>'] : []),
     '  <key>StandardErrorPath</key>',
     `  <string>${escaped(log)}</string>`,
     '</dict>',

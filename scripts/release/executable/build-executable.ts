@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Tarball } from '../../pack/pack-workspaces.ts';
 import { rigFolder } from '../../rigs/rig-folder.ts';
 import { isInstalled, runTool } from '../../rigs/run-tool.ts';
-import type { PackedPackage } from '../packed-packages.ts';
 import { copyLicense, writeProductionTree } from '../production-tree.ts';
 import { type PlatformNode, platformNode } from './platform-node.ts';
 import { PLATFORMS, type PlatformName } from './platforms.ts';
@@ -25,7 +25,7 @@ export type ExecutableOutcome =
   | { readonly platform: PlatformName; readonly skipped: string };
 
 export interface ExecutableOptions {
-  readonly packages: readonly PackedPackage[];
+  readonly packages: readonly Tarball[];
   readonly version: string;
   readonly out: string;
   /** A folder for intermediate files. */
@@ -46,9 +46,11 @@ export async function buildExecutable(platform: PlatformName, options: Executabl
   const folder = join(options.scratch, platform);
   mkdirSync(folder, { recursive: true });
   const tree = join(folder, 'tree');
-  await writeProductionTree(tree, options.packages, PLATFORMS[platform]);
+  const name = `toolmgr-${options.version}-${platform}`;
+  const sbom = { file: join(options.out, `${name}.cdx.json`), name, version: options.version, node: node.version };
+  await writeProductionTree(tree, options.packages, PLATFORMS[platform], sbom);
   copyLicense(tree);
-  const file = join(options.out, `toolmgr-${options.version}-${platform}${platform.startsWith('win') ? '.exe' : ''}`);
+  const file = join(options.out, `${name}${platform.startsWith('win') ? '.exe' : ''}`);
   mkdirSync(options.out, { recursive: true });
   const archive = await assembleExecutable({ tree, file, node, folder, isMac, signs });
   const note = isMac && !signs ? 'not signed: macOS refuses to run it' : undefined;

@@ -15,41 +15,42 @@ const OLDEST = [24, 2] as const;
 const MAJOR = OLDEST[0];
 
 /**
- * Finds the Node.js for an executable: the running one for this platform, else the newest 24 in the registry of npm.
+ * Finds the Node.js for an executable: the running one for this platform; else the newest 24 that the registry of npm has for
+ * both that platform and this one, and the running version before all others.
  * @returns the reason as text when there is none
  */
 export async function platformNode(name: PlatformName, folder: string): Promise<PlatformNode | string> {
-  if (name === hostPlatform()) {
-    return { version: process.versions.node, file: process.execPath, writer: process.execPath };
-  }
-  const { nodePackage } = PLATFORMS[name];
-  const version = await newestVersion(nodePackage);
-  if (version === undefined) return `the registry has no ${nodePackage}@${MAJOR}`;
-  if (!isNewEnough(version)) {
-    return `the newest ${nodePackage}@${MAJOR} in the registry is ${version}, and ${OLDEST.join('.')} or newer is needed; build it on such a machine`;
-  }
-  const writer = await writerOf(version, folder);
-  if (writer === undefined)
-    return `no Node.js ${version} for this machine, which would write the blob, in the registry`;
-  return { version, file: await fetchNode(name, version, folder), writer };
-}
-
-/** The blob has the format of its Node.js, so the same version writes it. */
-async function writerOf(version: string, folder: string): Promise<string | undefined> {
-  if (version === process.versions.node) return process.execPath;
+  const running = process.versions.node;
   const host = hostPlatform();
-  if (host === undefined) return undefined;
-  return fetchNode(host, version, folder).catch(() => undefined);
+  if (name === host) return { version: running, file: process.execPath, writer: process.execPath };
+  const { nodePackage } = PLATFORMS[name];
+  const versions = await versionsOf(nodePackage);
+  if (versions.length === 0) return `the registry has no ${nodePackage}@${MAJOR}`;
+  const usable = versions.filter(isNewEnough);
+  if (usable.length === 0) {
+    return `the newest ${nodePackage}@${MAJOR} in the registry is ${versions[0]}, and ${OLDEST.join('.')} or newer is needed: build it on such a machine`;
+  }
+  // the blob has the format of its Node.js, so the same version writes it
+  if (usable.includes(running)) {
+    return { version: running, file: await fetchNode(name, running, folder), writer: process.execPath };
+  }
+  const own = host === undefined ? [] : await versionsOf(PLATFORMS[host].nodePackage);
+  const version = usable.find((candidate) => own.includes(candidate));
+  if (host === undefined || version === undefined) {
+    return `no version of Node.js ${MAJOR} is in the registry for ${name} and for this machine, which writes the data to attach`;
+  }
+  const [file, writer] = [await fetchNode(name, version, folder), await fetchNode(host, version, folder)];
+  return { version, file, writer };
 }
 
-async function newestVersion(name: string): Promise<string | undefined> {
-  const text = await runTool('npm', ['view', `${name}@${MAJOR}`, 'version', '--json', '--loglevel=error']).catch(
-    () => '',
-  );
-  if (text.trim() === '') return undefined;
+/** The versions of a package that the registry has, newest first. */
+async function versionsOf(name: string): Promise<readonly string[]> {
+  const view = ['view', `${name}@${MAJOR}`, 'version', '--json', '--loglevel=error'];
+  const text = await runTool('npm', view).catch(() => '');
+  if (text.trim() === '') return [];
   const found = JSON.parse(text) as string | readonly string[];
   const versions = typeof found === 'string' ? [found] : [...found];
-  return versions.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }))[0];
+  return versions.sort((a, b) => b.localeCompare(a, 'en', { numeric: true }));
 }
 
 function isNewEnough(version: string): boolean {

@@ -1,0 +1,32 @@
+// `npm run change` and `npm run versions`: changesets from the tools of a release, without an entry in the root's package.json.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { rigFolder } from '../rigs/rig-folder.ts';
+import { productVersion } from './versions.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Names of the changesets that are not in a version yet. */
+export function waitingChangesets(root = ROOT): readonly string[] {
+  return readdirSync(join(root, '.changeset')).filter((name) => name.endsWith('.md') && name !== 'README.md');
+}
+
+if (import.meta.main) process.exitCode = run(process.argv.slice(2));
+
+function run([command = 'add', ...args]: readonly string[]): number {
+  const folder = rigFolder('release');
+  if (!existsSync(folder)) {
+    console.error('the tools of a release are missing: npm run rigs release');
+    return 1;
+  }
+  const program = join(folder, 'node_modules', '@changesets', 'cli', 'bin.js');
+  const { status } = spawnSync(process.execPath, [program, command, ...args], { cwd: ROOT, stdio: 'inherit' });
+  if (status !== 0 || command !== 'version') return status ?? 1;
+  // the lock file has the versions of the workspaces too
+  const lock = ['install', '--package-lock-only', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
+  const locked = spawnSync('npm', lock, { cwd: ROOT, stdio: 'inherit' });
+  if (locked.status === 0)
+    console.log(`version ${productVersion()}: review the changelogs, commit, then npm run release`);
+  return locked.status ?? 1;
+}

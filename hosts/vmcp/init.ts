@@ -4,6 +4,7 @@ import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
 import { stringify } from 'yaml';
 import { UsageError } from '../shared/usage-error.ts';
 import { groupConfig } from './group-config.ts';
+import { schemaComment } from './schema-comment.ts';
 import { sectionsOf } from './sections.ts';
 
 /** A file for the group, and the workloads that it leaves out. */
@@ -35,5 +36,6 @@ export async function initFromGroup(group: string, state = stateDir()): Promise<
     );
   }
   const config = groupConfig(`${group}-vmcp`, group, await sectionsOf(catalogue), backends);
-  return { yaml: stringify(config, { lineWidth: 0 }), backends: backends.length, skipped };
+  const yaml = `${schemaComment()}\n${stringify(config, { lineWidth: 0 })}`;
+  return { yaml, backends: backends.length, skipped };
 }

@@ -49,5 +49,5 @@ function summaryOf(text: string): string {
   const paragraphs = afterTitle.split(/\n{2,}/).map((paragraph) => paragraph.trim());
   const first = paragraphs.find((paragraph) => /^[\p{L}`[*_]/u.test(paragraph)) ?? '';
   const line = plain(first).replaceAll('\n', ' ');
-  return /^.*?[.:](?= |$)/.exec(line)?.[0] ?? line;
+  return /^.*?[.!?](?= |$)/.exec(line)?.[0] ?? line;
 }

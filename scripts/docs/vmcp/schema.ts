@@ -17,7 +17,7 @@ export const VMCP_SCHEMA = 'hosts/schemas/vmcp.schema.json';
  */
 export async function vmcpSchema(): Promise<JsonSchema> {
   const { properties = {} } = await fileSchema(catalogue);
-  const { required } = jsonSchemaOf(configSchema(await sectionsOf(catalogue)));
+  const { required = [] } = jsonSchemaOf(configSchema(await sectionsOf(catalogue)));
   const { outgoingAuth, ...others } = described({ properties }, '').properties ?? {};
   const { default: strategy, ...rest } = outgoingAuth?.properties ?? {};
   const uses = { type: 'array', items: { type: 'object', properties: { use: { enum: Object.keys(catalogue) } } } };
@@ -26,7 +26,8 @@ export async function vmcpSchema(): Promise<JsonSchema> {
     $id: VMCP_SCHEMA_URL,
     title: 'vmcp file of toolmgr',
     type: 'object',
-    ...(required === undefined ? {} : { required }),
+    // a file with backends of its own has defaults for the other sections
+    anyOf: [{ required: ['backends'] }, { required }],
     properties: sorted({
       ...emptied(others, required),
       incomingAuth: withoutPolicies(others.incomingAuth),

@@ -12,7 +12,7 @@ const SOURCE = '`hosts/vmcp/config-schema.ts` and the schemas of the plugins';
 export async function vmcpPages(): Promise<readonly (readonly [string, string])[]> {
   const {
     properties = {},
-    required = [],
+    anyOf: [, { required = [] } = {}] = [],
     definitions,
   } = (await vmcpSchema()) as JsonSchema & {
     readonly definitions: { readonly strategy: JsonSchema };
@@ -37,7 +37,7 @@ export async function vmcpPages(): Promise<readonly (readonly [string, string])[
 function indexPage(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): string {
   return page('The vmcp file', SOURCE, [
     'Every section of the file that `toolmgr vmcp serve -c FILE` serves: what it is for, its keys, types, defaults, and an example. The file is YAML or JSON. Unknown keys are refused with the nearest known one, and `toolmgr vmcp validate -c FILE` lists every problem with its line.',
-    '## The smallest useful file',
+    '## A whole file',
     exampleOf('backends'),
     '## Completion in editors',
     `The first line names a [JSON Schema](https://json-schema.org) of this version. VS Code with the YAML extension, JetBrains and other editors that use yaml-language-server then complete keys, show their meaning and mark mistakes. Files that toolmgr writes have this line. The npm package contains the schema as ${code('toolmgr/schemas/vmcp.schema.json')}. The rules between several keys are checked only by ${code('toolmgr vmcp validate')}.`,

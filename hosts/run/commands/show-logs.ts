@@ -36,6 +36,8 @@ export async function showLogs(name: string, flags: LogFlags): Promise<void> {
   const isProxy = flags.proxy === true || record.config?.remote_url !== undefined;
   const path = join(workloadDir(state, name), isProxy ? WORKLOAD_FILES.proxyLog : WORKLOAD_FILES.log);
   const print = (text: string): void => void process.stdout.write(stdout.isTty ? harmless(text) : text);
+  // the output may end in a colour, or hidden
+  if (stdout.isTty) process.once('exit', () => void process.stdout.write(RESET_STYLE));
   if (flags.lines !== undefined) {
     const { text, end } = await tailLog(path, flags.lines);
     print(text);
@@ -50,6 +52,8 @@ export async function showLogs(name: string, flags: LogFlags): Promise<void> {
   await followFile(path, print, stop.signal);
   stop.release();
 }
+
+const RESET_STYLE = '\u001b[0m';
 
 /** `toolmgr logs prune`: a killed command may leave the folder of a removed workload, with its logs. */
 export async function pruneLogs(): Promise<void> {

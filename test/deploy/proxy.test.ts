@@ -109,11 +109,10 @@ describe('a reverse proxy with our configuration file', () => {
       try {
         const send = client(port);
         let last: Answer | string = '';
-        await until(
-          async () =>
-            (last = await send('GET', '/health').catch(String)) && typeof last !== 'string' && last.status !== 502,
-          20_000,
-        ).catch(() => {
+        await until(async () => {
+          last = await send('GET', '/health').catch(String);
+          return typeof last !== 'string' && last.status !== 502;
+        }, 20_000).catch(() => {
           throw new Error(`${program} does not answer: ${JSON.stringify(last)}\n${said.slice(-1_000)}`);
         });
         const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };

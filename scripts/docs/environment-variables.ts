@@ -23,6 +23,8 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       NO_COLOR: 'with any value, nothing is coloured (https://no-color.org)',
       FORCE_COLOR: '`0` or `false` is the same as `NO_COLOR`; any other value colours also what is not for a terminal',
       TERM: '`dumb` has the same effect as `NO_COLOR`',
+      TERM_PROGRAM: 'set by some terminals; says which characters they can show while backends start',
+      WT_SESSION: 'set by Windows Terminal, for the same',
       PORT: 'port of `npm start` in a clone; default 4483',
     },
   },

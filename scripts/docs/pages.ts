@@ -11,6 +11,7 @@ import { INSTALL, installManifest } from './install-manifest.ts';
 import { kindPages } from './kinds-pages.ts';
 import { managerPages } from './manager-page.ts';
 import { GENERATED } from './markdown.ts';
+import { packagesPage } from './packages-page.ts';
 import { pluginPages } from './plugins-page.ts';
 import { requirementsPage } from './requirements-page.ts';
 import { limitsPage, planPage } from './schema-pages.ts';
@@ -75,6 +76,7 @@ function filesIn(folder: string): readonly string[] {
 const PAGES: Readonly<Record<string, () => string | undefined | Promise<string | undefined>>> = {
   'hooks.md': hooksPage,
   'slots.md': slotsPage,
+  'packages.md': packagesPage,
   'errors.md': errorsPage,
   'limits.md': limitsPage,
   'plan.md': planPage,

@@ -31,26 +31,28 @@ export interface Tarball {
  * @throws Error when a tool fails, or when a file that `exports` or `bin` names is not there
  */
 export async function packWorkspaces(into: string): Promise<readonly Tarball[]> {
-  await build();
+  await buildWorkspaces();
+  const tarballs: Tarball[] = [];
+  for (const workspace of WORKSPACES) tarballs.push(await packBuilt(workspace, into));
+  return tarballs;
+}
+
+/** Writes the tarball of one workspace, which is built, into a folder. @throws Error as {@link packWorkspaces} */
+export async function packBuilt(workspace: Workspace, into: string): Promise<Tarball> {
   mkdirSync(into, { recursive: true });
   const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-pack-'));
   try {
-    const tarballs: Tarball[] = [];
-    for (const workspace of WORKSPACES) {
-      const { name, version } = stage(workspace, join(scratch, workspace));
-      const flags = ['--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', into];
-      const printed = await runTool('npm', ['pack', ...flags], { cwd: join(scratch, workspace) });
-      const file = join(into, filenameIn(printed));
-      tarballs.push({ workspace, name, version, file, bytes: statSync(file).size });
-    }
-    return tarballs;
+    const { name, version } = stage(workspace, scratch);
+    const flags = ['--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', into];
+    const file = join(into, filenameIn(await runTool('npm', ['pack', ...flags], { cwd: scratch })));
+    return { workspace, name, version, file, bytes: statSync(file).size };
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }
 }
 
 /** Compiles the workspaces and builds the page of the browser. */
-async function build(): Promise<void> {
+export async function buildWorkspaces(): Promise<void> {
   await runTool(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b'], { cwd: ROOT });
   await runTool(process.execPath, [join(ROOT, 'scripts/page/build-page.ts')], { cwd: ROOT });
 }

@@ -1,30 +1,212 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type LocalRegistry, startLocalRegistry } from '../support/local-registry.ts';
+import { type Manifest, targetsOf } from '../../scripts/pack/published-manifest.ts';
+import { type LocalRegistry, type Ran, type RunOptions, startLocalRegistry } from '../support/local-registry.ts';
 import { rig } from '../support/rig.ts';
+import { until } from '../support/until.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
 const found = rig('packaging');
+const MAX_INSTALLED = 60 * 1024 * 1024; // bytes on disk
+const LONG = 180_000;
+/** The Node of the system, when it is one that is too old. */
+const OLD_NODE = ['/usr/bin/node', '/usr/local/bin/node'].find((file) => existsSync(file) && majorOf(file) < 24);
 
 describe.skipIf('missing' in found)('packages from a registry', () => {
-  let registry: LocalRegistry;
+  const tools = 'folder' in found ? join(found.folder, 'node_modules/.bin') : '';
   const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-install-'));
+  const prefix = join(scratch, 'global');
+  const project = join(scratch, 'project');
+  /** An empty home: no settings, no cache of npx. The downloads of npm are kept by the machine. */
+  const home = join(scratch, 'home');
+  const env = { HOME: home, XDG_CACHE_HOME: join(home, 'cache'), XDG_STATE_HOME: join(home, 'state'), NO_COLOR: '1' };
+  let registry: LocalRegistry;
+  const run = (program: string, args: readonly string[], options: Partial<RunOptions> = {}): Promise<Ran> =>
+    registry.run(program, args, { cwd: project, ...options, env: { ...env, ...options.env } });
 
   beforeAll(async () => {
     if ('missing' in found) return;
+    for (const folder of [prefix, project, home]) mkdirSync(folder, { recursive: true });
+    writeFileSync(join(project, 'package.json'), '{"type":"module"}');
     registry = await startLocalRegistry(found.folder);
-  }, 240_000);
+    const npm = await run('npm', ['install', '-g', '--prefix', prefix, 'toolmgr'], { cwd: scratch });
+    if (npm.code !== 0) throw new Error(npm.err);
+  }, 300_000);
 
   afterAll(async () => {
     await registry?.[Symbol.asyncDispose]();
     rmSync(scratch, { recursive: true, force: true });
+  }, LONG);
+
+  it('a global installation without optional peers takes less than 60 MB', () => {
+    const files = globSync('**/*', { cwd: join(prefix, 'lib'), withFileTypes: true });
+    const bytes = files.reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).blocks * 512, 0);
+    expect(bytes).toBeLessThan(MAX_INSTALLED);
+    expect(bytes).toBeGreaterThan(MAX_INSTALLED / 4);
   });
 
-  it('the core is imported by plain Node', async () => {
-    await registry.install(scratch, ['@toolmgr/core']);
-    const program = "const core = await import('@toolmgr/core'); console.log(typeof core.createGateway);";
-    const ran = await registry.run(process.execPath, ['--input-type=module', '--eval', program], { cwd: scratch });
-    expect(ran).toMatchObject({ code: 0, out: 'function\n' });
-  }, 120_000);
+  it(
+    'the packages have no export condition of the sources, and every file that they name is there',
+    async () => {
+      await registry.install(project, ['toolmgr', '@toolmgr/core', '@toolmgr/plugins']);
+      for (const { name } of registry.tarballs) {
+        const folder = join(project, 'node_modules', name);
+        const text = readFileSync(join(folder, 'package.json'), 'utf8');
+        const manifest = JSON.parse(text) as Manifest & { readonly bin?: Readonly<Record<string, string>> };
+        expect(text).not.toContain('"development"');
+        const named = [...targetsOf(manifest.exports), ...Object.values(manifest.bin ?? {}), 'README.md', 'LICENSE'];
+        expect(named.filter((path) => !existsSync(join(folder, path)))).toEqual([]);
+        expect(globSync('**/*.{map,tsbuildinfo,test.js}', { cwd: folder, exclude: ['node_modules'] })).toEqual([]);
+      }
+      const program = "const core = await import('@toolmgr/core'); console.log(typeof core.createGateway);";
+      expect(await run(process.execPath, ['--input-type=module', '--eval', program])).toMatchObject({
+        out: 'function\n',
+      });
+    },
+    LONG,
+  );
+
+  it.each(['publint', 'attw'])(
+    '%s finds no fault',
+    async (tool) => {
+      for (const { file, name } of registry.tarballs) {
+        const flags = tool === 'publint' ? ['run', file, '--strict'] : [file, '--profile', 'esm-only', '--no-color'];
+        if (tool === 'attw' && name === 'toolmgr') continue; // a program: it exports nothing
+        const { code, out, err } = await run(process.execPath, [join(tools, tool), ...flags]);
+        expect({ name, code, out: code === 0 ? '' : out, err: code === 0 ? '' : err }).toEqual({
+          name,
+          code: 0,
+          out: '',
+          err: '',
+        });
+      }
+    },
+    LONG,
+  );
+
+  it(
+    'npx serves the servers of a client file up to a first call',
+    async () => {
+      const folder = mkdtempSync(join(scratch, 'first-'));
+      const server = join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+      const servers = { everything: { command: process.execPath, args: [server] } };
+      writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: servers }));
+      const gateway = spawn('npx', ['toolmgr', 'up', '.mcp.json', '--port', '0'], {
+        cwd: folder,
+        env: { ...process.env, ...registry.env, ...env },
+        detached: true, // npx starts a shell: the whole group is stopped
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      const ended = once(gateway, 'exit');
+      let printed = '';
+      for (const stream of [gateway.stdout, gateway.stderr]) stream.on('data', (text) => (printed += text));
+      const at = (): string | undefined => /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(printed)?.[0];
+      try {
+        await until(() => at() !== undefined || gateway.exitCode !== null, LONG);
+        const url = at() ?? `nowhere: ${printed}`;
+        const called = await run('npx', ['toolmgr', 'call', 'everything_echo', 'message=hello', '--url', url], {
+          cwd: folder,
+        });
+        expect(called).toMatchObject({ code: 0, out: expect.stringContaining('hello') });
+        expect(await run('npx', ['toolmgr', '--version'], { cwd: folder })).toMatchObject({ code: 0, out: '0.1.0\n' });
+      } finally {
+        if (gateway.pid !== undefined && gateway.exitCode === null) process.kill(-gateway.pid, 'SIGTERM');
+        await ended;
+      }
+    },
+    LONG,
+  );
+
+  it(
+    'a plugin package that is installed by name is used by a vmcp file',
+    async () => {
+      const plugin = join(scratch, 'toolmgr-plugin-shout');
+      mkdirSync(plugin);
+      writeFileSync(
+        join(plugin, 'package.json'),
+        '{"name":"toolmgr-plugin-shout","version":"1.0.0","type":"module","exports":"./index.js","dependencies":{"zod":"^4"}}',
+      );
+      writeFileSync(
+        join(plugin, 'index.js'),
+        `import { z } from 'zod';
+       export default { address: 'toolmgr-plugin-shout', config: z.strictObject({ loud: z.boolean() }), apply() {} };`,
+      );
+      const published = await run('npm', ['publish', '--provenance=false'], { cwd: plugin });
+      expect(published.code, published.err).toBe(0);
+      await registry.install(project, ['toolmgr-plugin-shout']);
+      const file = (loud: unknown): string => `
+name: own
+groupRef: own
+incomingAuth: { type: anonymous }
+outgoingAuth: { source: inline }
+aggregation: {}
+backends: [{ name: a, transport: streamable-http, url: 'http://127.0.0.1:1/mcp' }]
+plugins: [{ use: toolmgr-plugin-shout, with: { loud: ${loud} } }]
+`;
+      const validate = async (loud: unknown): Promise<Ran> => {
+        writeFileSync(join(project, 'vmcp.yaml'), file(loud));
+        return run('npx', ['toolmgr', 'vmcp', 'validate', '-c', 'vmcp.yaml']);
+      };
+      const accepted = await validate(true);
+      expect(accepted.code, accepted.err + accepted.out).toBe(0);
+      const refused = await validate(7);
+      expect(refused.code).toBe(1);
+      expect(refused.err + refused.out).toContain('loud');
+    },
+    LONG,
+  );
+
+  it(
+    'a missing optional peer is named with the command that installs it, and is found once it is installed',
+    async () => {
+      const toolmgr = join(prefix, 'bin/toolmgr');
+      const file = join(project, 'redis.yaml');
+      writeFileSync(
+        file,
+        `name: own\ngroupRef: own\nincomingAuth: { type: anonymous }\noutgoingAuth: { source: inline }\naggregation: {}
+backends: [{ name: a, transport: streamable-http, url: 'http://127.0.0.1:1/mcp' }]
+sessionStorage: { provider: redis, address: '127.0.0.1:1' }\n`,
+      );
+      const serve = ['vmcp', 'serve', '-c', file, '--port', '0'];
+      const missing = await run(toolmgr, serve);
+      const command = `npm install -g --prefix ${prefix} ioredis@6`;
+      expect(missing).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('state in Redis: the optional package ioredis'),
+      });
+      expect(missing.err).toContain(command);
+      const [npm = '', ...args] = command.split(' ');
+      expect(await run(npm, args)).toMatchObject({ code: 0 });
+      const { err } = await run('timeout', ['20', toolmgr, ...serve]);
+      expect(err).not.toContain('not installed');
+      expect(err).toContain('redis');
+    },
+    LONG,
+  );
+
+  it.skipIf(OLD_NODE === undefined)('an older Node uses a Node 24 of the machine, or says what to do', async () => {
+    const bin = join(prefix, 'lib/node_modules/toolmgr/bin/toolmgr.js');
+    const bare = { PATH: '/nowhere', NVM_DIR: join(scratch, 'nvm') };
+    const without = await run(OLD_NODE ?? '', [bin, '--version'], { env: bare });
+    expect(without).toMatchObject({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(/^toolmgr: Node 2\d\.\S+ is too old, .*\n$/),
+    });
+    mkdirSync(join(scratch, 'nvm/versions/node/v24.0.0/bin'), { recursive: true });
+    writeFileSync(join(scratch, 'nvm/versions/node/v24.0.0/bin/node'), `#!/bin/sh\nexec '${process.execPath}' "$@"\n`, {
+      mode: 0o755,
+    });
+    expect(await run(OLD_NODE ?? '', [bin, '--version'], { env: bare })).toMatchObject({ code: 0, out: '0.1.0\n' });
+    const path = `${dirname(OLD_NODE ?? '')}:${dirname(process.execPath)}`;
+    expect(await run(OLD_NODE ?? '', [bin, '--version'], { env: { PATH: path } })).toMatchObject({ out: '0.1.0\n' });
+  });
 });
+
+function majorOf(file: string): number {
+  return Number(/^v(\d+)/.exec(execFileSync(file, ['--version'], { encoding: 'utf8' }))?.[1]);
+}

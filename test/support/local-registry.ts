@@ -82,7 +82,12 @@ async function startVerdaccio(rig: string, scratch: string, url: string, uplink:
   const settings = {
     storage: join(scratch, 'storage'),
     uplinks: { configured: { url: uplink, timeout: '60s', max_fails: 100 } },
-    packages: { '@toolmgr/*': access, toolmgr: access, '**': { access: '$all', proxy: 'configured' } },
+    packages: {
+      '@toolmgr/*': access,
+      toolmgr: access,
+      'toolmgr-plugin-*': access,
+      '**': { access: '$all', proxy: 'configured' },
+    },
     web: { enable: false },
     log: { type: 'stdout', format: 'json', level: 'warn' },
     max_body_size: '50mb',

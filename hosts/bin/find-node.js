@@ -1,0 +1,75 @@
+// Looks for a newer Node than the running one. Plain JavaScript, because an old Node runs this file.
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+
+const IS_WINDOWS = process.platform === 'win32';
+const PROGRAM = IS_WINDOWS ? 'node.exe' : join('bin', 'node');
+const VERSION_MS = 5_000;
+
+/**
+ * The path of a Node with at least this major version: installed through npm in a `node_modules` above a folder, on the PATH, or
+ * by a version manager. `undefined` when there is none.
+ */
+export function findNode(needed, from, env = process.env) {
+  return pinnedAbove(from) ?? onPath(needed, env) ?? ofVersionManager(needed, env);
+}
+
+function pinnedAbove(from) {
+  for (let at = from, up = dirname(at); ; at = up, up = dirname(at)) {
+    const pinned = join(at, 'node_modules', '.bin', IS_WINDOWS ? 'node.cmd' : 'node');
+    if (existsSync(pinned)) return realpathSync(pinned);
+    if (up === at) return undefined;
+  }
+}
+
+/** Any `node` of the PATH may be new enough, not only the first; distributions name others `node24` or `nodejs24`. */
+function onPath(needed, { PATH = '' }) {
+  const names = ['node', `node${needed}`, `nodejs${needed}`, `node-${needed}`];
+  const folders = PATH.split(delimiter).filter((folder) => isAbsolute(folder));
+  const programs = folders.flatMap((folder) => names.map((name) => join(folder, IS_WINDOWS ? `${name}.exe` : name)));
+  return programs.find((program) => existsSync(program) && majorOf(program) >= needed);
+}
+
+function majorOf(program) {
+  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: VERSION_MS });
+  return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1] ?? 0);
+}
+
+function ofVersionManager(needed, env) {
+  const found = folders(env)
+    .flatMap(([folder, inside]) => versionsIn(folder).map((name) => [name, join(folder, name, inside, PROGRAM)]))
+    .map(([name, program]) => [/^v?(\d+)\.(\d+)\.(\d+)/.exec(name)?.slice(1).map(Number) ?? [], program])
+    .filter(([[major = 0], program]) => major >= needed && existsSync(program))
+    .sort(([a], [b]) => b[0] - a[0] || b[1] - a[1] || b[2] - a[2]);
+  return found[0]?.[1] ?? homebrew(needed).find((program) => existsSync(program));
+}
+
+/** Folders with one folder per version, and the path of the installation inside it. */
+function folders(env) {
+  const home = homedir();
+  const data = env.XDG_DATA_HOME || join(home, '.local/share');
+  const inFnm = (root) => [join(root, 'node-versions'), 'installation'];
+  return [
+    [join(env.NVM_DIR || join(home, '.nvm'), 'versions/node'), ''],
+    ...[env.FNM_DIR, join(data, 'fnm'), join(home, 'Library/Application Support/fnm')].filter(Boolean).map(inFnm),
+    [join(env.VOLTA_HOME || join(home, '.volta'), 'tools/image/node'), ''],
+    [join(env.ASDF_DATA_DIR || join(home, '.asdf'), 'installs/nodejs'), ''],
+    [join(env.MISE_DATA_DIR || join(data, 'mise'), 'installs/node'), ''],
+    ...(env.NVM_HOME ? [[env.NVM_HOME, '']] : []), // nvm for Windows
+  ];
+}
+
+function versionsIn(folder) {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // this version manager is not installed
+  }
+}
+
+function homebrew(needed) {
+  const roots = ['/opt/homebrew', '/usr/local', '/home/linuxbrew/.linuxbrew'];
+  return roots.map((root) => join(root, 'opt', `node@${needed}`, 'bin/node'));
+}

@@ -1,28 +1,33 @@
-import { loadPage, type PageOffer, type ServedPage } from '../manager/page/served-page.ts';
+import type { PageOffer, ServedPage } from '../manager/page/served-page.ts';
 import { endpointView } from './endpoint-view.ts';
 import type { HostRoute } from './mount.ts';
 import type { PageAccess } from './page-access.ts';
 import type { CallFeed } from './recent-calls/feed.ts';
 import { recentCallRoutes } from './recent-calls/routes.ts';
+import { acceptsHtml, startText } from './start-text.ts';
 
 /** What the page of one endpoint shows. */
 export interface GatewayPage {
   /** The current gateway. */
   gateway(): Parameters<typeof endpointView>[0];
-  readonly feed: CallFeed;
+  /** The calls; without it the page shows none. */
+  readonly feed?: CallFeed | undefined;
   /** Path of the MCP endpoint. */
   readonly mcpPath: string;
   /** Who may read what the page shows; the files of the page itself are public. */
   readonly access?: () => PageAccess | undefined;
 }
 
-/** The page of one endpoint, read-only: its tools, calls, and what clients see and why. */
+/**
+ * The page of one endpoint, read-only: its tools, calls, and what clients see and why. A client that does not accept HTML gets a few
+ * lines of text at `/`.
+ */
 export function gatewayPageRoutes({ gateway, feed, mcpPath, access }: GatewayPage): readonly HostRoute[] {
   const guard = access === undefined ? {} : { access };
   const pages = new Map<PageOffer['signIn'], Promise<ServedPage>>();
   const pageFor = (withToken: boolean): Promise<ServedPage> => {
     const signIn = withToken ? 'token' : 'none';
-    const page = pages.get(signIn) ?? loadPage(offerOf(signIn, mcpPath));
+    const page = pages.get(signIn) ?? load(offerOf(signIn, mcpPath, feed !== undefined));
     pages.set(signIn, page);
     page.catch(() => pages.delete(signIn));
     return page;
@@ -41,12 +46,33 @@ export function gatewayPageRoutes({ gateway, feed, mcpPath, access }: GatewayPag
     },
   });
   return [
-    file('/'),
+    startRoute(file('/'), { gateway, mcpPath, access }),
     file('/page.json'),
     file('/assets/', true),
     { path: VIEW_PATH, ...guard, answer: () => ({ status: 200, body: endpointView(gateway(), mcpPath) }) },
-    ...recentCallRoutes(feed, access),
+    ...(feed === undefined ? [] : recentCallRoutes(feed, access)),
   ];
+}
+
+/** The code of the page is loaded by its first request. */
+async function load(offer: PageOffer): Promise<ServedPage> {
+  return (await import('../manager/page/served-page.ts')).loadPage(offer);
+}
+
+/** `/`: the page for browsers, text for others. */
+function startRoute(page: HostRoute, { gateway, mcpPath, access }: Omit<GatewayPage, 'feed'>): HostRoute {
+  return {
+    ...page,
+    answer(query, request) {
+      if (acceptsHtml(request.headers)) return page.answer(query, request);
+      const isOpen = !needsToken(access?.());
+      return {
+        status: 200,
+        type: 'text/plain',
+        body: startText(request.headers, mcpPath, isOpen ? gateway() : undefined),
+      };
+    },
+  };
 }
 
 const VIEW_PATH = '/api/endpoint';
@@ -55,9 +81,9 @@ function needsToken(access: PageAccess | undefined): boolean {
   return access !== undefined && access !== 'elsewhere' && access.tokenDigest !== undefined;
 }
 
-function offerOf(signIn: PageOffer['signIn'], mcp: string): PageOffer {
+function offerOf(signIn: PageOffer['signIn'], mcp: string, hasCalls: boolean): PageOffer {
   return {
-    views: ['endpoint', 'playground', 'calls'],
+    views: ['endpoint', 'playground', ...(hasCalls ? (['calls'] as const) : [])],
     signIn,
     readOnly: true,
     endpoint: { view: VIEW_PATH, calls: '/api/calls', mcp },

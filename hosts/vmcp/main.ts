@@ -1,8 +1,9 @@
-import { writeFile } from 'node:fs/promises';
+import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { createGateway } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { FOUND_CLIENTS } from '../cli/up/found-clients.ts';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../shared/gateway-log/log-format.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
@@ -42,7 +43,7 @@ function addServe(vmcp: Command): void {
         ...['host', 'port', 'page', 'statusPort', 'statusTokenEnv'],
       ]),
     )
-    .option('--page', 'serve a page for the browser at /: tools, calls, and what clients see and why')
+    .option('--page', 'show the calls on the page at / too, and serve it with authentication or on other addresses')
     .addOption(new Option(LOG_FORMAT_FLAG.flags, LOG_FORMAT_FLAG.description).choices(LOG_FORMATS))
     .option('--debug', 'log more')
     .addHelpText(
@@ -131,21 +132,54 @@ async function validateManifests(text: string, file: string, format: FileOptions
 function addInit(vmcp: Command): void {
   vmcp
     .command('init')
-    .description('write a file from the running workloads of a group')
-    .requiredOption('-g, --group <name>', 'group of workloads')
+    .description('write a file from a client configuration, or from the running workloads of a group')
+    .addOption(
+      new Option('--from <client>', `client file, or the name of a client: ${FOUND_CLIENTS.join(', ')}`).conflicts(
+        'group',
+      ),
+    )
+    .option('-g, --group <name>', 'group of workloads')
     .option('-o, --output <file>', 'file to write with mode 0600 (default: standard output)')
     .addOption(new Option('-c, --config <file>', 'the same as --output').hideHelp().conflicts('output'))
     .option('--force', 'replace an existing file')
-    .addHelpText('after', '\nExample:\n  toolmgr vmcp init -g dev -o vmcp.yaml && toolmgr vmcp serve -c vmcp.yaml')
-    .action(async (options: { group: string; output?: string; config?: string; force?: boolean }) => {
-      const { initFromGroup } = await import('./init.ts');
-      const { yaml, backends, skipped } = await initFromGroup(options.group);
-      for (const reason of skipped) stderr.line(`${stderr.yellow('skipped')} ${reason}`);
+    .addHelpText(
+      'after',
+      `
+With --from no value of a variable or header is copied: the file names environment variables, which are printed.
+
+Examples:
+  toolmgr vmcp init --from .mcp.json -o vmcp.yaml
+  toolmgr vmcp init --from cursor -o vmcp.yaml && toolmgr vmcp validate -c vmcp.yaml
+  toolmgr vmcp init -g dev -o vmcp.yaml && toolmgr vmcp serve -c vmcp.yaml`,
+    )
+    .action(async (options: InitOptions) => {
+      const { yaml, backends, notes, variables } = await initOutcome(options);
+      for (const note of notes) stderr.line(`${stderr.yellow('note')} ${note}`);
       const file = options.output ?? options.config;
-      if (file === undefined) return void process.stdout.write(yaml);
-      await writeNew(file, yaml, options.force === true);
-      stderr.line(`wrote ${file} with ${backends} ${backends === 1 ? 'backend' : 'backends'}`);
+      if (file === undefined) process.stdout.write(yaml);
+      else {
+        await writeNew(file, yaml, options.force === true);
+        stderr.line(`wrote ${file} with ${backends} ${backends === 1 ? 'backend' : 'backends'}`);
+      }
+      if (variables.size > 0) stderr.line('set these environment variables before you serve the file:');
+      for (const [variable, what] of variables) stderr.line(`  ${variable}: ${what}`);
     });
+}
+
+interface InitOptions {
+  readonly from?: string;
+  readonly group?: string;
+  readonly output?: string;
+  readonly config?: string;
+  readonly force?: boolean;
+}
+
+async function initOutcome({ from, group }: InitOptions) {
+  if (from !== undefined) return (await import('./init-from-client.ts')).initFromClient(from);
+  if (group === undefined)
+    throw new UsageError('give a client file or client (--from NAME), or a group of workloads (--group NAME)');
+  const { yaml, backends, skipped } = await (await import('./init.ts')).initFromGroup(group);
+  return { yaml, backends, notes: skipped.map((reason) => `skipped ${reason}`), variables: new Map<string, string>() };
 }
 
 function addPlan(vmcp: Command): void {
@@ -216,13 +250,19 @@ async function readFile(file: string) {
   return readConfig(await readConfigText(file), file, catalogue);
 }
 
+/** Writes a whole file at once. Without `force` an existing file is kept. */
 async function writeNew(file: string, text: string, force: boolean): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`;
   try {
-    await writeFile(file, text, { mode: 0o600, flag: force ? 'w' : 'wx' });
+    await writeFile(temporary, text, { mode: 0o600, flag: 'wx' });
+    if (force) await rename(temporary, file);
+    else await link(temporary, file);
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'EEXIST') throw new UsageError(`${file} exists; --force replaces it`);
     throw new UsageError(`${file} cannot be written (${code ?? 'unknown error'})`);
+  } finally {
+    await rm(temporary, { force: true });
   }
 }
 

@@ -18,10 +18,13 @@ import {
   sectionWarnings,
 } from './section-problems.ts';
 import { hasKey, isIn, type Section, sectionsOf } from './sections.ts';
+import { withStandaloneDefaults } from './standalone-defaults.ts';
 
 /** A parsed file with its warnings. */
 export interface ReadConfig extends SectionedConfig {
   readonly warnings: readonly string[];
+  /** The file does not choose how callers are known; it may be served on loopback only. */
+  readonly assumesAnonymous: boolean;
 }
 
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
@@ -54,10 +57,11 @@ export async function readConfig(
   catalogue: Catalogue,
   alsoRead: readonly string[] = [],
 ): Promise<ReadConfig> {
-  const { given, linesOf } = parseText(text, file);
+  const { given: written, linesOf } = parseText(text, file);
+  const { given, assumesAnonymous } = withStandaloneDefaults(written, file);
   const read = await examineConfig(given, file, catalogue, alsoRead);
   if (read.problems !== undefined) throw new GatewayFault('PLAN_INVALID', linesOf(read.problems).join('\n'));
-  return { config: read.config, sections: read.sections, warnings: linesOf(read.warnings) };
+  return { config: read.config, sections: read.sections, warnings: linesOf(read.warnings), assumesAnonymous };
 }
 
 /** What is wrong with a file, or its parsed form with what is probably a mistake. */

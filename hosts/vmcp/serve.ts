@@ -10,6 +10,7 @@ import {
   untilAborted,
 } from '@toolmgr/core';
 import { catalogue, environmentSecrets, readOptionalSecretFrom } from '@toolmgr/plugins';
+import { defaultPageRoutes } from '../http/default-page.ts';
 import { gatewayPageRoutes } from '../http/gateway-page.ts';
 import { createSwitch } from '../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../http/listen.ts';
@@ -110,15 +111,24 @@ export async function serve(options: ServeOptions): Promise<void> {
   });
   (await statusPages.prepare(statusPagesOf(options, source.config))).take();
   const atMain = pagesFor(statusPages.access);
+  const isOpen = (): boolean =>
+    flags.loopback === true && !isGuarded() && factsOf(now.config, now.sections).callers === 'anonymous';
   await using served = await serveGateway(gatewaySwitch, {
     host: options.host,
     port: options.port,
-    routes: [...atMain.open, ...atMain.pages],
+    routes: [
+      ...atMain.open,
+      ...atMain.pages,
+      ...(feed === undefined
+        ? defaultPageRoutes({ gateway: () => gatewaySwitch.current, mcpPath: endpoint.path, isOpen })
+        : []),
+    ],
     ...(flags.loopback ? { allowedHosts: LOOPBACK_NAMES } : {}),
     limits,
   });
   stderr.line(`toolmgr: ${now.config.name} serves ${served.url}${endpoint.path} (Ctrl-C stops)`);
-  if (feed !== undefined && !isGuarded()) stderr.line(`toolmgr: the page is at ${served.url}/`);
+  if (endpoint.path !== '/' && (feed === undefined ? isOpen() : !isGuarded()))
+    stderr.line(`toolmgr: the page is at ${served.url}/`);
   const forClients = clientUrl(factsOf(source.config, source.sections), `${served.url}${endpoint.path}`);
   if (forClients !== undefined) stderr.line(`toolmgr: clients use ${forClients}, for which tokens are issued`);
   if (isGuarded()) stderr.line(`toolmgr: ${statusPages.describe()}`);
@@ -271,7 +281,11 @@ async function sourceOf(options: ServeOptions): Promise<ConfigSource> {
   if (file !== undefined) {
     if (group !== undefined) stderr.line(`toolmgr: --group ${group} is ignored, because there is a file`);
     const text = await readConfigText(file);
-    const read = (next: string) => readConfig(next, file, catalogue, switchedOnBy(options));
+    const read = async (next: string): Promise<ReadConfig> => {
+      const config = await readConfig(next, file, catalogue, switchedOnBy(options));
+      if (config.assumesAnonymous && !isLoopbackHost(host)) throw assumedAnonymous(file, host);
+      return config;
+    };
     const { config, sections, warnings } = await read(text);
     for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
     return { config, sections, baseDir: dirname(resolve(file)), follow: { file, text, read } };
@@ -284,6 +298,12 @@ async function sourceOf(options: ServeOptions): Promise<ConfigSource> {
   }
   const sections = await sectionsOf(catalogue);
   return { config: groupConfig(group, group, sections), sections, baseDir: process.cwd() };
+}
+
+function assumedAnonymous(file: string, host: string): UsageError {
+  return new UsageError(
+    `${file} has no incomingAuth, so it is served on loopback only; for --host ${host} add incomingAuth with type oidc, or with type anonymous if everyone who can reach it may call`,
+  );
 }
 
 /** Waits until all backends have answered or timed out, then sets V8 up for calls and logs one line per backend. */

@@ -1,5 +1,6 @@
 // Applications that are MCP clients: where their configuration files are, and how entries are written into them.
 
+export { parsePlain as parseToml } from './edit/toml-entries.ts';
 export { followWorkloads } from './follow-workloads.ts';
 export { clientOperations } from './operations.ts';
 export { type EndpointEntry, endpointEntry } from './registration/client-record.ts';

@@ -14,7 +14,8 @@ import {
 import { callTimeoutFrom } from './call-timeout.ts';
 import { ERAS } from './eras.ts';
 import { type ExpansionContext, expand, UnusableServer } from './expand.ts';
-import { parseJsonWithComments } from './json-with-comments.ts';
+import { commonEntry, serversIn } from './file-shapes.ts';
+import { parseClientText } from './parse-client-text.ts';
 
 /** Content of a client configuration file. */
 export interface ClientFile {
@@ -24,9 +25,6 @@ export interface ClientFile {
   /** Notes about servers that are left out and settings that have no effect. */
   readonly notes: readonly string[];
 }
-
-/** Where a file lists servers: Claude and Cursor use `mcpServers`, VS Code `servers` (in its settings below `mcp`). */
-const SERVER_PATHS = [['mcpServers'], ['servers'], ['mcp', 'servers'], ['mcp', 'mcpServers']] as const;
 
 /** Names of transports that client files use. */
 const TRANSPORTS: Readonly<Record<string, Backend['transport']>> = {
@@ -53,16 +51,23 @@ const READ_KEYS: ReadonlySet<string> = new Set([
   'disabled',
   'enabled',
   'era',
+  'source', // Zed: who added the server
 ]);
 
 /**
- * Reads a client configuration file. Comments and trailing commas are allowed; variables are expanded.
+ * Reads a client configuration file: JSON or, with the suffix `.toml`, TOML. Comments and trailing commas are allowed; variables are expanded.
  *
  * A server with a missing variable or a wrong shape is left out with a note; the others are served.
- * @throws GatewayFault PLAN_INVALID when the text is not JSON or has no list of servers
+ * @throws GatewayFault PLAN_INVALID when the text is not JSON or TOML, or has no list of servers
  */
 export async function readClientFile(text: string, file: string, context: ExpansionContext): Promise<ClientFile> {
-  const servers = serversIn(parseJsonWithComments(text, file), file);
+  const servers = serversIn(parseClientText(text, file), context.folder);
+  if (servers === undefined) {
+    throw new GatewayFault(
+      'PLAN_INVALID',
+      `${file}: there are no servers: expected {"mcpServers": {"name": {"command": …} or {"url": …}}}`,
+    );
+  }
   const backends: Backend[] = [];
   const headers = new Map<string, Readonly<Record<string, string>>>();
   const notes: string[] = [];
@@ -70,7 +75,7 @@ export async function readClientFile(text: string, file: string, context: Expans
   for (const [given, server] of Object.entries(servers)) {
     const name = uniqueName(given, taken);
     try {
-      const read = await readServer(name, server, context);
+      const read = await readServer(name, isObject(server) ? commonEntry(server) : server, context);
       if (typeof read === 'string') {
         notes.push(`${given}: ${read}`);
         continue;
@@ -86,18 +91,6 @@ export async function readClientFile(text: string, file: string, context: Expans
     }
   }
   return { backends, headers, notes };
-}
-
-function serversIn(value: JsonValue, file: string): JsonObject {
-  for (const path of SERVER_PATHS) {
-    let at: JsonValue | undefined = value;
-    for (const key of path) at = isObject(at) ? at[key] : undefined;
-    if (isObject(at)) return at;
-  }
-  throw new GatewayFault(
-    'PLAN_INVALID',
-    `${file}: there are no servers: expected {"mcpServers": {"name": {"command": …} or {"url": …}}}`,
-  );
 }
 
 interface ReadServer {

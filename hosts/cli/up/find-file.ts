@@ -1,35 +1,98 @@
-import { access } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import { type ClientType, configPath, type UserPlace } from '@toolmgr/plugins/clients';
+import { UsageError } from '../../shared/usage-error.ts';
+import { FOUND_CLIENTS, type FoundClient } from './found-clients.ts';
 
-/** Paths of client configuration files, in search order. */
-export function clientFilePaths(folder: string, home: string, env: NodeJS.ProcessEnv = process.env): readonly string[] {
-  return [
-    join(folder, '.mcp.json'),
-    join(folder, 'mcp.json'),
-    join(folder, '.vscode', 'mcp.json'),
-    join(folder, '.cursor', 'mcp.json'),
-    claudeDesktop(home, env),
-  ];
+/** Where a client may have a configuration file. */
+export interface ClientPlace {
+  readonly client: FoundClient | 'any';
+  readonly file: string;
+  /** The file belongs to the project folder, not to the user. */
+  readonly isOfProject: boolean;
 }
 
-/** The first file that can be read, or `undefined`. */
-export async function findClientFile(files: readonly string[]): Promise<string | undefined> {
-  for (const file of files) {
-    if (await canRead(file)) return file;
-  }
-  return undefined;
+/** A configuration file and its text. */
+export interface FoundFile {
+  readonly file: string;
+  readonly text: string;
 }
 
-function claudeDesktop(home: string, env: NodeJS.ProcessEnv): string {
-  const name = 'claude_desktop_config.json';
-  if (process.platform === 'darwin') return join(home, 'Library', 'Application Support', 'Claude', name);
-  if (process.platform === 'win32') return join(env.APPDATA ?? join(home, 'AppData', 'Roaming'), 'Claude', name);
-  return join(env.XDG_CONFIG_HOME ?? join(home, '.config'), 'Claude', name);
+/** The files of all clients, in search order: those of the project folder first. */
+export function clientPlaces(folder: string, user: UserPlace): readonly ClientPlace[] {
+  const project = PROJECT_FILES.map(([client, ...path]) => ({
+    client,
+    file: join(folder, ...path),
+    isOfProject: true,
+  }));
+  const own = FOUND_CLIENTS.map((client) => ({ client, file: userFile(client, user), isOfProject: false }));
+  const all = [...project, ...own]; // the project folder may be the home folder
+  return all.filter(({ file }, index) => all.findIndex((other) => other.file === file) === index);
 }
 
-async function canRead(file: string): Promise<boolean> {
-  return access(file).then(
-    () => true,
-    () => false,
+/** Reads the files that exist, in their order; `hasServers` leaves out those without servers. */
+export async function readFound(
+  places: readonly ClientPlace[],
+  hasServers: (found: FoundFile) => boolean,
+): Promise<readonly (ClientPlace & FoundFile)[]> {
+  const all = await Promise.all(
+    places.map(async (place) => {
+      const text = await readFile(place.file, 'utf8').catch(() => undefined);
+      return text === undefined ? [] : [{ ...place, text }];
+    }),
   );
+  return all.flat().filter(hasServers);
+}
+
+/** What the flags of `up` choose. */
+export interface FileChoice {
+  readonly client?: FoundClient | undefined;
+  readonly all?: boolean | undefined;
+}
+
+/**
+ * The files to serve: all of a client with `client`, all with `all`, otherwise the first one: a file of the project before files
+ * of the user.
+ * @throws UsageError when there is none
+ */
+export async function findClientFiles(
+  places: readonly ClientPlace[],
+  { client, all }: FileChoice,
+  hasServers: (found: FoundFile) => boolean,
+): Promise<{ readonly used: readonly FoundFile[]; readonly others: readonly string[] }> {
+  const asked = client === undefined ? places : places.filter((place) => place.client === client);
+  const found = await readFound(asked, hasServers);
+  if (found.length === 0) {
+    const of =
+      client === undefined ? 'no client configuration with servers' : `no configuration of ${client} with servers`;
+    throw new UsageError(
+      `${of} was found; looked for ${asked.map(({ file }) => shortPath(file)).join(', ')}. Give one: toolmgr up FILE`,
+    );
+  }
+  const used = all === true || client !== undefined ? found : found.slice(0, 1);
+  return { used, others: found.slice(used.length).map(({ file }) => file) };
+}
+
+/** Relative to the working folder when the file is below it. */
+export function shortPath(file: string): string {
+  const short = relative(process.cwd(), file);
+  return short === '' || short.startsWith('..') ? file : short;
+}
+
+const PROJECT_FILES: readonly (readonly [ClientPlace['client'], ...path: string[]])[] = [
+  ['claude-code', '.mcp.json'],
+  ['any', 'mcp.json'],
+  ['vscode', '.vscode', 'mcp.json'],
+  ['cursor', '.cursor', 'mcp.json'],
+  ['zed', '.zed', 'settings.json'],
+  ['codex', '.codex', 'config.toml'],
+];
+
+function userFile(client: FoundClient, user: UserPlace): string {
+  return client === 'claude-desktop' ? claudeDesktop(user) : configPath(client satisfies ClientType, user);
+}
+
+/** Beside the user files of VS Code, which are in the folder of application data too. */
+function claudeDesktop(user: UserPlace): string {
+  return join(configPath('vscode', user), '..', '..', '..', 'Claude', 'claude_desktop_config.json');
 }

@@ -5,19 +5,24 @@ import { startTimeoutFrom } from '../../shared/start-timeout.ts';
 import { portFrom } from '../../vmcp/main.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { ERAS } from './eras.ts';
+import { FOUND_CLIENTS } from './found-clients.ts';
 
 /** Adds `toolmgr up`. */
 export function addUpCommand(program: Command): void {
   program
     .command('up')
-    .description('serve the servers of an existing client configuration (Claude, Cursor, VS Code) behind one endpoint')
-    .argument('[file]', 'file with mcpServers or servers; default: the first file found in the usual places')
+    .description(
+      'serve the servers of an existing client configuration (Claude, Cursor, VS Code, Windsurf, Zed, Codex) behind one endpoint',
+    )
+    .argument('[file]', 'client file, JSON or TOML; default: the first file found in the usual places')
     .addOption(
       new Option(
         '--stdio',
         'serve one client over standard input and output, for clients that only start programs',
       ).conflicts(['host', 'port']),
     )
+    .addOption(new Option('--client <name>', 'serve the files of one client').choices(FOUND_CLIENTS))
+    .option('--all', 'serve the files of all clients; a server that several files have is served once')
     .option('--watch', 'reload the file when it changes')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
@@ -42,13 +47,15 @@ export function addUpCommand(program: Command): void {
     .addHelpText(
       'after',
       `
-Usual places: ./.mcp.json, ./mcp.json, .vscode/mcp.json, .cursor/mcp.json, Claude desktop.
+Usual places: in this folder .mcp.json, mcp.json, .vscode/mcp.json, .cursor/mcp.json, .zed/settings.json, .codex/config.toml; then the
+files of the user: Claude Code (~/.claude.json), Claude Desktop, Cursor, VS Code, Windsurf, Zed, Codex.
 
 Examples:
   toolmgr up
   toolmgr up .mcp.json --watch
   toolmgr up .mcp.json --stdio
-  toolmgr up --timeout 30m
+  toolmgr up --client cursor
+  toolmgr up --all --timeout 30m
   toolmgr up ~/.cursor/mcp.json --port 4500`,
     )
     .action(async (file: string | undefined, options) => (await import('./serve.ts')).up(file, options));

@@ -1,8 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, relative, resolve } from 'node:path';
+import { basename, delimiter, dirname, resolve } from 'node:path';
 import { createGateway, type EraSetting, type Gateway, type PlanInput, readPlan, untilAborted } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { userPlace } from '@toolmgr/plugins/clients';
+import { defaultPageRoutes } from '../../http/default-page.ts';
 import { createSwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
@@ -23,7 +25,11 @@ import { backendLine } from './backend-line.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { type ClientFile, readClientFile } from './client-file.ts';
 import { CLIENT_SERVERS, createClientServers } from './client-servers.ts';
-import { clientFilePaths, findClientFile } from './find-file.ts';
+import { serversIn } from './file-shapes.ts';
+import { clientPlaces, type FoundFile, findClientFiles, shortPath } from './find-file.ts';
+import type { FoundClient } from './found-clients.ts';
+import { joinFiles } from './join-files.ts';
+import { parseClientText } from './parse-client-text.ts';
 
 /** Flags of `toolmgr up`. */
 export interface UpOptions {
@@ -32,6 +38,10 @@ export interface UpOptions {
   readonly watch?: boolean;
   /** Serves one client over standard input and output instead of listening. */
   readonly stdio?: boolean;
+  /** Serves all files of this client. */
+  readonly client?: FoundClient;
+  /** Serves all files of all clients. */
+  readonly all?: boolean;
   /** Era of servers whose entry in the file has none. */
   readonly era?: EraSetting;
   /** Milliseconds a call may take without progress, for servers without their own timeout. */
@@ -47,13 +57,25 @@ export interface UpOptions {
  * @throws UsageError and GatewayFault with a message for the user, before anything is served
  */
 export async function up(given: string | undefined, options: UpOptions): Promise<void> {
-  const file = given ?? (await findFile());
-  const text = await readText(file);
-  const read = async (next: string): Promise<ClientFile> =>
-    withEra(await readClientFile(next, file, expansionContext(file)), options.era);
-  const first = await read(text);
+  if (given !== undefined && (options.client !== undefined || options.all)) {
+    throw new UsageError('give a file, or --client NAME, or --all');
+  }
+  const files = given === undefined ? await findFiles(options) : [{ file: given, text: await readText(given) }];
+  refuseLoop(files);
+  const port = options.stdio === true || options.port === 0 ? undefined : options.port;
+  const read = async (): Promise<ClientFile> => {
+    const all = await Promise.all(
+      files.map(async ({ file, text }) => ({
+        file: shortPath(file),
+        read: await readClientFile(text, file, expansionContext(file)),
+      })),
+    );
+    return withEra(joinFiles(all, port), options.era);
+  };
+  const first = marked(await read(), files);
   for (const note of first.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
-  if (first.backends.length === 0) throw new UsageError(`${file}: no server is left to serve`);
+  const named = files.map(({ file }) => shortPath(file)).join(', ');
+  if (first.backends.length === 0) throw new UsageError(`${named}: no server is left to serve`);
 
   using gatewayLog = createGatewayLog({ level: options.debug ? 'debug' : 'warn', format: options.logFormat });
   const { log } = gatewayLog;
@@ -68,9 +90,9 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
   await using gatewaySwitch = createSwitch(gateway);
   if (output !== undefined) {
-    void gateway.settled().then(() => printServed(gateway, gatewayLog, 'standard input and output', file));
+    void gateway.settled().then(() => printServed(gateway, gatewayLog, 'standard input and output', named));
     showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
-    if (options.watch === true) watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
+    if (options.watch === true) watchFiles(files, read, servers.replace, stop.signal);
     const { endpoint } = readPlan(plan);
     await serveStdio({
       gateway: () => gateway,
@@ -90,18 +112,21 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     port: options.port,
     limits,
     ...(isLoopback ? { allowedHosts: LOOPBACK_NAMES } : {}),
-    routes: statusRoutes(gateway, {
-      version: VERSION,
-      groupRef: 'up',
-      mode: 'dynamic',
-      authTypeOf: (name) => (servers.current().headers.has(name) ? 'header_injection' : 'unauthenticated'),
-    }),
+    routes: [
+      ...statusRoutes(gateway, {
+        version: VERSION,
+        groupRef: 'up',
+        mode: 'dynamic',
+        authTypeOf: (name) => (servers.current().headers.has(name) ? 'header_injection' : 'unauthenticated'),
+      }),
+      ...defaultPageRoutes({ gateway: () => gateway, mcpPath: '/mcp', isOpen: () => isLoopback }),
+    ],
   });
   await using _control = await serveControl({
     gateway: () => gateway,
     log,
     lines: gatewayLog,
-    about: { kind: 'up', name: 'up', url: `${served.url}/mcp`, file: resolve(file) },
+    about: { kind: 'up', name: 'up', url: `${served.url}/mcp`, file: resolve(files[0]?.file ?? '') },
     signal: stop.signal,
   });
   if (!isLoopback) {
@@ -111,13 +136,11 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   }
   void gateway.settled().then(widenYoungGeneration);
   void gateway.settled().then(() => {
-    printServed(gateway, gatewayLog, `${served.url}/mcp`, file);
+    printServed(gateway, gatewayLog, `${served.url}/mcp`, named);
     printHints(`${served.url}/mcp`, options.watch === true);
   });
   showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
-  if (options.watch === true) {
-    watchText(file, text, (next) => void follow(next, read, servers.replace), stop.signal);
-  }
+  if (options.watch === true) watchFiles(files, read, servers.replace, stop.signal);
   await untilAborted(stop.signal);
   stderr.line('stopping');
   await Promise.all([served.close(limits.stopMs), gatewaySwitch.stop()]);
@@ -150,19 +173,40 @@ interface UpTimes {
 const CALL_TIMEOUT_MS = 600_000;
 const EXIT_MS = 250;
 
-async function follow(
-  text: string,
-  read: (text: string) => Promise<ClientFile>,
+/** Serves the changed content of any of the files. */
+function watchFiles(
+  files: readonly WatchedFile[],
+  read: () => Promise<ClientFile>,
   replace: (file: ClientFile) => void,
-): Promise<void> {
+  signal: AbortSignal,
+): void {
+  for (const one of files) {
+    const changed = (text: string): void => {
+      const before = one.text;
+      one.text = text;
+      void follow(async () => marked(await read(), files), replace).then((isUsed) => {
+        if (!isUsed && one.text === text) one.text = before;
+      });
+    };
+    watchText(one.file, one.text, changed, signal);
+  }
+}
+
+interface WatchedFile extends FoundFile {
+  text: string;
+}
+
+async function follow(read: () => Promise<ClientFile>, replace: (file: ClientFile) => void): Promise<boolean> {
   try {
-    const next = await read(text);
+    const next = await read();
     for (const note of next.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
     replace(next);
     stderr.line(`changed: now ${next.backends.map(({ name }) => name).join(', ') || 'no server'}`);
+    return true;
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
     stderr.line(`${stderr.yellow('not used')} ${why}; the previous servers stay`);
+    return false;
   }
 }
 
@@ -171,17 +215,53 @@ function withEra(file: ClientFile, era: EraSetting | undefined): ClientFile {
   return { ...file, backends: file.backends.map((backend) => ({ era, ...backend })) };
 }
 
-async function findFile(): Promise<string> {
-  const files = clientFilePaths(process.cwd(), homedir());
-  const file = await findClientFile(files);
-  if (file === undefined) {
-    throw new UsageError(
-      `no client configuration was found; looked for ${files.map(shortPath).join(', ')}. Give one: toolmgr up FILE`,
-    );
+/** The files that the flags choose; says which are used and which are not. */
+async function findFiles({ client, all }: UpOptions): Promise<WatchedFile[]> {
+  const places = clientPlaces(process.cwd(), userPlace(process.env, process.platform, homedir()));
+  const { used, others } = await findClientFiles(places, { client, all }, hasServers);
+  stderr.line(`reading ${used.map(({ file }) => shortPath(file)).join(', ')}`);
+  if (others.length > 0) {
+    stderr.line(`not read: ${others.map(shortPath).join(', ')}; --all joins all files, --client NAME chooses a client`);
   }
-  stderr.line(`serving ${shortPath(file)}`);
-  return file;
+  return used.map(({ file, text }) => ({ file, text }));
 }
+
+/** Files that cannot be parsed count: their error is reported when they are read. */
+function hasServers({ file, text }: FoundFile): boolean {
+  try {
+    const servers = serversIn(parseClientText(text, file), expansionContext(file).folder);
+    return servers !== undefined && Object.keys(servers).length > 0;
+  } catch {
+    return true;
+  }
+}
+
+/**
+ * Refuses a file that a gateway above this process serves: an entry that starts `toolmgr up` in a way that is not recognized, e.g. a
+ * script, would start gateways without end.
+ */
+function refuseLoop(files: readonly FoundFile[]): void {
+  const above = (process.env[SERVED_FILES] ?? '').split(delimiter);
+  const again = files.find(({ file }) => above.includes(resolve(file)));
+  if (again === undefined) return;
+  throw new UsageError(
+    `${again.file} is served by the toolmgr that started this one; remove the entry that starts toolmgr`,
+  );
+}
+
+/** Programs get the paths of the files in an environment variable: see `refuseLoop`. */
+function marked(file: ClientFile, files: readonly FoundFile[]): ClientFile {
+  const above = process.env[SERVED_FILES];
+  const paths = [...(above === undefined ? [] : [above]), ...files.map((one) => resolve(one.file))].join(delimiter);
+  const backends = file.backends.map((backend) =>
+    backend.command === undefined
+      ? backend
+      : { ...backend, command: { ...backend.command, env: { [SERVED_FILES]: paths, ...backend.command.env } } },
+  );
+  return { ...file, backends };
+}
+
+const SERVED_FILES = 'TOOLMGR_SERVED_FILES';
 
 async function readText(file: string): Promise<string> {
   return readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => {
@@ -190,16 +270,18 @@ async function readText(file: string): Promise<string> {
   });
 }
 
-/** Relative paths of a file in `.vscode` or `.cursor` are relative to the project, one folder up. */
+/** Relative paths are relative to the project: the folder above `.vscode`, `.cursor` and the like, and for user files the current one. */
 function expansionContext(file: string): { env: NodeJS.ProcessEnv; home: string; folder: string } {
   const folder = dirname(resolve(file));
-  const isInside = /[\\/]\.(vscode|cursor)$/.test(folder);
-  return { env: process.env, home: homedir(), folder: isInside ? dirname(folder) : folder };
+  const isInside = /[\\/]\.(vscode|cursor|zed|codex)$/.test(folder);
+  const isOfClaude = basename(file) === '.claude.json';
+  const project = isOfClaude ? process.cwd() : isInside ? dirname(folder) : folder;
+  return { env: process.env, home: homedir(), folder: project };
 }
 
-function printServed(gateway: Gateway, gatewayLog: GatewayLog, at: string, file: string): void {
+function printServed(gateway: Gateway, gatewayLog: GatewayLog, at: string, files: string): void {
   const tools = gateway.catalog().visible('tool');
-  stderr.line(`${stderr.bold('toolmgr')} serves ${shortPath(file)} at ${stderr.bold(at)}`);
+  stderr.line(`${stderr.bold('toolmgr')} serves ${files} at ${stderr.bold(at)}`);
   for (const state of gateway.backends()) {
     const count = tools.filter((tool) => tool.backend === state.backend.name).length;
     stderr.line(`  ${state.backend.name}  ${backendLine(state, count)}`);
@@ -210,14 +292,10 @@ function printServed(gateway: Gateway, gatewayLog: GatewayLog, at: string, file:
 
 function printHints(url: string, watched: boolean): void {
   stderr.line(`try it: toolmgr tools --url ${url}`);
+  stderr.line(`the page with its tools: ${new URL('/', url)}`);
   stderr.line(
     watched
       ? 'the file is reloaded when it changes; Ctrl-C stops'
       : 'Ctrl-C stops; --watch reloads the file when it changes',
   );
-}
-
-function shortPath(file: string): string {
-  const short = relative(process.cwd(), file);
-  return short === '' || short.startsWith('..') ? file : short;
 }

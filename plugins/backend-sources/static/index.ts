@@ -1,6 +1,7 @@
 import { type Backend, definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { headerName, headerValue } from '../../shared/credential-header.ts';
+import { readSecret, type SecretSlots } from '../../shared/read-secret.ts';
 
 const ADDRESS = 'backend-sources/static';
 
@@ -9,10 +10,16 @@ const httpUrl = z
   .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'url must begin with http:// or https://')
   .refine((text) => !URL.canParse(text) || new URL(text).password === '', 'url must not contain a password');
 
-const command = z.strictObject({
+const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+const commandSchema = z.strictObject({
   file: z.string().min(1).describe('path of the program, or its name on PATH'),
   args: z.array(z.string()).default([]).describe('exact arguments, without a shell'),
   env: z.record(z.string(), z.string()).default({}).describe('variables in addition to the minimal environment'),
+  envFrom: z
+    .record(z.string().regex(VARIABLE, 'expected the name of an environment variable'), z.string().min(1))
+    .optional()
+    .describe('the same with the names of the environment variables of toolmgr that hold the values'),
   cwd: z.string().optional().describe('working directory of the program'),
 });
 
@@ -31,7 +38,7 @@ const backend = z
         'where the host of the URL may lead: to public addresses, or to private ones too; without it, anywhere (extension)',
       ),
     metadata: z.record(z.string(), z.string()).optional().describe('labels of the operator'),
-    command: command.optional().describe('the program of a stdio backend (an extension of the contract)'),
+    command: commandSchema.optional().describe('the program of a stdio backend (an extension of the contract)'),
     era: z
       .enum(['auto', 'legacy', 'modern'])
       .optional()
@@ -84,6 +91,22 @@ const config = z
     }
   });
 
+type Listed = z.output<typeof backend>;
+
+/** The program with the values of `envFrom`. @throws GatewayFault SECRET_MISSING with the setting and the name */
+async function commandFrom(
+  { envFrom = {}, ...command }: z.output<typeof commandSchema>,
+  backend: string,
+  slots: SecretSlots,
+): Promise<NonNullable<Backend['command']>> {
+  const read = async ([variable, name]: [string, string]): Promise<[string, string]> => {
+    const setting = `backends: ${backend}: command.envFrom.${variable}`;
+    return [variable, (await readSecret(slots, name, setting)).reveal()];
+  };
+  const values = await Promise.all(Object.entries(envFrom).map(read));
+  return { ...command, env: { ...command.env, ...Object.fromEntries(values) } };
+}
+
 /** Serves the configured backends. */
 export default definePlugin({
   address: ADDRESS,
@@ -92,9 +115,15 @@ export default definePlugin({
   config,
   apply(core, { group, backends }) {
     // headers are part of the strategy: see contract.ts
-    const snapshot: readonly Backend[] = backends.map(({ headers: _, headersEnv: __, ...listed }) =>
-      group === undefined ? listed : { ...listed, metadata: { ...listed.metadata, group } },
-    );
+    const backendFrom = async ({ headers: _, headersEnv: __, command, ...listed }: Listed): Promise<Backend> => ({
+      ...listed,
+      ...(command === undefined ? {} : { command: await commandFrom(command, listed.name, core.slots) }),
+      ...(group === undefined ? {} : { metadata: { ...listed.metadata, group } }),
+    });
+    let snapshot: readonly Backend[] = [];
+    core.hooks.starting.tapPromise(ADDRESS, async () => {
+      snapshot = await Promise.all(backends.map(backendFrom));
+    });
     core.slots.backendSources.register(ADDRESS, {
       async watch(push, signal) {
         push(snapshot);

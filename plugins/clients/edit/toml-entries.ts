@@ -51,10 +51,16 @@ export function tomlEntries(place: ServersPlace): EntryText {
 }
 
 function parse(text: string, place: ServersPlace): { readonly plain: Plain } | TextFault {
+  const read = parsePlain(text);
+  if (isFault(read)) return read;
+  const fault = containerFault(read.plain, place);
+  return fault === undefined ? read : faultAt(text, 0, fault);
+}
+
+/** Parses a whole TOML file. The fault does not quote it. */
+export function parsePlain(text: string): { readonly plain: Plain } | TextFault {
   try {
-    const plain: Plain = parseToml(text);
-    const fault = containerFault(plain, place);
-    return fault === undefined ? { plain } : faultAt(text, 0, fault);
+    return { plain: parseToml(text) };
   } catch (cause) {
     // the message of the library quotes the line, which may hold a secret
     const [, line = '1', column = '1'] = /\((\d+), (\d+)\)/.exec((cause as Error).message) ?? [];

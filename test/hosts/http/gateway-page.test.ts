@@ -1,5 +1,7 @@
+import { get } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
+import { defaultPageRoutes } from '../../../hosts/http/default-page.ts';
 import { gatewayPageRoutes } from '../../../hosts/http/gateway-page.ts';
 import { LOOPBACK_NAMES, type Served, serveGateway } from '../../../hosts/http/listen.ts';
 import { type PageAccess, pageAccess } from '../../../hosts/http/page-access.ts';
@@ -24,17 +26,72 @@ async function serve(access?: () => PageAccess | undefined) {
   return { gateway, get: (path: string, headers: Record<string, string> = {}) => fetch(url + path, { headers }) };
 }
 
+describe('the page that a host serves by itself', () => {
+  test('is for browsers and text for others, and other sites cannot read it', async () => {
+    const { get, gateway, state } = await serveDefault();
+    expect(await (await get('/')).text()).toBe(
+      `toolmgr: an MCP endpoint (Model Context Protocol). Clients use ${served?.url}/mcp\n  one: ready, 1 tool\nTools and configuration for clients, in a browser: ${served?.url}/\n`,
+    );
+    expect(await (await get('/', { accept: 'text/html' })).text()).toContain('/assets/');
+    expect((await get('/api/endpoint')).status).toBe(200);
+    expect((await get('/api/calls')).status).toBe(404);
+    const foreign = await get('/api/endpoint', { origin: 'https://evil.example' });
+    expect([foreign.status, foreign.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+    expect(await statusWithHost('rebound.example', '/api/endpoint')).toBe(403);
+
+    state.isOpen = false;
+    for (const accept of ['*/*', 'text/html']) {
+      const page = await get('/', { accept });
+      expect(page.status).toBe(200);
+      const body = await page.text();
+      expect(body).toContain('/mcp');
+      expect(body).not.toMatch(/one|echo|<script|<style/);
+    }
+    for (const path of ['/api/endpoint', '/page.json', '/assets/a.js']) expect((await get(path)).status).toBe(404);
+    await gateway[Symbol.asyncDispose]();
+  }, 60_000);
+});
+
+async function serveDefault() {
+  const gateway = await testGateway({ backends: { one: fakeServer().tool('echo', 'hello') } });
+  const state = { isOpen: true };
+  served = await serveGateway(gateway.gateway, {
+    host: '127.0.0.1',
+    port: 0,
+    routes: defaultPageRoutes({ gateway: () => gateway.gateway, mcpPath: '/mcp', isOpen: () => state.isOpen }),
+    allowedHosts: LOOPBACK_NAMES,
+  });
+  const { url } = served;
+  return {
+    gateway,
+    state,
+    get: (path: string, headers: Record<string, string> = {}) => fetch(url + path, { headers }),
+  };
+}
+
+/** `fetch` sets the Host itself. */
+function statusWithHost(host: string, path: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const port = served?.port;
+    get({ host: '127.0.0.1', port, path, headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on('error', reject);
+  });
+}
+
 describe('the page of one endpoint', () => {
   test('is served with its files, and says what it offers', async () => {
     const { get, gateway } = await serve();
-    const page = await get('/');
+    const html = { accept: 'text/html' };
+    const page = await get('/', html);
     expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.headers.get('content-security-policy')).toContain("default-src 'self'");
     const [, script = ''] = /src="\.?(\/assets\/[^"]+\.js)"/.exec(await page.text()) ?? [];
     const loaded = await get(script);
     expect([loaded.status, loaded.headers.get('content-type')]).toEqual([200, expect.stringContaining('javascript')]);
     expect(loaded.headers.get('cache-control')).toContain('immutable');
-    const again = await get('/', { 'if-none-match': page.headers.get('etag') ?? '' });
+    const again = await get('/', { ...html, 'if-none-match': page.headers.get('etag') ?? '' });
     expect(again.status).toBe(304);
     expect((await get('/assets/nothere.js')).status).toBe(404);
     expect(await (await get('/page.json')).json()).toEqual({

@@ -1,10 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of client files look like this
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { userPlace } from '@toolmgr/plugins/clients';
 import { describe, expect, it } from 'vitest';
 import { readClientFile } from '../../../../hosts/cli/up/client-file.ts';
-import { clientFilePaths, findClientFile } from '../../../../hosts/cli/up/find-file.ts';
+import { clientPlaces, findClientFiles } from '../../../../hosts/cli/up/find-file.ts';
+import { joinFiles } from '../../../../hosts/cli/up/join-files.ts';
 import { parseJsonWithComments } from '../../../../hosts/cli/up/json-with-comments.ts';
 import { proves } from '../../../support/proves.ts';
 
@@ -223,14 +225,101 @@ describe('JSON with comments', () => {
 });
 
 describe('the search for the file', () => {
-  it('takes the first file of the usual places', async () => {
+  it('takes the first file with servers, all files of a client, or all files', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolmgr-find-'));
-    const files = clientFilePaths(folder, folder, {});
-    expect(await findClientFile(files)).toBeUndefined();
-    await writeFile(join(folder, 'mcp.json'), '{}');
-    expect(await findClientFile(files)).toBe(join(folder, 'mcp.json'));
-    await writeFile(join(folder, '.mcp.json'), '{}');
-    expect(await findClientFile(files)).toBe(join(folder, '.mcp.json'));
+    const [home, project] = [join(folder, 'home'), join(folder, 'project')];
+    const places = clientPlaces(project, userPlace({ HOME: home }, 'linux', home));
+    const hasServers = ({ text }: { text: string }): boolean => text !== '{}';
+    const find = async (choice: Parameters<typeof findClientFiles>[1]) => {
+      const { used, others } = await findClientFiles(places, choice, hasServers);
+      return [used.map(({ file }) => relative(folder, file)), others.map((file) => relative(folder, file))];
+    };
+    await expect(find({})).rejects.toThrow('no client configuration with servers was found');
+    const files = [
+      'project/.vscode/mcp.json',
+      'home/.claude.json',
+      'home/.config/Claude/claude_desktop_config.json',
+      'home/.config/Code/User/mcp.json',
+      'home/.codeium/windsurf/mcp_config.json',
+      'home/.config/zed/settings.json',
+      'home/.codex/config.toml',
+    ];
+    for (const file of files) {
+      await mkdir(dirname(join(folder, file)), { recursive: true });
+      await writeFile(join(folder, file), 'x');
+    }
+    await mkdir(project, { recursive: true });
+    await writeFile(join(project, '.mcp.json'), '{}');
+    expect(await find({})).toEqual([files.slice(0, 1), files.slice(1)]);
+    expect(await find({ all: true })).toEqual([files, []]);
+    expect(await find({ client: 'vscode' })).toEqual([[files[0], files[3]], []]);
+    await expect(find({ client: 'cursor' })).rejects.toThrow('no configuration of cursor with servers');
     await rm(folder, { recursive: true });
+  });
+});
+
+describe('files of several clients', () => {
+  it('are read in the form of Claude Code with its projects, Zed and Codex', async () => {
+    const claude = {
+      mcpServers: { all: { command: 'a' }, off: { command: 'b' } },
+      projects: { '/project': { mcpServers: { own: { command: 'c' } }, disabledMcpServers: ['off'] }, '/other': {} },
+    };
+    const names = async (read: Awaited<ReturnType<typeof readClientFile>>) => read.backends.map(({ name }) => name);
+    expect(await names(await read(claude))).toEqual(['all', 'own']);
+    expect((await read(claude)).notes).toEqual(['off: left out, it is disabled in the file']);
+
+    const zed = {
+      context_servers: { old: { command: { path: 'x', args: ['y'], env: { A: 'b' } } }, new: { command: 'z' } },
+    };
+    expect((await read(zed)).backends.map(({ command }) => [command?.file, command?.args])).toEqual([
+      ['x', ['y']],
+      ['z', []],
+    ]);
+
+    const codex = [
+      '[mcp_servers.remote]',
+      'url = "https://r.example/mcp"',
+      'bearer_token_env_var = "TOKEN"',
+      'tool_timeout_sec = 45',
+      '[mcp_servers.local]',
+      'command = "run"',
+      'env_vars = ["TOKEN"]',
+    ].join('\n');
+    const { backends, headers } = await readClientFile(codex, 'config.toml', around);
+    expect(headers.get('remote')).toEqual({ authorization: 'Bearer t0ken' });
+    expect(backends.map(({ timeoutMs }) => timeoutMs)).toEqual([45_000, undefined]);
+    expect(backends[1]?.command?.env).toEqual({ TOKEN: 't0ken' });
+    await expect(readClientFile('a = "s3cret', 'config.toml', around)).rejects.toThrow(
+      /^config\.toml:1:\d+: not TOML$/,
+    );
+  });
+
+  it('are joined without servers that are the same and without toolmgr itself', async () => {
+    const first = await servers({
+      files: { command: 'npx', args: ['-y', 'pkg'] },
+      loop: { command: 'npx', args: ['-y', 'toolmgr@1.0.0', 'up', '--stdio'] },
+      clone: { command: 'node', args: ['/src/hosts/cli/main.ts', 'vmcp', 'serve'] },
+      gateway: { url: 'http://localhost:4483/mcp' },
+    });
+    const second = await servers({
+      again: { command: 'npx', args: ['-y', 'pkg'] },
+      files: { url: 'https://f.example/mcp', headers: { 'X-A': 'a' } },
+      run: { command: 'toolmgr', args: ['run', 'npx://pkg'] },
+    });
+    const joined = joinFiles(
+      [
+        { file: 'a.json', read: first },
+        { file: 'b.json', read: second },
+      ],
+      4483,
+    );
+    expect(joined.backends.map(({ name }) => name)).toEqual(['files', 'files-2', 'run']);
+    expect(joined.headers).toEqual(new Map([['files-2', { 'x-a': 'a' }]]));
+    expect(joined.notes).toEqual([
+      'a.json: loop: left out, it starts toolmgr itself',
+      'a.json: clone: left out, it starts toolmgr itself',
+      'a.json: gateway: left out, it is the address of this gateway, port 4483',
+      'b.json: again: left out, files is the same server',
+    ]);
   });
 });

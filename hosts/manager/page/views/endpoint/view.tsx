@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { clientConfigurations } from '../../app/client-configurations.ts';
 import { ApiProblem } from '../../app/problem.ts';
 import { sendRequest } from '../../app/request.ts';
 import { useResource } from '../../app/resource.ts';
@@ -62,11 +63,7 @@ function Description({ target }: { readonly target: Target }): JSX.Element {
   const described = useResource(async (signal) => read(target.view, signal), [target.id], ['workload']);
   const { data, problem } = described;
   const url = new URL(target.mcp, location.href).href;
-  const configuration = JSON.stringify(
-    { mcpServers: { [data.value?.name ?? 'toolmgr']: { type: 'http', url } } },
-    undefined,
-    2,
-  );
+  const configurations = clientConfigurations(data.value?.name ?? 'toolmgr', url);
   return (
     <>
       <ProblemNote problem={problem.value} />
@@ -77,8 +74,14 @@ function Description({ target }: { readonly target: Target }): JSX.Element {
         </dd>
       </dl>
       <details>
-        <summary>Configuration for Claude, Cursor and others</summary>
-        <CodeBlock text={configuration} label="Client configuration" />
+        <summary>Configuration for Claude, Cursor, VS Code and others</summary>
+        {configurations.map(({ client, place, text }) => (
+          <section key={client}>
+            <h3>{client}</h3>
+            <p class="muted">{place}</p>
+            <CodeBlock text={text} label={`Configuration of ${client}`} />
+          </section>
+        ))}
       </details>
       {data.value !== undefined && <Facts described={data.value} />}
     </>

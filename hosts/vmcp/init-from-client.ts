@@ -1,0 +1,202 @@
+import { readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, resolve } from 'node:path';
+import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { userPlace } from '@toolmgr/plugins/clients';
+import { stringify } from 'yaml';
+import { readClientFile } from '../cli/up/client-file.ts';
+import { commonEntry, serversIn } from '../cli/up/file-shapes.ts';
+import { clientPlaces, type FoundFile, findClientFiles } from '../cli/up/find-file.ts';
+import { FOUND_CLIENTS } from '../cli/up/found-clients.ts';
+import { joinFiles } from '../cli/up/join-files.ts';
+import { parseClientText } from '../cli/up/parse-client-text.ts';
+import { UsageError } from '../shared/usage-error.ts';
+import { groupConfig } from './group-config.ts';
+import { readConfig } from './read-config.ts';
+import { schemaComment } from './schema-comment.ts';
+import { sectionsOf } from './sections.ts';
+import { nameFrom } from './standalone-defaults.ts';
+
+/** A vmcp file made of client files. */
+export interface ClientInit {
+  readonly yaml: string;
+  readonly backends: number;
+  /** What was left out or changed, as sentences. */
+  readonly notes: readonly string[];
+  /** Environment variables that the file needs, and what each holds. */
+  readonly variables: ReadonlyMap<string, string>;
+}
+
+/**
+ * Creates a vmcp file with the servers of a client file, or of all files of a client. No value of a variable or header is
+ * copied: the file names environment variables, which the user sets.
+ * @throws UsageError when there is no file or no server, GatewayFault PLAN_INVALID when a file cannot be read
+ */
+export async function initFromClient(from: string): Promise<ClientInit> {
+  const files = await filesOf(from);
+  const variables = new Map<string, string>();
+  const backends: JsonObject[] = [];
+  const timeouts: Record<string, string> = {};
+  const read = await Promise.all(files.map(async (file) => ({ file: file.file, ...(await readReferences(file)) })));
+  const joined = joinFiles(
+    read.map(({ file, read }) => ({ file, read })),
+    undefined,
+  );
+  const references = new Map(read.flatMap(({ references }) => [...references]));
+  for (const { name, command, url, transport, era, timeoutMs } of joined.backends) {
+    const pick = (key: string, marked: string, what: string): string => {
+      const template = [...references].reduce((text, [mark, original]) => text.replaceAll(mark, original), marked);
+      return variableFor(variables, { name, key, template, what });
+    };
+    if (timeoutMs !== undefined) timeouts[name] = `${timeoutMs}ms`;
+    const rest = era === undefined ? {} : { era };
+    if (command === undefined) {
+      const headers = Object.entries(joined.headers.get(name) ?? {});
+      const headersEnv = Object.fromEntries(
+        headers.map(([header, value]) => [header, pick(header, value, `the header ${header} of ${name}`)]),
+      );
+      backends.push({
+        name,
+        transport,
+        url: url ?? '',
+        type: 'entry',
+        ...(headers.length === 0 ? {} : { headersEnv }),
+        ...rest,
+      });
+      continue;
+    }
+    const { file, args = [], env = {}, cwd } = command;
+    const envFrom = Object.fromEntries(
+      Object.entries(env).map(([key, value]) => [key, pick(key, value, `the variable ${key} of ${name}`)]),
+    );
+    const needsFolder = isAbsolute(file) || args.some((arg) => /^\.{1,2}\//.test(arg));
+    backends.push({
+      name,
+      transport,
+      command: {
+        file,
+        args: [...args],
+        ...(Object.keys(env).length === 0 ? {} : { envFrom }),
+        ...(cwd !== undefined && needsFolder ? { cwd } : {}),
+      },
+      ...rest,
+    });
+  }
+  if (backends.length === 0) {
+    throw new UsageError(
+      `${from}: no server is left${joined.notes.length === 0 ? '' : `: ${joined.notes.join('; ')}`}`,
+    );
+  }
+  const name = nameFrom(from);
+  const config = {
+    ...groupConfig(name, name, await sectionsOf(catalogue)),
+    ...(Object.keys(timeouts).length === 0 ? {} : { operational: { timeouts: { perWorkload: timeouts } } }),
+    backends,
+  };
+  const yaml = `${commentFor(files, variables)}${stringify(config, { lineWidth: 0 })}`;
+  await readConfig(yaml, 'the made file', catalogue);
+  return { yaml, backends: backends.length, notes: joined.notes, variables };
+}
+
+async function filesOf(from: string): Promise<readonly FoundFile[]> {
+  const client = FOUND_CLIENTS.find((name) => name === from);
+  if (client === undefined) {
+    const text = await readFile(from, 'utf8').catch((cause: NodeJS.ErrnoException) => {
+      const why = cause.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${cause.code})`;
+      throw new UsageError(`${from}: ${why}; give a file or one of ${FOUND_CLIENTS.join(', ')}`);
+    });
+    return [{ file: from, text }];
+  }
+  const places = clientPlaces(process.cwd(), userPlace(process.env, process.platform, homedir()));
+  return (await findClientFiles(places, { client }, hasServers)).used;
+}
+
+function hasServers({ file, text }: FoundFile): boolean {
+  const servers = serversIn(parseClientText(text, file), process.cwd());
+  return servers !== undefined && Object.keys(servers).length > 0;
+}
+
+/**
+ * Reads a file with marks instead of the values of variables, so that no value of the environment is in the result; `references`
+ * says what each mark stands for. Servers that use variables elsewhere than in `env` and `headers` are left out.
+ */
+async function readReferences({ file, text }: FoundFile) {
+  const folder = dirname(resolve(file));
+  const value = parseClientText(text, file);
+  const servers = serversIn(value, process.cwd()) ?? {};
+  const references = new Map<string, string>();
+  const notes: string[] = [];
+  const kept: Record<string, JsonValue> = {};
+  for (const [name, given] of Object.entries(servers)) {
+    const entry = isObject(given) ? commonEntry(given) : given;
+    if (!isObject(entry)) {
+      kept[name] = entry ?? null;
+      continue;
+    }
+    const { env, headers, envFile, ...rest } = entry;
+    const used = VARIABLE.exec(JSON.stringify(rest));
+    if (used !== null) {
+      notes.push(
+        `${name}: left out, it uses \${${used[1]}} outside of env and headers, where a vmcp file has no variables`,
+      );
+      continue;
+    }
+    if (envFile !== undefined)
+      notes.push(`${name}: its envFile is not read; export its variables and list them in envFrom`);
+    kept[name] = { ...rest, ...marks('env', env), ...marks('headers', headers) };
+  }
+  const read = await readClientFile(JSON.stringify({ mcpServers: kept }), file.replace(/\.toml$/, ''), {
+    env: {},
+    home: homedir(),
+    folder,
+  });
+  return { read: { ...read, notes: [...notes, ...read.notes] }, references };
+
+  function marks(key: string, values: JsonValue | undefined): JsonObject {
+    if (!isObject(values)) return {};
+    const marked = Object.entries(values).map(([name, value]) => {
+      const mark = `mark-${references.size}-`;
+      references.set(mark, String(value));
+      return [name, mark];
+    });
+    return { [key]: Object.fromEntries(marked) };
+  }
+}
+
+/** A variable of the environment, also with a default; not the folders that are known when the file is made. */
+const VARIABLE = /\$\{((?!workspaceFolder|userHome|pathSeparator|\/)[^${}]+)\}/;
+
+/** The variable with a value: the one that the client file names, or one with the name of the key. */
+function variableFor(
+  variables: Map<string, string>,
+  { name, key, template, what }: Readonly<Record<'name' | 'key' | 'template' | 'what', string>>,
+): string {
+  const named = /^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$/.exec(template)?.[1];
+  if (named !== undefined) {
+    if (!variables.has(named)) variables.set(named, what);
+    return named;
+  }
+  const plain = upper(key);
+  const own = variables.has(plain) || HEADERS_OF_MANY.test(key) ? `${upper(name)}_${plain}` : plain;
+  let free = own;
+  for (let count = 2; variables.has(free); count++) free = `${own}_${count}`;
+  variables.set(free, what);
+  return free;
+}
+
+const HEADERS_OF_MANY = /^(authorization|cookie|x-api-key|api-key)$/i;
+
+function upper(text: string): string {
+  return text
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/^(?=\d)/, '_')
+    .toUpperCase();
+}
+
+function commentFor(files: readonly FoundFile[], variables: ReadonlyMap<string, string>): string {
+  const lines = [schemaComment(), `# Made by toolmgr vmcp init of ${files.map(({ file }) => file).join(', ')}`];
+  if (variables.size > 0) lines.push('# Set these environment variables before you serve the file:');
+  for (const [variable, what] of variables) lines.push(`#   ${variable}: ${what}`);
+  return `${lines.map((line) => line.replace(/[\r\n\u2028\u2029]/g, ' ')).join('\n')}\n`;
+}

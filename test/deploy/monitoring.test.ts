@@ -75,7 +75,7 @@ describe('the dashboard and the alerts', () => {
     ]);
   });
 
-  it.skipIf(!isInstalled('promtool'))('are valid PromQL, by promtool', async () => {
+  it.skipIf(!process.env.CI && !isInstalled('promtool'))('are valid PromQL, by promtool', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolmgr-promql-'));
     try {
       const rules = queries.map(([, expr], at) => ({

@@ -91,7 +91,7 @@ describe('a reverse proxy with our configuration file', () => {
     'of $program forwards sessions, sends events when they come, and hides the pages of operators',
     LONG_TEST,
     async ({ program, flag, args }, { skip }) => {
-      if (!isInstalled(program, flag)) return skip(`${program} is not installed`);
+      if (!process.env.CI && !isInstalled(program, flag)) return skip(`${program} is not installed`);
       const own = join(folder, program);
       await mkdir(own);
       const port = await freePort();

@@ -19,6 +19,10 @@ const PROGRAMS = {
         pgrep: 'procps',
         strip: 'binutils',
         '/usr/lib/cni/bridge': 'containernetworking-plugins',
+        // completion and the manual page
+        zsh: 'zsh',
+        fish: 'fish',
+        groff: 'groff',
         busybox: 'busybox-static',
         'docker-registry': 'docker-registry',
         // the base image of packages is made from Debian's mirror

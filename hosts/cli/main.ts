@@ -14,6 +14,7 @@ import { addOperatorCommand } from '../vmcp/operator/main.ts';
 import { addClientCommands } from './client/main.ts';
 import { addEditorCommands } from './clients/main.ts';
 import { addCompletionCommands } from './completion/main.ts';
+import { addDoctorCommand } from './doctor/main.ts';
 import { addGatewayCommands } from './gateways/main.ts';
 import { enterInvocationFolder } from './invoked-from.ts';
 import { addJsonFlags } from './json-flag.ts';
@@ -53,6 +54,7 @@ export function createProgram(): Command {
   addClientCommands(program);
   addRunCommands(program);
   addGatewayCommands(program);
+  addDoctorCommand(program);
   addRegistryCommands(program);
   addSecretCommands(program);
   addEditorCommands(program);

@@ -9,6 +9,7 @@ import { formatted } from './format.ts';
 import { hooksPage } from './hooks-page.ts';
 import { INSTALL, installManifest } from './install-manifest.ts';
 import { kindPages } from './kinds-pages.ts';
+import { MAN_PAGE, manPage } from './man-page.ts';
 import { managerPages } from './manager-page.ts';
 import { GENERATED } from './markdown.ts';
 import { packagesPage } from './packages-page.ts';
@@ -47,6 +48,9 @@ export async function generatedPages(): Promise<Generated> {
     if (existsSync(join(ROOT, path))) drafts.set(path, withSnippets(readFileSync(join(ROOT, path), 'utf8')));
   }
   const pages = new Map(formatted(drafts));
+  const man = await manPage();
+  if (man === undefined) skipped.push(`${MAN_PAGE} is skipped, its source cannot be loaded`);
+  else pages.set(MAN_PAGE, man);
   const definitions = await customResourceDefinitions();
   for (const [path, text] of definitions) pages.set(path, text);
   pages.set(INSTALL, installManifest(definitions.map(([, text]) => text)));

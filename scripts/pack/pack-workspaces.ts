@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { runTool } from '../rigs/run-tool.ts';
 import { builtFiles, withoutMap } from './built-files.ts';
 import { type Manifest, publishedManifest, targetsOf } from './published-manifest.ts';
@@ -70,6 +70,8 @@ function stage(workspace: Workspace, into: string): Manifest {
   }
   cpSync(join(from, 'README.md'), join(into, 'README.md'));
   cpSync(join(ROOT, 'LICENSE'), join(into, 'LICENSE'));
+  if (manifest.man !== undefined)
+    cpSync(join(ROOT, 'docs/reference', basename(manifest.man)), join(into, manifest.man));
   write(join(into, 'package.json'), `${JSON.stringify(manifest, undefined, 2)}\n`);
   for (const path of targetsOf(manifest.exports)) {
     if (!existsSync(join(into, path)))

@@ -4,6 +4,8 @@ export interface Manifest {
   readonly version: string;
   readonly files?: readonly string[];
   readonly exports?: Exports;
+  /** The manual page, below the folder of the package. */
+  readonly man?: string;
   readonly scripts?: unknown;
   readonly devDependencies?: unknown;
 }

@@ -4,6 +4,11 @@ import type { Command, Option } from 'commander';
 export interface KnownNames {
   workloads(): Promise<readonly string[]>;
   groups(): Promise<readonly string[]>;
+  /** Backends of running gateways. */
+  backends(): Promise<readonly string[]>;
+  /** Tools of running gateways. */
+  tools(): Promise<readonly string[]>;
+  gateways(): Promise<readonly string[]>;
 }
 
 /** A word that may follow. */
@@ -48,6 +53,7 @@ function optionWithValue(command: Command, word: string): Option | undefined {
 
 async function valuesOf(option: Option, names: KnownNames): Promise<readonly Candidate[]> {
   if (option.argChoices !== undefined) return option.argChoices.map(plain);
+  if (option.attributeName() === 'gateway') return (await names.gateways()).map(plain);
   return option.attributeName() === 'group' ? (await names.groups()).map(plain) : [];
 }
 
@@ -63,13 +69,22 @@ async function wordsOf(command: Command, typed: string, names: KnownNames): Prom
   return [...below, ...(await namesFor(command, names)).map(plain)];
 }
 
-/** Names of workloads or groups, where the argument of a command is one. */
+/** Names of what the first argument of a command is, by its description. */
 async function namesFor(command: Command, names: KnownNames): Promise<readonly string[]> {
   const [argument] = command.registeredArguments;
   if (argument === undefined) return [];
-  if (/workload/.test(argument.description)) return names.workloads();
-  return /group/.test(argument.description) ? names.groups() : [];
+  const kinds = KINDS.filter(([word]) => word.test(argument.description));
+  const found = await Promise.all(kinds.map(([, kind]) => names[kind]()));
+  return [...new Set(found.flat())];
 }
+
+const KINDS: readonly (readonly [RegExp, keyof KnownNames])[] = [
+  [/workload/, 'workloads'],
+  [/backend/, 'backends'],
+  [/names? of the tool|advertised name/, 'tools'],
+  [/, of a running gateway/, 'gateways'],
+  [/^(?!.*workload).*group/, 'groups'],
+];
 
 /** Name of the command that the scripts call. */
 export const HIDDEN = 'complete';

@@ -13,8 +13,10 @@ export function addCompletionCommands(program: Command): void {
   program
     .command(HIDDEN, { hidden: true })
     .argument('[words...]', 'the words of the command line')
-    .action(async (words: string[]) => {
-      for (const { value, about } of await candidates(program, words, NAMES)) {
+    .option('--new', 'a new word is typed; for shells that do not pass empty words')
+    .action(async (words: string[], { new: isNew }: { readonly new?: boolean }) => {
+      const typed = isNew ? [...words, ''] : words;
+      for (const { value, about } of await candidates(program, typed, NAMES)) {
         stdout.line(about === '' ? value : `${value}\t${about}`);
       }
     });
@@ -26,9 +28,29 @@ const NAMES: KnownNames = {
     const { readWorkloads, stateDir } = await import('@toolmgr/plugins/workloads/state');
     return (await readWorkloads(stateDir())).map(({ name }) => name);
   },
+  async backends() {
+    return (await gateways()).flatMap(({ status }) => status?.backends.map(({ name }) => name) ?? []);
+  },
+  async tools() {
+    const { fetchToolNames } = await import('../../shared/running/control-client.ts');
+    const found = await Promise.all((await gateways()).map(({ record }) => fetchToolNames(record).catch(() => [])));
+    return found.flat();
+  },
+  async gateways() {
+    const names = (await gateways()).flatMap(({ record: { name, url = '' } }) => [
+      name,
+      ...(URL.canParse(url) ? [new URL(url).port] : []),
+    ]);
+    return [...new Set(names)].filter((name) => name !== '');
+  },
   async groups() {
     const { readWorkloads, stateDir } = await import('@toolmgr/plugins/workloads/state');
     const { groupsOf } = await import('../../run/workloads/groups.ts');
     return (await groupsOf(stateDir(), await readWorkloads(stateDir()))).map(({ name }) => name);
   },
 };
+
+async function gateways() {
+  const { askGateways } = await import('../gateways/backends-of.ts');
+  return askGateways(undefined);
+}

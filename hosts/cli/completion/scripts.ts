@@ -1,5 +1,5 @@
 /** The shells that have a completion script. */
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 /**
@@ -35,5 +35,19 @@ function __toolmgr_complete
   toolmgr complete -- $words[2..-1] 2>/dev/null
 end
 complete -c toolmgr -a '(__toolmgr_complete)'
+`,
+  // before 7.3 PowerShell drops empty arguments, so a new word is announced by a flag
+  powershell: `# toolmgr completion for PowerShell: toolmgr completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName toolmgr -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $before = $commandAst.CommandElements | Where-Object { $_.Extent.StartOffset -lt $cursorPosition }
+  $words = @($before | Select-Object -Skip 1 | ForEach-Object { $_.Extent.Text })
+  $flags = if ($wordToComplete -eq '') { @('--new') } else { @() }
+  toolmgr complete @flags -- @words 2>$null | ForEach-Object {
+    $value, $about = $_ -split "\`t", 2
+    if (-not $about) { $about = $value }
+    [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $about)
+  }
+}
 `,
 };

@@ -66,8 +66,10 @@ export async function applyOne(name: string, { env, secret, format }: ApplyFlags
   if (applied.kind === 'applied') {
     for (const warning of applied.warnings) stderr.line(`${stderr.yellow('warning')} ${printable(warning)}`);
   }
+  const isRefused = applied.kind === 'unchanged' && result.status !== 'up-to-date';
+  if (isRefused) process.exitCode = EXIT_CODES.failed.code;
   if (format === 'json') return stdout.line(JSON.stringify(result, undefined, 2));
-  stdout.line(
+  (isRefused ? stderr : stdout).line(
     printable(`${name}: ${applied.kind === 'applied' ? result.reason : `${result.status}, ${explain(result)}`}`),
   );
 }

@@ -18,7 +18,7 @@ export function addUpgradeCommands(program: Command): void {
     .command('apply')
     .argument('<name>', 'name of a workload')
     .description(
-      'verify and pull the newer image, then start the workload with it; the old one is restored when that fails',
+      'verify and pull the newer image, then start the workload with it; the old one is restored when that fails; exit code 1 when there is nothing that it can be upgraded to',
     )
     .option('-e, --env <key=value>', 'a variable to add or change; may be repeated', readPair, {})
     .option('--secret <name,target=variable>', 'a secret for a variable; may be repeated', collect, [])

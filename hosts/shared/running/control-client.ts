@@ -11,6 +11,8 @@ const { request: httpRequest } = process.getBuiltinModule('node:http');
 export type GatewayStatus = Omit<GatewayRecord, 'socket'> & { readonly backends: readonly BackendReport[] };
 
 const ANSWER_MS = 10_000;
+/** A person waits for completions. */
+const COMPLETION_MS = 2_000;
 /** A restart installs the program again at worst. */
 const RESTART_MS = 600_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
@@ -29,6 +31,11 @@ export async function restartBackend(
 ): Promise<BackendReport> {
   const query = new URLSearchParams({ backend });
   return (await ask(record, 'POST', `/v1/restart?${query}`, RESTART_MS, signal)) as BackendReport;
+}
+
+/** Names of the tools that clients of the gateway see, without the rules for single callers. @throws UsageError */
+export async function fetchToolNames(record: GatewayRecord): Promise<readonly string[]> {
+  return (await ask(record, 'GET', '/v1/tools', COMPLETION_MS)) as string[];
 }
 
 /** What the gateway knows about tools, in the same order. @throws UsageError */

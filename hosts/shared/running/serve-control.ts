@@ -177,6 +177,14 @@ const ROUTES: Readonly<Record<string, (asked: Asked) => Promise<void> | void>> =
     const lines = Math.min(Math.max(Number.parseInt(query.get('lines') ?? '', 10) || DEFAULT_LINES, 1), MAX_LINES);
     await sendLines(options.lines, backend, lines, query.has('follow'), response);
   },
+  'GET /v1/tools': ({ options, response }) => {
+    const tools = options.gateway().catalog().visible('tool');
+    send(
+      response,
+      200,
+      tools.slice(0, MAX_LISTED).map(({ key }) => key),
+    );
+  },
   'GET /v1/explain': ({ options, query, response }) => {
     const tools = query.getAll('tool').slice(0, MAX_TOOLS);
     const gateway = options.gateway();
@@ -191,6 +199,7 @@ const ROUTES: Readonly<Record<string, (asked: Asked) => Promise<void> | void>> =
 const DEFAULT_LINES = 100;
 const MAX_LINES = 10_000;
 const MAX_TOOLS = 100;
+const MAX_LISTED = 5_000;
 
 /** The backend that the query names; answers 404 when the gateway has none of that name. */
 function backendOf({ options, query, response }: Asked): string | undefined {

@@ -9,7 +9,7 @@ import { dependencyTree, type SkillNode } from './dependency-tree.ts';
 import { type AcceptedSkill, type PutOptions, withSkillsPut } from './put-skills.ts';
 import { isEmptyChange, planChange, readScope, type ScopeState, type WantedScope } from './scope-plan.ts';
 import type { Refused, SkillDeps } from './skill-deps.ts';
-import { skillTargets } from './targets.ts';
+import { clientsProblem, skillTargets } from './targets.ts';
 import { judgeSignature, type TrustRules } from './trust.ts';
 
 /** What to install, and where. */
@@ -35,8 +35,9 @@ export async function installSkill(
 ): Promise<{ readonly record: SkillRecord; readonly changed: readonly string[] } | Problem> {
   const { scope, group = DEFAULT_GROUP } = request;
   if ((await deps.groups.skillsOf(group)) === undefined) return problem('not_found', `there is no group ${group}`);
-  const targets = await skillTargets(request.clients, await deps.clients(), scope);
-  if ('problem' in targets) return targets;
+  const clients = await deps.clients();
+  const wrong = clientsProblem(request.clients, clients, scope);
+  if (wrong !== undefined) return wrong;
   const before = await readScope(deps.state, scope);
   if ('problem' in before) return before;
   const { version } = request;
@@ -51,6 +52,8 @@ export async function installSkill(
   const rules = request.allowUnsigned === true ? { allowUnsigned: true } : {};
   const accepted = await acceptAll(deps, tree, before, scope, rules, signal);
   if ('refused' in accepted) return accepted.refused;
+  const targets = await skillTargets(request.clients, clients, scope);
+  if ('problem' in targets) return targets;
   const options: PutOptions = {
     scope,
     targets,

@@ -22,7 +22,7 @@ export interface SkillTarget extends FolderPlace {
 
 /**
  * The folders for the clients that a user named, each one once. Default: every client on this machine that has a folder for
- * skills; `all` means the same.
+ * skills; `all` means the same. In user scope the folders are made.
  */
 export async function skillTargets(
   wanted: readonly string[] | undefined,
@@ -38,6 +38,16 @@ export async function skillTargets(
     targets.set(key, { ...place, clients: [...(targets.get(key)?.clients ?? []), client.name] });
   }
   return [...targets.values()];
+}
+
+/** Why {@link skillTargets} refuses these clients; `undefined` when it does not. Makes no folder. */
+export function clientsProblem(
+  wanted: readonly string[] | undefined,
+  known: readonly SkillClient[],
+  scope: SkillScope,
+): Problem | undefined {
+  const chosen = chooseClients(wanted, known, scope);
+  return 'problem' in chosen ? chosen : undefined;
 }
 
 /** The same for every path to a folder. */

@@ -12,6 +12,7 @@ const TABLES = [
   'group list',
   'runtime check',
   'wait',
+  'doctor',
   'search',
   'registry list',
   'registry info',

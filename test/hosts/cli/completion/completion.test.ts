@@ -9,9 +9,17 @@ import { createProgram } from '../../../../hosts/cli/main.ts';
 import { createRecord } from '../../../../plugins/workloads/state/records.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 
-const names = { workloads: async () => ['alpha', 'beta'], groups: async () => ['default', 'dev'] };
+const names = {
+  workloads: async () => ['alpha', 'beta'],
+  groups: async () => ['default', 'dev'],
+  backends: async () => ['github'],
+  tools: async () => ['github_search'],
+  gateways: async () => ['up', '4483'],
+};
 const following = async (...words: string[]) =>
   (await candidates(createProgram(), words, names)).map(({ value }) => value);
+
+const CLI = `${process.execPath} --conditions=development ${join(import.meta.dirname, '../../../../hosts/cli/main.ts')}`;
 
 describe('completion', () => {
   it('completes commands, options, their values, and names of workloads and groups', async () => {
@@ -22,6 +30,11 @@ describe('completion', () => {
     expect(await following('stop', '')).toEqual(['alpha', 'beta']);
     expect(await following('stop', 'alpha', 'b')).toEqual(['beta']);
     expect(await following('logs', '--follow', 'al')).toEqual(['alpha']);
+    expect(await following('logs', 'g')).toEqual(['github']);
+    expect(await following('restart', '')).toEqual(['alpha', 'beta', 'github']);
+    expect(await following('status', 'u')).toEqual(['up']);
+    expect(await following('wait', '--gateway', '')).toEqual(['up', '4483']);
+    expect(await following('tools', 'preflight', 'gi')).toEqual(['github_search']);
     expect(await following('list', '--group', 'd')).toEqual(['default', 'dev']);
     expect(await following('group', 'rm', 'de')).toEqual(['default', 'dev']);
   });
@@ -40,6 +53,7 @@ describe('completion', () => {
 
 describe('completion scripts', () => {
   let state: string;
+  const env = () => ({ ...process.env, TOOLMGR_STATE_DIR: state });
 
   beforeAll(async () => {
     state = await mkdtemp(join(tmpdir(), 'toolmgr-complete-'));
@@ -48,9 +62,8 @@ describe('completion scripts', () => {
   afterAll(() => rm(state, { recursive: true, force: true }));
 
   it('completes in bash', () => {
-    const cli = `${process.execPath} --conditions=development ${join(import.meta.dirname, '../../../../hosts/cli/main.ts')}`;
     const script = `
-      toolmgr() { ${cli} "$@"; }
+      toolmgr() { ${CLI} "$@"; }
       ${COMPLETION_SCRIPTS.bash}
       COMP_WORDS=(toolmgr stop my); COMP_CWORD=2; _toolmgr; echo "\${COMPREPLY[@]}"
       COMP_WORDS=(toolmgr "\\$(touch ${state}/evaluated)" ""); COMP_CWORD=2; _toolmgr; ls ${state}`;
@@ -62,7 +75,42 @@ describe('completion scripts', () => {
     expect(ran.stdout).not.toContain('evaluated');
   });
 
-  for (const shell of SHELLS) {
+  it.skipIf(spawnSync('which', ['zsh']).status !== 0)('completes in zsh', () => {
+    const script = `
+      compdef() { :; }; _describe() { print -l -- "\${(@P)2}"; }
+      toolmgr() { ${CLI} "$@"; }
+      ${COMPLETION_SCRIPTS.zsh}
+      words=(toolmgr stop my); CURRENT=3; _toolmgr`;
+    const ran = spawnSync('zsh', ['-f', '-c', script], { encoding: 'utf8', env: env() });
+    expect(ran.stdout).toBe('my-server:my-server\n');
+  });
+
+  it.skipIf(spawnSync('which', ['fish']).status !== 0)('completes in fish', () => {
+    const script = `
+      function toolmgr; ${CLI} $argv; end
+      ${COMPLETION_SCRIPTS.fish}
+      complete -C 'toolmgr stop my'`;
+    const ran = spawnSync('fish', ['--no-config', '-c', script], { encoding: 'utf8', env: env() });
+    expect(ran.stdout).toBe('my-server\n');
+  });
+
+  it.skipIf(spawnSync('which', ['pwsh']).status !== 0)('completes in PowerShell', () => {
+    const script = `
+      function toolmgr { ${CLI} @args }
+      ${COMPLETION_SCRIPTS.powershell}
+      [System.Management.Automation.CommandCompletion]::CompleteInput('toolmgr stop my', 15, $null).CompletionMatches.CompletionText`;
+    const ran = spawnSync('pwsh', ['-NoProfile', '-Command', script], { encoding: 'utf8', env: env() });
+    expect(ran.stdout.trim()).toBe('my-server');
+  });
+
+  it('the script for PowerShell has balanced braces and announces a new word', () => {
+    const { powershell } = COMPLETION_SCRIPTS;
+    expect(powershell.match(/[{(]/g)?.length).toBe(powershell.match(/[})]/g)?.length);
+    const ran = spawnSync('sh', ['-c', `${CLI} complete --new -- stop`], { encoding: 'utf8', env: env() });
+    expect(ran.stdout).toBe('my-server\n');
+  });
+
+  for (const shell of SHELLS.filter((one) => one === 'bash' || one === 'zsh')) {
     it.skipIf(spawnSync('which', [shell]).status !== 0)(`is a valid script of ${shell}`, () => {
       expect(spawnSync(shell, ['-n'], { input: COMPLETION_SCRIPTS[shell], encoding: 'utf8' })).toMatchObject({
         status: 0,

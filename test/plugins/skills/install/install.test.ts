@@ -34,6 +34,14 @@ const entries = async (root: string) => {
 };
 
 describe('installing a skill', () => {
+  it('makes no folder for a skill that does not exist', async () => {
+    const rig = await skillRig();
+    expect(await refusal(rig, user({ name: 'registry.test/skills/nothing:1' }))).toMatchObject({
+      problem: 'not_found',
+    });
+    expect(await readdir(rig.home)).toEqual([]);
+  });
+
   it('writes it for each detected client, and a shared folder once', async () => {
     const rig = await skillRig();
     const artifact = rig.publish(REF, {

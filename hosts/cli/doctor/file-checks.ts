@@ -1,0 +1,110 @@
+import { constants } from 'node:fs';
+import { access, mkdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { explainCause } from '@toolmgr/core';
+import { userPlace } from '@toolmgr/plugins/clients';
+import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { readRecords } from '../../shared/running/gateway-record.ts';
+import { readUserConfig, userConfigPath } from '../../shared/user-config.ts';
+import { readClientFile } from '../up/client-file.ts';
+import { serversIn } from '../up/file-shapes.ts';
+import { clientPlaces } from '../up/find-file.ts';
+import { parseClientText } from '../up/parse-client-text.ts';
+import { type Check, type Finding, fail, ok, warn } from './checks.ts';
+
+/** Settings, client files, vmcp files that were named, the state folder, records of gateways. */
+export function fileChecks(env: NodeJS.ProcessEnv, vmcpFiles: readonly string[]): readonly Check[] {
+  return [
+    { name: 'settings', run: () => settingsFinding(env) },
+    { name: 'client files', run: () => clientFileFindings(env) },
+    ...vmcpFiles.map((file) => ({ name: 'vmcp file', run: () => vmcpFinding(file) })),
+    { name: 'state folder', run: () => stateFindings(env) },
+    { name: 'gateways', run: () => gatewayFinding(env) },
+  ];
+}
+
+async function settingsFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
+  const path = userConfigPath(env);
+  try {
+    await readUserConfig(path);
+    return ok(
+      await access(path).then(
+        () => path,
+        () => `${path} does not exist; defaults are used`,
+      ),
+    );
+  } catch (cause) {
+    return fail(explainCause(cause), `correct ${path}`);
+  }
+}
+
+async function clientFileFindings(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
+  const found: Finding[] = [];
+  const folder = process.cwd();
+  const context = { env, home: env.HOME ?? homedir(), folder };
+  for (const { file } of clientPlaces(folder, userPlace(env, process.platform, homedir()))) {
+    const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => cause);
+    if (typeof text !== 'string') {
+      if (text.code !== 'ENOENT' && text.code !== 'ENOTDIR')
+        found.push(warn(`${file} cannot be read (${text.code})`, `correct the rights of ${file}`));
+      continue;
+    }
+    try {
+      // files of settings may have no servers
+      if (serversIn(parseClientText(text, file), folder) === undefined) continue;
+      const { backends, notes } = await readClientFile(text, file, context);
+      found.push(ok(`${file}: ${backends.length} servers${notes.length > 0 ? `, ${notes.length} notes` : ''}`));
+    } catch (cause) {
+      found.push(warn(explainCause(cause), `correct ${file}`));
+    }
+  }
+  return found.length === 0 ? [ok('none here; toolmgr up needs one')] : found;
+}
+
+async function vmcpFinding(file: string): Promise<Finding> {
+  const [{ readConfig, readConfigText }, { catalogue }] = await Promise.all([
+    import('../../vmcp/read-config.ts'),
+    import('@toolmgr/plugins'),
+  ]);
+  try {
+    const { warnings } = await readConfig(await readConfigText(file), file, catalogue);
+    const fix = `see them: toolmgr vmcp validate -c ${file}`;
+    return warnings.length === 0 ? ok(`${file} is valid`) : warn(`${file}: ${warnings.length} warnings`, fix);
+  } catch (cause) {
+    return fail(explainCause(cause).split('\n').slice(0, 5).join(' '), `correct ${file}`);
+  }
+}
+
+async function stateFindings(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
+  const folder = stateDir(env);
+  const fix = `give yourself the right to write into ${folder}, or name another folder in TOOLMGR_STATE_DIR`;
+  const probe = join(folder, `.doctor-${process.pid}`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(probe, '', { flag: 'wx', mode: 0o600 });
+    await rm(probe);
+    await access(folder, constants.R_OK | constants.X_OK);
+  } catch (cause) {
+    return [fail(`${folder} cannot be written: ${explainCause(cause)}`, fix)];
+  }
+  const { bavail, bsize } = await statfs(folder);
+  const { mode } = await stat(folder);
+  const free = bavail * bsize;
+  const shown = `${(free / GIB).toFixed(1)} GiB free`;
+  const space =
+    free < MIN_FREE
+      ? warn(`${folder}: only ${shown}`, 'make space; installations of servers need some hundred MiB')
+      : ok(`${folder}, ${shown}`);
+  const isOpen = process.platform !== 'win32' && (mode & 0o022) !== 0;
+  return isOpen ? [space, fail(`${folder} can be written by others`, `run: chmod go-w ${folder}`)] : [space];
+}
+
+const GIB = 1024 ** 3;
+const MIN_FREE = 0.5 * GIB;
+
+async function gatewayFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
+  const { running, stale } = await readRecords(join(stateDir(env), 'gateways'));
+  if (stale.length === 0) return ok(running.length === 1 ? '1 runs' : `${running.length} run`);
+  return warn(`${stale.length} were killed and left their records`, 'remove the records: toolmgr status');
+}

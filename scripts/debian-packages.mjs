@@ -36,13 +36,10 @@ const PROGRAMS = {
         // Keycloak
         java: 'openjdk-17-jre-headless',
         mvn: 'maven',
-        // the rules of the alerts, the files for proxies in front, and completion
+        // the rules of the alerts, the files for proxies in front, and terminals
         promtool: 'prometheus',
         nginx: 'nginx-light',
         caddy: 'caddy',
-        fish: 'fish',
-        zsh: 'zsh',
-        man: 'man-db groff-base',
         tmux: 'tmux',
       }
     : {}),

@@ -3,7 +3,7 @@ import type { BackendState, Gateway } from '@toolmgr/core';
 /** Options of {@link reportStarts}. */
 export interface StartReporting {
   /** The current gateway; a reload replaces it. */
-  gateway(): Pick<Gateway, 'backends' | 'catalog'>;
+  gateway(): StartingGateway;
   say(line: string): void;
   readonly signal: AbortSignal;
   /** Time between two lines about running starts. */
@@ -13,6 +13,9 @@ export interface StartReporting {
   /** The last lines of stderr of a backend that were not printed yet. */
   lastWords?(backend: string): readonly string[];
 }
+
+/** The parts of a gateway that are read. */
+type StartingGateway = Pick<Gateway, 'backends' | 'catalog' | 'settled'>;
 
 /** A start that was reported. */
 interface ReportedStart {
@@ -24,14 +27,19 @@ interface ReportedStart {
 
 /**
  * Reports until `signal` aborts which programs are still starting and for how long, and then when each of them is ready or
- * why it failed. Programs that start quickly are not reported.
+ * why it failed. Programs that start quickly are not reported, and neither are ends before the gateway is settled: the host lists the
+ * state of all backends then.
  */
 export function reportStarts(options: StartReporting): void {
   const { gateway, say, signal, everyMs = EVERY_MS, saysOnlyEnds = false, lastWords = () => [] } = options;
   const reported = new Map<string, ReportedStart>();
+  const isListed = listedOnceSettled((listed) => {
+    for (const state of listed.backends()) if (hasEnded(state)) reported.delete(state.backend.name);
+  });
   const report = (): void => {
-    const states = gateway().backends();
-    for (const state of states) reportEnd(state);
+    const current = gateway();
+    const states = current.backends();
+    if (isListed(current)) for (const state of states) reportEnd(state);
     const starting = states.filter(({ backend, startingSinceMs }) =>
       isDue(reported.get(backend.name), startingSinceMs),
     );
@@ -43,9 +51,11 @@ export function reportStarts(options: StartReporting): void {
       reported.set(backend.name, { sinceMs, atMs: performance.now() });
     }
   };
-  const reportEnd = ({ backend: { name }, status, startingSinceMs, cause }: BackendState): void => {
+  const reportEnd = (state: BackendState): void => {
+    const { status, cause } = state;
+    const { name } = state.backend;
     const before = reported.get(name);
-    if (before === undefined || startingSinceMs !== undefined || status === 'unknown') return;
+    if (before === undefined || !hasEnded(state)) return;
     const isSeen = before.tookMs !== undefined;
     before.tookMs ??= Date.now() - before.sinceMs;
     // its tools are in the catalogue shortly after it is ready, so this waits for the next check
@@ -68,9 +78,31 @@ export function reportStarts(options: StartReporting): void {
     const quietMs = before === undefined ? Date.now() - startingSinceMs : performance.now() - before.atMs;
     return quietMs >= (before === undefined ? FIRST_MS : everyMs);
   };
+  isListed(gateway());
   const watching = setInterval(report, CHECK_MS);
   watching.unref();
   signal.addEventListener('abort', () => clearInterval(watching), { once: true });
+}
+
+function hasEnded({ startingSinceMs, status }: BackendState): boolean {
+  return startingSinceMs === undefined && status !== 'unknown';
+}
+
+/** Whether a gateway is settled; calls `onSettled` once for each when it is. */
+function listedOnceSettled(onSettled: (gateway: StartingGateway) => void): (gateway: StartingGateway) => boolean {
+  const states = new WeakMap<StartingGateway, { isSettled: boolean }>();
+  return (gateway) => {
+    const known = states.get(gateway);
+    if (known !== undefined) return known.isSettled;
+    const state = { isSettled: false };
+    states.set(gateway, state);
+    const settle = (): void => {
+      state.isSettled = true;
+      onSettled(gateway);
+    };
+    gateway.settled().then(settle, settle);
+    return false;
+  };
 }
 
 /** How long a program has been starting, in whole seconds. */

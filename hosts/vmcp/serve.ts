@@ -150,7 +150,7 @@ export async function serve(options: ServeOptions): Promise<void> {
             kind: 'vmcp serve',
             name: now.config.name,
             url: `${served.url}${endpoint.path}`,
-            ...(source.follow === undefined ? {} : { file: resolve(source.follow.file) }),
+            ...fileOf(source),
           },
           signal: stop.signal,
         })
@@ -192,6 +192,10 @@ export async function serve(options: ServeOptions): Promise<void> {
   setTimeout(() => process.exit(), EXIT_MS).unref();
 }
 
+function fileOf({ follow }: ConfigSource): { readonly file?: string } {
+  return follow === undefined ? {} : { file: resolve(follow.file) };
+}
+
 /** Serves a source to one client over standard input and output; nothing listens. */
 async function serveOnStdio(source: ConfigSource, open: OpenGateway, gatewayLog: GatewayLog): Promise<void> {
   const { log } = gatewayLog;
@@ -211,13 +215,19 @@ async function serveOnStdio(source: ConfigSource, open: OpenGateway, gatewayLog:
   const gatewayNow = (): Gateway => gatewaySwitch.current;
   showStarts({ gateway: gatewayNow, gatewayLog, say: (line) => log.info(line), signal: stop.signal });
   followFile(source, stop.signal, log, async (read) => {
-    gatewaySwitch.exchange((await open(read, gatewaySwitch.current)).gateway);
+    const next = await open(read, gatewaySwitch.current);
+    gatewaySwitch.exchange(next.gateway);
     for (const warning of read.warnings) log.warn(warning);
     log.info('configuration reloaded', { file: source.follow?.file ?? '' });
+    void logBackends(next.gateway, log);
+  });
+  await using _control = await serveControl({
+    ...{ gateway: gatewayNow, log, lines: gatewayLog, signal: stop.signal },
+    about: { kind: 'vmcp serve --stdio', name: source.config.name, ...fileOf(source) },
   });
   const { endpoint, limits } = plan;
   await serveStdio({
-    gateway: () => gatewaySwitch.current,
+    gateway: gatewayNow,
     ...{ endpoint, limits, log, output },
     input: process.stdin,
     signal: stop.signal,

@@ -32,6 +32,8 @@ export interface CliOptions {
   readonly cwd?: string;
   /** Text on stdin; without it stdin is empty. */
   readonly input?: string;
+  /** Leaves stdin open, for `--stdio`. */
+  readonly keepsInput?: boolean;
   /** Another script instead of the command line. */
   readonly script?: string;
 }
@@ -48,13 +50,17 @@ const STATE = join(tmpdir(), `toolmgr-test-state-${process.pid}`);
 let isStateRemoved = false;
 
 /** Starts `toolmgr …` from its sources as a process. Disposing stops it, then kills it. */
-export function startCli(args: readonly string[], { env, cwd, input, script = CLI }: CliOptions = {}): RunningCli {
+export function startCli(
+  args: readonly string[],
+  { env, cwd, input, keepsInput, script = CLI }: CliOptions = {},
+): RunningCli {
   const child = spawn(process.execPath, ['--conditions=development', script, ...args], {
     cwd: cwd ?? join(import.meta.dirname, '../..'),
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', TOOLMGR_URL: undefined, PORT: undefined, ...stateFolder(env), ...env },
   });
-  child.stdin.on('error', () => {}).end(input ?? ''); // it may end without reading
+  child.stdin.on('error', () => {}); // it may end without reading
+  if (keepsInput !== true) child.stdin.end(input ?? '');
   let out = '';
   let err = '';
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => {

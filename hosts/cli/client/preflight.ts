@@ -44,7 +44,7 @@ export async function preflight(given: readonly string[], flags: PreflightFlags)
   if (names.length === 0) throw new UsageError('name the tools that are needed, as `toolmgr tools` lists them');
   const record = flags.gateway === undefined ? await localGateway(flags.url) : await chooseGateway(flags.gateway);
   const url = flags.gateway === undefined ? flags.url : record?.url;
-  if (url === undefined) throw new UsageError(`gateway ${record?.name} has no URL`);
+  if (url === undefined) throw new UsageError(`gateway ${record?.name} serves one client over stdio and has no URL`);
   const headers = headersOf(flags.header, flags.tokenEnv);
   const check = () => checkOnce(names, { ...flags, url, headers, pins, record });
   const deadlineMs = performance.now() + (flags.wait ?? 0);

@@ -85,6 +85,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const plan = { ...upPlan(isLoopbackHost(options.host), times), ...httpClientFrom(process.env) };
   const { limits } = readPlan(plan);
   const isLoopback = isLoopbackHost(options.host);
+  const file = resolve(files[0]?.file ?? '');
   using stop = stopSignal();
   const output = options.stdio === true ? takeStdout() : undefined;
   const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
@@ -93,6 +94,10 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     void gateway.settled().then(() => printServed(gateway, gatewayLog, 'standard input and output', named));
     showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
     if (options.watch === true) watchFiles(files, read, servers.replace, stop.signal);
+    await using _control = await serveControl({
+      ...{ gateway: () => gateway, log, lines: gatewayLog, signal: stop.signal },
+      about: { kind: 'up --stdio', name: 'up', file },
+    });
     const { endpoint } = readPlan(plan);
     await serveStdio({
       gateway: () => gateway,
@@ -126,7 +131,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     gateway: () => gateway,
     log,
     lines: gatewayLog,
-    about: { kind: 'up', name: 'up', url: `${served.url}/mcp`, file: resolve(files[0]?.file ?? '') },
+    about: { kind: 'up', name: 'up', url: `${served.url}/mcp`, file },
     signal: stop.signal,
   });
   if (!isLoopback) {

@@ -5,19 +5,24 @@ import { type GatewayRecord, readRunning } from './gateway-record.ts';
 export class NoGateway extends UsageError {}
 
 /**
- * The gateway that a command is for: the one that `which` names, or the only one.
+ * The gateway that a command is for: the one that `which` names, or the only one. Without `which`, a gateway with a URL precedes those
+ * that a client started for itself over stdio.
  * @throws NoGateway · UsageError that lists the gateways when it is not clear which one is meant
  */
 export async function chooseGateway(which: string | undefined, folder?: string): Promise<GatewayRecord> {
-  return oneOf(matching(await readRunning(folder), which), which);
+  const found = matching(await readRunning(folder), which);
+  const listening = which === undefined ? found.filter(({ url }) => url !== undefined) : [];
+  return oneOf(listening.length > 0 ? listening : found, which);
 }
 
 /** The gateways that `which` names; all of them without it. Pure. */
 export function matching(running: readonly GatewayRecord[], which: string | undefined): readonly GatewayRecord[] {
   if (which === undefined) return running;
-  return running.filter(({ name, url = '', process: { pid } }) => {
-    const origin = URL.canParse(url) ? new URL(url) : undefined;
-    return [name, String(pid), origin?.port, origin?.origin, `${origin?.origin}/`, url].includes(which);
+  return running.filter(({ name, url, process: { pid } }) => {
+    const words = [name, String(pid)];
+    if (url === undefined || !URL.canParse(url)) return words.includes(which);
+    const { port, origin } = new URL(url);
+    return [...words, port, origin, `${origin}/`, url].includes(which);
   });
 }
 

@@ -26,7 +26,7 @@ export interface GatewayRecord {
 }
 
 /** Commands that run a gateway. */
-export type GatewayKind = 'up' | 'start' | 'vmcp serve';
+export type GatewayKind = 'up' | 'up --stdio' | 'start' | 'vmcp serve' | 'vmcp serve --stdio';
 
 /** Records that are read; there are never so many, unless something else writes into the folder. */
 const MAX_RECORDS = 256;

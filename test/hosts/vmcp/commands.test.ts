@@ -287,6 +287,9 @@ describe('the command line', () => {
       '3 skill sync',
       '4 skill',
       '5 call',
+      '10 wait',
+      '11 wait',
+      '12 wait',
       '130 Ctrl-C before the command was finished',
     ]);
     for (const args of [['version'], ['--version']]) {

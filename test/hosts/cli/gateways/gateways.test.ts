@@ -116,6 +116,39 @@ describe('commands for a running gateway', () => {
   );
 
   it(
+    'gateways over stdio are listed without a URL, answer the same commands, and are not what wait means beside one with a URL',
+    async () => {
+      const options = { cwd: folder, env: env(), keepsInput: true };
+      await writeFile(
+        join(folder, 'vmcp.yaml'),
+        `backends: [{ name: notes, transport: stdio, command: { file: ${process.execPath}, args: [${MEMORY}] } }]\n`,
+      );
+      await using up = startCli(['up', '.mcp.json', '--stdio'], options);
+      await using vmcp = startCli(['vmcp', 'serve', '-c', 'vmcp.yaml', '--stdio'], options);
+      await Promise.all([up.printed(/serves \.mcp\.json at standard input/), vmcp.printed(/backend ready/)]);
+      const { gateways } = await json('status');
+      const [one, two] = [up, vmcp].map(({ pid }) => gateways.find((gateway: { pid: number }) => gateway.pid === pid));
+      expect(one).toMatchObject({ name: 'up', kind: 'up --stdio', file: join(folder, '.mcp.json') });
+      expect(two).toMatchObject({ kind: 'vmcp serve --stdio', file: join(folder, 'vmcp.yaml') });
+      expect([one.url, two.url]).toEqual([undefined, undefined]);
+      expect((await run('wait', 'memory')).code).toBe(0);
+      const at = ['--gateway', String(vmcp.pid)];
+      expect(await run('wait', ...at)).toMatchObject({
+        code: 0,
+        out: expect.stringContaining('notes  ready  9 tools'),
+      });
+      expect((await run('restart', 'notes')).out).toBe('notes is ready, 9 tools\n');
+      expect((await run('logs', 'notes')).out.match(/running on stdio/g)).toHaveLength(2);
+      expect((await run('logs', 'memory')).err).toContain(`--gateway ${up.pid}  up (up --stdio `);
+      expect((await run('tools', 'preflight', 'x', ...at)).err).toContain('has no URL');
+      vmcp.signal('SIGTERM');
+      await Promise.all([vmcp.finished, up[Symbol.asyncDispose]()]);
+      expect((await json('status')).gateways).toHaveLength(1);
+    },
+    LONG,
+  );
+
+  it(
     'with two gateways a command asks which one, wait ends at a backend that cannot start, and a killed gateway is forgotten',
     async () => {
       const second = startCli(['up', 'second.json', '--port', '0'], { cwd: folder, env: env() });

@@ -136,11 +136,25 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
     },
   },
   {
+    title: 'Places of Node',
+    text: 'Read only when the command is started with a Node that is too old: a newer one is looked for in the folders of version managers.',
+    variables: {
+      NVM_DIR: 'folder of nvm; default `~/.nvm`',
+      NVM_HOME: 'folder of nvm on Windows',
+      FNM_DIR: 'folder of fnm; default below `XDG_DATA_HOME`',
+      VOLTA_HOME: 'folder of Volta; default `~/.volta`',
+      ASDF_DATA_DIR: 'folder of asdf; default `~/.asdf`',
+      MISE_DATA_DIR: 'folder of mise; default below `XDG_DATA_HOME`',
+    },
+  },
+  {
     title: 'Set by programs',
     text: 'Other programs and toolmgr itself set these. Do not set them.',
     variables: {
       TOOLMGR_RUN_ID: 'marks the containers and the proxy of one start of a workload',
       INIT_CWD: 'folder in which a script of npm was called; set by npm, and relative paths begin there in a clone',
+      TOOLMGR_SERVED_FILES:
+        'client files that the gateways above a program serve, set by `up`; a gateway that would serve one of them again refuses to start',
       SUDO_USER: 'set by sudo; `serve install` refuses to run with it',
     },
   },

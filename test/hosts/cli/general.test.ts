@@ -52,7 +52,7 @@ describe('the endpoint of a host', () => {
       const [, url = ''] = await serving.printed(/serves (http:\S+)/);
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
       expect((await cli(['call', 'one_echo', 'message=hi', '--url', url])).out).toBe('echo: hi\n');
-      expect((await fetch(new URL('/', url), { method: 'POST' })).status).toBe(404);
+      expect((await fetch(new URL('/other', url), { method: 'POST' })).status).toBe(404);
       for (const command of [['vmcp', 'serve'], ['up']]) {
         const { out } = await cli([...command, '--help']);
         expect(out).toMatch(/--host.*\(default: "127\.0\.0\.1"\)/s);

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { userPlace } from '@toolmgr/plugins/clients';
 import { stringify } from 'yaml';
-import { readClientFile } from '../cli/up/client-file.ts';
+import { type ClientFile, readClientFile } from '../cli/up/client-file.ts';
 import { commonEntry, serversIn } from '../cli/up/file-shapes.ts';
 import { clientPlaces, type FoundFile, findClientFiles } from '../cli/up/find-file.ts';
 import { FOUND_CLIENTS } from '../cli/up/found-clients.ts';
@@ -38,16 +38,18 @@ export async function initFromClient(from: string): Promise<ClientInit> {
   const variables = new Map<string, string>();
   const backends: JsonObject[] = [];
   const timeouts: Record<string, string> = {};
-  const read = await Promise.all(files.map(async (file) => ({ file: file.file, ...(await readReferences(file)) })));
+  const references = new Map<string, string>();
+  const read = await Promise.all(
+    files.map(async (file) => ({ file: file.file, read: await readReferences(file, references) })),
+  );
   const joined = joinFiles(
     read.map(({ file, read }) => ({ file, read })),
     undefined,
   );
-  const references = new Map(read.flatMap(({ references }) => [...references]));
+  const reserved = new Set([...references.values()].flatMap((template) => namedIn(template) ?? []));
   for (const { name, command, url, transport, era, timeoutMs } of joined.backends) {
     const pick = (key: string, marked: string, what: string): string => {
-      const template = [...references].reduce((text, [mark, original]) => text.replaceAll(mark, original), marked);
-      return variableFor(variables, { name, key, template, what });
+      return variableFor(variables, reserved, { name, key, template: references.get(marked) ?? marked, what });
     };
     if (timeoutMs !== undefined) timeouts[name] = `${timeoutMs}ms`;
     const rest = era === undefined ? {} : { era };
@@ -118,14 +120,14 @@ function hasServers({ file, text }: FoundFile): boolean {
 }
 
 /**
- * Reads a file with marks instead of the values of variables, so that no value of the environment is in the result; `references`
- * says what each mark stands for. Servers that use variables elsewhere than in `env` and `headers` are left out.
+ * Reads a file with marks instead of the values of variables, so that no value of the environment is in the result; adds what each
+ * mark stands for to `references`, which all files share. Servers that use variables elsewhere than in `env` and `headers` are left
+ * out.
  */
-async function readReferences({ file, text }: FoundFile) {
+async function readReferences({ file, text }: FoundFile, references: Map<string, string>): Promise<ClientFile> {
   const folder = dirname(resolve(file));
   const value = parseClientText(text, file);
   const servers = serversIn(value, process.cwd()) ?? {};
-  const references = new Map<string, string>();
   const notes: string[] = [];
   const kept: Record<string, JsonValue> = {};
   for (const [name, given] of Object.entries(servers)) {
@@ -151,7 +153,7 @@ async function readReferences({ file, text }: FoundFile) {
     home: homedir(),
     folder,
   });
-  return { read: { ...read, notes: [...notes, ...read.notes] }, references };
+  return { ...read, notes: [...notes, ...read.notes] };
 
   function marks(key: string, values: JsonValue | undefined): JsonObject {
     if (!isObject(values)) return {};
@@ -167,20 +169,27 @@ async function readReferences({ file, text }: FoundFile) {
 /** A variable of the environment, also with a default; not the folders that are known when the file is made. */
 const VARIABLE = /\$\{((?!workspaceFolder|userHome|pathSeparator|\/)[^${}]+)\}/;
 
+/** The variable of a value that is one reference, e.g. `TOKEN` of `${TOKEN}`. */
+function namedIn(template: string): string | undefined {
+  return /^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$/.exec(template)?.[1];
+}
+
 /** The variable with a value: the one that the client file names, or one with the name of the key. */
 function variableFor(
   variables: Map<string, string>,
+  reserved: ReadonlySet<string>,
   { name, key, template, what }: Readonly<Record<'name' | 'key' | 'template' | 'what', string>>,
 ): string {
-  const named = /^\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-[^}]*)?\}$/.exec(template)?.[1];
+  const named = namedIn(template);
   if (named !== undefined) {
     if (!variables.has(named)) variables.set(named, what);
     return named;
   }
   const plain = upper(key);
-  const own = variables.has(plain) || HEADERS_OF_MANY.test(key) ? `${upper(name)}_${plain}` : plain;
+  const isTaken = (one: string): boolean => variables.has(one) || reserved.has(one);
+  const own = isTaken(plain) || HEADERS_OF_MANY.test(key) ? `${upper(name)}_${plain}` : plain;
   let free = own;
-  for (let count = 2; variables.has(free); count++) free = `${own}_${count}`;
+  for (let count = 2; isTaken(free); count++) free = `${own}_${count}`;
   variables.set(free, what);
   return free;
 }

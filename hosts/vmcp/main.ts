@@ -6,6 +6,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FOUND_CLIENTS } from '../cli/up/found-clients.ts';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../shared/gateway-log/log-format.ts';
+import { oneLine } from '../shared/gateway-log/text-line.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { addWorkflowCommands } from './workflow/main.ts';
@@ -154,7 +155,7 @@ Examples:
     )
     .action(async (options: InitOptions) => {
       const { yaml, backends, notes, variables } = await initOutcome(options);
-      for (const note of notes) stderr.line(`${stderr.yellow('note')} ${note}`);
+      for (const note of notes) stderr.line(`${stderr.yellow('note')} ${oneLine(note)}`);
       const file = options.output ?? options.config;
       if (file === undefined) process.stdout.write(yaml);
       else {

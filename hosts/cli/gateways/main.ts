@@ -16,7 +16,7 @@ export function addGatewayCommands(program: Command): void {
       'after',
       `
 Examples:
-  toolmgr up & toolmgr wait && toolmgr call memory_read_graph
+  toolmgr up .mcp.json & toolmgr wait && toolmgr call memory_read_graph
   toolmgr wait github memory --timeout 5m
 
 Exit codes: 0 ready; 10 the time is over, and backends are still tried; 11 a backend failed, and another attempt does not help;

@@ -26,8 +26,12 @@ export function clientPlaces(folder: string, user: UserPlace): readonly ClientPl
     isOfProject: true,
   }));
   const own = FOUND_CLIENTS.map((client) => ({ client, file: userFile(client, user), isOfProject: false }));
-  const all = [...project, ...own]; // the project folder may be the home folder
-  return all.filter(({ file }, index) => all.findIndex((other) => other.file === file) === index);
+  // the project folder may be the home folder
+  const isOwn = (file: string): boolean => own.some((other) => other.file === file);
+  return [
+    ...project.map((place) => (isOwn(place.file) ? { ...place, isOfProject: false } : place)),
+    ...own.filter(({ file }) => project.every((other) => other.file !== file)),
+  ];
 }
 
 /** Reads the files that exist, in their order; `hasServers` leaves out those without servers. */
@@ -59,7 +63,7 @@ export async function findClientFiles(
   places: readonly ClientPlace[],
   { client, all }: FileChoice,
   hasServers: (found: FoundFile) => boolean,
-): Promise<{ readonly used: readonly FoundFile[]; readonly others: readonly string[] }> {
+): Promise<{ readonly used: readonly (ClientPlace & FoundFile)[]; readonly others: readonly string[] }> {
   const asked = client === undefined ? places : places.filter((place) => place.client === client);
   const found = await readFound(asked, hasServers);
   if (found.length === 0) {

@@ -49,6 +49,8 @@ export function addUpCommand(program: Command): void {
       `
 Usual places: in this folder .mcp.json, mcp.json, .vscode/mcp.json, .cursor/mcp.json, .zed/settings.json, .codex/config.toml; then the
 files of the user: Claude Code (~/.claude.json), Claude Desktop, Cursor, VS Code, Windsurf, Zed, Codex.
+A file of this folder that you do not name is served after you agree to it on the terminal, once for each content; with --stdio the
+answer must exist.
 
 Examples:
   toolmgr up

@@ -11,6 +11,7 @@ import { statusRoutes } from '../../http/status-routes.ts';
 import { widenYoungGeneration } from '../../shared/engine.ts';
 import { createGatewayLog, type GatewayLog, type LogFormat } from '../../shared/gateway-log/index.ts';
 import { showStarts } from '../../shared/gateway-log/show-starts.ts';
+import { oneLine } from '../../shared/gateway-log/text-line.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { serveControl } from '../../shared/running/serve-control.ts';
@@ -21,6 +22,7 @@ import { VERSION } from '../../shared/version.ts';
 import { watchText } from '../../shared/watch-text.ts';
 import { serveStdio } from '../../stdio/serve-stdio.ts';
 import { takeStdout } from '../../stdio/take-stdout.ts';
+import { requireAgreement } from './agreed-files.ts';
 import { backendLine } from './backend-line.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { type ClientFile, readClientFile } from './client-file.ts';
@@ -60,7 +62,8 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   if (given !== undefined && (options.client !== undefined || options.all)) {
     throw new UsageError('give a file, or --client NAME, or --all');
   }
-  const files = given === undefined ? await findFiles(options) : [{ file: given, text: await readText(given) }];
+  const files =
+    given === undefined ? await findFiles(options) : [{ file: given, text: await readText(given), isOfProject: false }];
   refuseLoop(files);
   const port = options.stdio === true || options.port === 0 ? undefined : options.port;
   const read = async (): Promise<ClientFile> => {
@@ -73,9 +76,10 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     return withEra(joinFiles(all, port), options.era);
   };
   const first = marked(await read(), files);
-  for (const note of first.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
+  for (const note of first.notes) stderr.line(`${stderr.yellow('note')} ${oneLine(note)}`);
   const named = files.map(({ file }) => shortPath(file)).join(', ');
   if (first.backends.length === 0) throw new UsageError(`${named}: no server is left to serve`);
+  await requireAgreement(files, first.backends, { hasTerminal: options.stdio !== true });
 
   using gatewayLog = createGatewayLog({ level: options.debug ? 'debug' : 'warn', format: options.logFormat });
   const { log } = gatewayLog;
@@ -199,12 +203,14 @@ function watchFiles(
 
 interface WatchedFile extends FoundFile {
   text: string;
+  /** It was found in the working folder; the user did not name it. */
+  readonly isOfProject: boolean;
 }
 
 async function follow(read: () => Promise<ClientFile>, replace: (file: ClientFile) => void): Promise<boolean> {
   try {
     const next = await read();
-    for (const note of next.notes) stderr.line(`${stderr.yellow('note')} ${note}`);
+    for (const note of next.notes) stderr.line(`${stderr.yellow('note')} ${oneLine(note)}`);
     replace(next);
     stderr.line(`changed: now ${next.backends.map(({ name }) => name).join(', ') || 'no server'}`);
     return true;
@@ -228,7 +234,7 @@ async function findFiles({ client, all }: UpOptions): Promise<WatchedFile[]> {
   if (others.length > 0) {
     stderr.line(`not read: ${others.map(shortPath).join(', ')}; --all joins all files, --client NAME chooses a client`);
   }
-  return used.map(({ file, text }) => ({ file, text }));
+  return used.map(({ file, text, isOfProject }) => ({ file, text, isOfProject }));
 }
 
 /** Files that cannot be parsed count: their error is reported when they are read. */

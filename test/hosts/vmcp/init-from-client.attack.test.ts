@@ -1,0 +1,35 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of client files look like this
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { cli } from '../../support/cli.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'toolmgr-init-attack-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+it('a server of a cloned project does not get the variable of a server of the user, also when both are in files of one client', async () => {
+  const [home, project] = [join(folder, 'home'), join(folder, 'project')];
+  await Promise.all([mkdir(home), mkdir(project)]);
+  const remote = (url: string, token: string) => ({ url, headers: { 'X-Token': token } });
+  const files = [
+    [join(project, '.mcp.json'), { foreign: remote('https://foreign.example/mcp', '${FOREIGN_TOKEN}') }],
+    [join(home, '.claude.json'), { own: remote('https://own.example/mcp', '${OWN_TOKEN}') }],
+  ] as const;
+  for (const [file, mcpServers] of files) await writeFile(file, JSON.stringify({ mcpServers }));
+  const made = await cli(['vmcp', 'init', '--from', 'claude-code'], { cwd: project, env: { HOME: home } });
+  expect(made.out).toMatch(/name: foreign(?:(?!name:)[\s\S])*x-token: FOREIGN_TOKEN/);
+  expect(made.out).toMatch(/name: own(?:(?!name:)[\s\S])*x-token: OWN_TOKEN/);
+});
+
+it('a value gets no variable that another server names', async () => {
+  const from = join(folder, '.mcp.json');
+  const server = (value: string) => ({ command: 'x', env: { API_KEY: value } });
+  await writeFile(from, JSON.stringify({ mcpServers: { first: server('literal'), second: server('${API_KEY}') } }));
+  const { out } = await cli(['vmcp', 'init', '--from', from]);
+  expect(out).toMatch(/name: first(?:(?!name:)[\s\S])*API_KEY: FIRST_API_KEY/);
+  expect(out).toMatch(/name: second(?:(?!name:)[\s\S])*API_KEY: API_KEY/);
+});

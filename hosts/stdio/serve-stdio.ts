@@ -104,11 +104,17 @@ class Connection {
       // what is no message gets an error without an id
       return void this.#serve(line, method === undefined && !isResponse ? 'fault' : 'none');
     }
+    if (method === 'ping' && this.#session === undefined && !claims) return this.#pong(id);
     if (this.#running.has(id)) return this.#refuse(id, 'a request with this id is still running');
     if (this.#running.size >= this.#mostRunning) return this.#refuse(id, 'too many requests are running');
     if (method !== 'initialize' || isModern) return void this.#answer(line, id, method);
     if (this.#session !== undefined) return this.#refuse(id, 'this session was initialized already');
     await this.#answer(line, id, method);
+  }
+
+  /** A ping is allowed before `initialize`, and clients of the revision without sessions send it too: the Go SDK does. */
+  #pong(id: string | number): void {
+    this.#writer.write(Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: {} })));
   }
 
   /** Resolves when no request but open subscriptions runs. */

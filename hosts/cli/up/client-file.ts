@@ -29,6 +29,7 @@ export interface ClientFile {
 /** Names of transports that client files use. */
 const TRANSPORTS: Readonly<Record<string, Backend['transport']>> = {
   stdio: 'stdio',
+  local: 'stdio', // Copilot
   http: 'streamable-http',
   'streamable-http': 'streamable-http',
   streamableHttp: 'streamable-http',
@@ -75,7 +76,7 @@ export async function readClientFile(text: string, file: string, context: Expans
   for (const [given, server] of Object.entries(servers)) {
     const name = uniqueName(given, taken);
     try {
-      const read = await readServer(name, isObject(server) ? commonEntry(server) : server, context);
+      const read = await readServer(name, isObject(server) ? commonEntry(server, context.env) : server, context);
       if (typeof read === 'string') {
         notes.push(`${given}: ${read}`);
         continue;
@@ -119,6 +120,7 @@ async function readKind(name: string, server: JsonObject, context: ExpansionCont
   const notes = Object.keys(server)
     .filter((key) => !READ_KEYS.has(key))
     .map((key) => `"${key}" is a setting of the client and has no effect here`);
+  notes.push(...unexpanded(server, 'env'), ...unexpanded(server, 'headers'));
   const kind = server.type ?? server.transport;
   const transport = typeof kind === 'string' ? TRANSPORTS[kind] : undefined;
   if (kind !== undefined && transport === undefined)
@@ -135,6 +137,17 @@ async function readKind(name: string, server: JsonObject, context: ExpansionCont
   const { backend, headers } = remoteBackend(name, expand(url, context), transport, server, context);
   return { backend: { ...backend, ...timeoutOf(server, notes) }, headers, notes };
 }
+
+/** Notes about values such as `$NAME`, which Gemini CLI expands. They may be secrets that begin with `$`, so no note has a value. */
+function unexpanded(server: JsonObject, key: 'env' | 'headers'): readonly string[] {
+  const values = server[key];
+  if (!isObject(values)) return [];
+  return Object.entries(values)
+    .filter(([, value]) => typeof value === 'string' && BARE_VARIABLE.test(value))
+    .map(([name]) => `its "${key}.${name}" is used as written: a variable is written \${NAME}, not $NAME`);
+}
+
+const BARE_VARIABLE = /^(?:Bearer )?\$[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** The call timeout of a server. Adds a note when a number is read as seconds or is invalid. */
 function timeoutOf({ timeout }: JsonObject, notes: string[]): Pick<Backend, 'timeoutMs'> {

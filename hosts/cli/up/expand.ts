@@ -12,7 +12,7 @@ export class UnusableServer extends Error {}
 /**
  * Expands the variables that clients know: `${VAR}`, `${VAR:-default}`, `${env:VAR}`, `${workspaceFolder}`,
  * `${workspaceFolderBasename}`, `${userHome}`, `${pathSeparator}` and `${/}`. Other text is unchanged.
- * @throws Unfilled when a variable is not set, or needs input in an editor (`${input:…}`)
+ * @throws UnusableServer when a variable is not set, or only an editor knows it: `${input:…}`, `${config:…}`, `${command:…}`, `${file:…}`
  */
 export function expand(text: string, { env, home, folder }: ExpansionContext): string {
   return text.replace(/\$\{([^${}]+)\}/g, (whole, inner: string) => {
@@ -29,6 +29,9 @@ export function expand(text: string, { env, home, folder }: ExpansionContext): s
         `${whole} needs an editor that prompts for it; write \${env:NAME} instead and export NAME`,
       );
     }
+    if (OF_EDITORS.test(inner)) {
+      throw new UnusableServer(`${whole} is not supported here; write \${env:NAME} instead and export NAME`);
+    }
     const [, name = '', fallback] = /^(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$/.exec(inner) ?? [];
     if (name === '') return whole;
     const value = env[name];
@@ -37,3 +40,6 @@ export function expand(text: string, { env, home, folder }: ExpansionContext): s
     throw new UnusableServer(`the environment variable ${name} is ${value === undefined ? 'not set' : 'empty'}`);
   });
 }
+
+/** Settings and commands of VS Code, and files that Windsurf reads. */
+const OF_EDITORS = /^(?:config|command|file):/;

@@ -38,12 +38,26 @@ function at(value: JsonValue, path: readonly string[]): JsonValue | undefined {
   return found;
 }
 
-/** An entry with the keys that most clients use: entries of Zed have their command as an object, those of Codex keys of their own. */
-export function commonEntry(entry: JsonObject): JsonObject {
+/**
+ * An entry with the keys that most clients use: entries of Zed have their command as an object, those of Codex keys of their own.
+ * Codex passes on a variable only when it is set; without `env` all that it names count as set. `null` for arguments, variables or headers counts as absent.
+ */
+export function commonEntry(entry: JsonObject, env?: Readonly<Record<string, string | undefined>>): JsonObject {
   const { command } = entry;
-  const flat = isObject(command) ? { ...entry, command: undefined, ...zedCommand(command) } : entry;
-  return isOfCodex(flat) ? fromCodex(flat) : flat;
+  const flat = isObject(command) ? defined({ ...entry, command: undefined, ...zedCommand(command) }) : entry;
+  const isSet = (name: JsonValue): boolean => env === undefined || Boolean(env[String(name)]);
+  return withoutNulls(isOfCodex(flat) ? fromCodex(flat, isSet) : flat);
 }
+
+/** VS Code and Zed write `null` for what is not given, also in `env`. */
+function withoutNulls(entry: JsonObject): JsonObject {
+  const { env } = entry;
+  const kept = Object.entries(entry).filter(([key, value]) => value !== null || !MAY_BE_NULL.has(key));
+  const set = isObject(env) ? Object.entries(env).filter(([, value]) => value !== null) : undefined;
+  return { ...Object.fromEntries(kept), ...(set === undefined ? {} : { env: Object.fromEntries(set) }) } as JsonObject;
+}
+
+const MAY_BE_NULL: ReadonlySet<string> = new Set(['args', 'env', 'cwd', 'envFile', 'headers']);
 
 function zedCommand({ path, args, env }: JsonObject): JsonObject {
   return defined({ command: path, args, env });
@@ -64,18 +78,22 @@ function isOfCodex(entry: JsonObject): boolean {
 }
 
 /** Codex names environment variables where other clients write `${NAME}`. */
-function fromCodex(entry: JsonObject): JsonObject {
+function fromCodex(entry: JsonObject, isSet: (name: JsonValue) => boolean): JsonObject {
   const { bearer_token_env_var: bearer, http_headers: plain, env_http_headers: fromEnv, env_vars: passed } = entry;
   const { tool_timeout_sec: seconds } = entry;
   const rest = Object.fromEntries(Object.entries(entry).filter(([key]) => !CODEX_KEYS.includes(key)));
   const headers = {
     ...(isObject(plain) ? plain : {}),
-    ...(isObject(fromEnv) ? mapped(fromEnv, reference) : {}),
+    ...(isObject(fromEnv) ? referencesOf(Object.entries(fromEnv), isSet) : {}),
     ...(typeof bearer === 'string' ? { Authorization: `Bearer ${reference(bearer)}` } : {}),
   };
-  const names = Array.isArray(passed) ? passed.filter((name) => typeof name === 'string') : [];
+  const names = Array.isArray(passed) ? passed.map((one) => (isObject(one) ? one.name : one)) : []; // a name, or {name, source}
+  const texts = names.filter((name) => typeof name === 'string');
   const env = {
-    ...Object.fromEntries(names.map((name) => [name, reference(name)])),
+    ...referencesOf(
+      texts.map((name) => [name, name]),
+      isSet,
+    ),
     ...(isObject(entry.env) ? entry.env : {}),
   };
   return defined({
@@ -90,8 +108,13 @@ function reference(name: JsonValue): string {
   return `\${${String(name)}}`;
 }
 
-function mapped(values: JsonObject, change: (value: JsonValue) => JsonValue): JsonObject {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value ?? '')]));
+function referencesOf(
+  names: readonly (readonly [key: string, name: JsonValue | undefined])[],
+  isSet: (name: JsonValue) => boolean,
+): JsonObject {
+  return Object.fromEntries(
+    names.flatMap(([key, name]) => (name !== undefined && isSet(name) ? [[key, reference(name)]] : [])),
+  );
 }
 
 function defined(entry: Readonly<Record<string, JsonValue | undefined>>): JsonObject {

@@ -131,6 +131,7 @@ describe('toolmgr up --stdio', () => {
       const sent = [
         'no json',
         request('early', 'tools/list'),
+        request('first', 'ping'),
         request(1, 'initialize', hello),
         request(2, 'initialize', hello),
         '',
@@ -146,6 +147,7 @@ describe('toolmgr up --stdio', () => {
       const errorOf = (id: unknown) => answers.filter((answer) => answer.id === id).map(({ error }) => error?.code);
       expect(errorOf(null)).toEqual([-32700, -32600]);
       expect(errorOf('early')).toEqual([-32000]);
+      expect(answers.find(({ id }) => id === 'first').result).toEqual({});
       expect(errorOf(2)).toEqual([-32600]);
       expect(answers.find(({ id }) => id === 3).result).toEqual({});
       expect(textOf(answers.find(({ id }) => id === 5).result)).toBe('last');

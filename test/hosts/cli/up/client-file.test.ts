@@ -294,6 +294,49 @@ describe('files of several clients', () => {
     );
   });
 
+  it('have what the products write: null, "local" of Copilot, variables that Codex passes on only when set', async () => {
+    const zed = { context_servers: { a: { command: { path: 'x', args: null, env: null } } } };
+    expect((await read(zed)).backends[0]?.command).toMatchObject({ file: 'x', args: [], env: {} });
+    const code = { servers: { b: { type: 'stdio', command: 'x', env: { OFF: null, ON: 'y' } } } };
+    expect((await read(code)).backends[0]?.command?.env).toEqual({ ON: 'y' });
+    expect((await servers({ c: { type: 'local', command: 'x', args: [] } })).backends).toHaveLength(1);
+
+    const codex = [
+      '[mcp_servers.d]',
+      'command = "run"',
+      'env_vars = ["NOT_SET", "EMPTY", { name = "TOKEN", source = "local" }]',
+      '[mcp_servers.e]',
+      'url = "https://e.example/mcp"',
+      'env_http_headers = { "X-A" = "NOT_SET", "X-B" = "TOKEN" }',
+      '[mcp_servers.f]',
+      'url = "https://f.example/mcp"',
+      'bearer_token_env_var = "NOT_SET"',
+    ].join('\n');
+    const { backends, headers, notes } = await readClientFile(codex, 'config.toml', around);
+    expect(backends.map(({ name, command }) => [name, command?.env])).toEqual([
+      ['d', { TOKEN: 't0ken' }],
+      ['e', undefined],
+    ]);
+    expect(headers).toEqual(new Map([['e', { 'x-b': 't0ken' }]]));
+    expect(notes).toEqual(['f: left out, the environment variable NOT_SET is not set']);
+  });
+
+  it('say which of their variables are not expanded', async () => {
+    const { backends, notes } = await servers({
+      a: { httpUrl: 'https://a.example/mcp', headers: { Authorization: 'Bearer $TOKEN' } },
+      b: { command: 'x', env: { KEY: '$TOKEN', PRICE: '5$' } },
+      c: { serverUrl: 'https://c.example/mcp', headers: { Authorization: 'Bearer ${file:/secret}' } },
+      d: { command: '${config:python.path}', args: ['${command:pick}'] },
+    });
+    expect(backends.map(({ name }) => name)).toEqual(['a', 'b']);
+    expect(notes).toEqual([
+      'a: its "headers.Authorization" is used as written: a variable is written ${NAME}, not $NAME',
+      'b: its "env.KEY" is used as written: a variable is written ${NAME}, not $NAME',
+      'c: left out, ${file:/secret} is not supported here; write ${env:NAME} instead and export NAME',
+      'd: left out, ${config:python.path} is not supported here; write ${env:NAME} instead and export NAME',
+    ]);
+  });
+
   it('are joined without servers that are the same and without toolmgr itself', async () => {
     const first = await servers({
       files: { command: 'npx', args: ['-y', 'pkg'] },

@@ -22,6 +22,7 @@ import { readStartSecrets } from '../secrets/start-secrets.ts';
 import { keepCallLog } from './call-log.ts';
 import { type Claim, claimWorkload } from './claim.ts';
 import { type CurrentStatus, currentStatus, loginStatus, watchRuntime } from './current-status.ts';
+import { pageRoutes } from './page-routes.ts';
 import { planFromRun } from './plan.ts';
 import { listenForWorkload } from './ports.ts';
 import { type ProgramEnd, type Programs, watchPrograms } from './programs.ts';
@@ -121,12 +122,15 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
       requested: config.port,
       remembered: claim.port,
       keepsPort: run.keepsPort === true,
-      routes: statusRoutes(run.isSupervised ? readyWithServer(gateway) : gateway, {
-        version: VERSION,
-        groupRef: config.group,
-        mode: 'static',
-        authTypeOf: () => plan.outgoingAuth?.default?.type ?? 'unauthenticated',
-      }),
+      routes: [
+        ...statusRoutes(run.isSupervised ? readyWithServer(gateway) : gateway, {
+          version: VERSION,
+          groupRef: config.group,
+          mode: 'static',
+          authTypeOf: () => plan.outgoingAuth?.default?.type ?? 'unauthenticated',
+        }),
+        ...pageRoutes(gateway, config),
+      ],
       ...(isLoopbackHost(config.host) ? { allowedHosts: LOOPBACK_NAMES } : {}),
     });
     const at = { port: served.port, url: `${served.url}${servesSse(config) ? '/sse' : '/mcp'}` };

@@ -33,7 +33,7 @@ const TEXT_KINDS: Readonly<Record<string, string>> = {
 export async function checkBlock(block: DocBlock): Promise<BlockReport> {
   const { language, kind, argument, text, snippet, output } = block;
   if (snippet !== undefined) return checkSnippet(snippet);
-  if (output !== undefined) return { checked: 'compared by another test', notRun: [] };
+  if (output !== undefined) return checkCompared(output);
   if (language === 'sh' || language === 'bash') {
     const lines = await checkShell(text);
     return { checked: 'shell', notRun: lines.flatMap((line) => ('notRun' in line ? [line.notRun] : [])) };
@@ -54,6 +54,21 @@ export async function checkBlock(block: DocBlock): Promise<BlockReport> {
     `the block has no known kind: "${[language, kind, argument].join(' ').trim()}"; see test/docs/checks.ts for the kinds`,
   );
 }
+
+/** Another test compares the block with what it printed. */
+function checkCompared(name: string): BlockReport {
+  const test = COMPARED[name];
+  if (test === undefined) throw new Error(`no test compares the output "${name}"`);
+  const call = `pageOutputProblem('${name}'`;
+  if (!readFileSync(join(ROOT, test), 'utf8').includes(call)) throw new Error(`${test} does not call ${call}`);
+  return { checked: `compared by ${test}`, notRun: [] };
+}
+
+/** The test that compares a block with `<!-- output:NAME -->`, by name. */
+const COMPARED: Readonly<Record<string, string>> = {
+  start: 'test/hosts/cli/start/start.test.ts',
+  test: 'test/docs/npm-test-output.test.ts',
+};
 
 /** A message whose values vary: its fixed parts are in the source files that the block names. */
 function checkMessage(text: string, sources: string): void {

@@ -52,6 +52,12 @@ describe('the page of errors', () => {
 });
 
 describe('the pages of the vmcp file', () => {
+  it('mark as required only what a file with its own servers needs', () => {
+    const page = readFileSync(join(ROOT, 'docs/reference/vmcp.md'), 'utf8');
+    const rows = page.split('\n').filter((line) => line.includes('| _required_ |'));
+    expect(rows.map((row) => /`(\w+)`/.exec(row)?.[1])).toEqual(['backends']);
+  });
+
   const check = new Ajv({ strict: false, allErrors: true }).compile(
     JSON.parse(readFileSync(join(ROOT, VMCP_SCHEMA), 'utf8')),
   );

@@ -70,6 +70,24 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
     LONG,
   );
 
+  it(
+    'the packages of a clone are installed as the page says',
+    async () => {
+      const page = readFileSync(join(ROOT, 'docs/start/npx.md'), 'utf8');
+      const lines = page.split('\n').filter((line) => line.startsWith('npm install'));
+      expect(lines).toHaveLength(2);
+      const packed = dirname(registry.tarballs[0]?.file ?? '');
+      const script = lines.join(' && ').replace('.scratch/packages', packed);
+      const own = join(scratch, 'from-clone');
+      const installed = await run('sh', ['-c', script], { env: { npm_config_prefix: own } });
+      expect(installed).toMatchObject({ code: 0 });
+      const toolmgr = join(own, 'bin/toolmgr');
+      expect(await run(toolmgr, ['run', '--help'])).toMatchObject({ code: 0, err: '' });
+      expect(await run(toolmgr, ['--version'])).toMatchObject({ code: 0, out: `${registry.tarballs[0]?.version}\n` });
+    },
+    LONG,
+  );
+
   it.each(['publint', 'attw'])(
     '%s finds no fault',
     async (tool) => {

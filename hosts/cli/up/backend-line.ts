@@ -2,12 +2,15 @@ import type { BackendState } from '@toolmgr/core';
 import { countTools, secondsOf } from '../../shared/report-starts.ts';
 import { stderr } from '../../shared/terminal.ts';
 
-/** One line about the state of a backend. A program that failed and is being restarted shows its cause. */
-export function backendLine(state: Omit<BackendState, 'backend'>, count: number): string {
+/** One line about the state of a backend. A program that failed and is being restarted shows `why`, or else its cause. */
+export function backendLine(state: Omit<BackendState, 'backend'>, count: number, why?: string): string {
   const { status, cause, startingSinceMs } = state;
   if (status === 'ready') return `${stderr.green('ready')}, ${countTools(count)}`;
   if (startingSinceMs === undefined || cause !== undefined) {
-    return `${stderr.red(status)}: ${cause?.message ?? 'no answer yet'}`;
+    return `${stderr.red(status)}: ${why ?? cause?.message.replace(NAMED, '') ?? 'no answer yet'}`;
   }
   return `${stderr.yellow('still starting')}, ${secondsOf(state)} s so far; its tools come when it is ready`;
 }
+
+/** The line starts with the name. */
+const NAMED = /^backend "[^"]*" /;

@@ -92,6 +92,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const file = resolve(files[0]?.file ?? '');
   using stop = stopSignal();
   const output = options.stdio === true ? takeStdout() : undefined;
+  gatewayLog.holdFailures(); // printServed shows them
   const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
   await using gatewaySwitch = createSwitch(gateway);
   if (output !== undefined) {
@@ -295,10 +296,13 @@ function printServed(gateway: Gateway, gatewayLog: GatewayLog, at: string, files
   stderr.line(`${stderr.bold('toolmgr')} serves ${files} at ${stderr.bold(at)}`);
   for (const state of gateway.backends()) {
     const count = tools.filter((tool) => tool.backend === state.backend.name).length;
-    stderr.line(`  ${state.backend.name}  ${backendLine(state, count)}`);
-    const said = state.cause === undefined ? [] : gatewayLog.lastWords(state.backend.name);
-    for (const line of said) stderr.line(`    ${stderr.dim(printable(line))}`);
+    const { name } = state.backend;
+    const why = state.cause && gatewayLog.failureOf(name);
+    stderr.line(`  ${name}  ${backendLine(state, count, why)}`);
+    const said = state.cause === undefined ? [] : gatewayLog.lastWords(name);
+    for (const line of new Set(said)) stderr.line(`    ${stderr.dim(printable(line))}`); // a restart says the same again
   }
+  gatewayLog.releaseFailures();
 }
 
 function printHints(url: string, watched: boolean): void {

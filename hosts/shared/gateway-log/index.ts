@@ -32,7 +32,13 @@ export interface GatewayLog extends Disposable {
   follow(backend: string, signal: AbortSignal): AsyncIterable<LogLine>;
   /** The last lines of stderr of a backend that were not printed yet. */
   lastWords(backend: string): readonly string[];
-  /** Prints the counts of repeated lines and ends followers. Lines that are logged later are still written. */
+  /** Lines for people about failed backends are kept until `releaseFailures`. JSON lines are always written at once. */
+  holdFailures(): void;
+  /** The reason in the held lines of a backend, which are forgotten. */
+  failureOf(backend: string): string | undefined;
+  /** Prints the lines that are still held. */
+  releaseFailures(): void;
+  /** Prints the held lines and the counts of repeated lines, and ends followers. Lines that are logged later are still written. */
   close(): void;
 }
 
@@ -83,6 +89,9 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
     of: memory.of,
     follow: memory.follow,
     lastWords: words,
+    holdFailures: () => text?.holdFailures(),
+    failureOf: (backend) => text?.failureOf(backend),
+    releaseFailures: () => text?.releaseFailures(),
     close,
     [Symbol.dispose]: close,
   };

@@ -39,9 +39,17 @@ export function textLine({ atMs, level, message, fields = {} }: LogEntry, style:
 
 /** The message and its reason on one line. */
 export function sentenceOf(message: string, fields: JsonObject = {}): string {
+  return oneLine([message, ...reasons(fields)].join(': '));
+}
+
+/** The reason on one line: `ended with exit code 1`. */
+export function reasonsOf(fields: JsonObject = {}): string {
+  return oneLine(reasons(fields).join(': '));
+}
+
+function reasons(fields: JsonObject): readonly string[] {
   const named = `backend "${String(fields.backend)}" `; // the line names it already
-  const reasons = REASONS.flatMap((key) => (fields[key] === undefined ? [] : [plain(fields[key]).replace(named, '')]));
-  return oneLine([message, ...reasons].join(': '));
+  return REASONS.flatMap((key) => (fields[key] === undefined ? [] : [plain(fields[key]).replace(named, '')]));
 }
 
 /** `tools=13 revision=2025-11-25` */

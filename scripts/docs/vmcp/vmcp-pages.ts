@@ -12,14 +12,14 @@ const SOURCE = '`hosts/vmcp/config-schema.ts` and the schemas of the plugins';
 export async function vmcpPages(): Promise<readonly (readonly [string, string])[]> {
   const {
     properties = {},
-    anyOf: [, { required = [] } = {}] = [],
+    anyOf: [{ required = [] } = {}, { required: ofGroup = [] } = {}] = [],
     definitions,
   } = (await vmcpSchema()) as JsonSchema & {
     readonly definitions: { readonly strategy: JsonSchema };
   };
   const sections = Object.entries(properties).filter(([, schema]) => hasKeys(schema));
   return [
-    ['vmcp.md', indexPage(properties, required)],
+    ['vmcp.md', indexPage(properties, required, ofGroup)],
     ...sections.map(([key, schema]): readonly [string, string] => [
       `vmcp/${key}.md`,
       page(`${key} of a vmcp file`, SOURCE, [
@@ -34,7 +34,12 @@ export async function vmcpPages(): Promise<readonly (readonly [string, string])[
   ];
 }
 
-function indexPage(properties: Readonly<Record<string, JsonSchema>>, required: readonly string[]): string {
+/** `required`: keys of a file that lists its backends; `ofGroup`: keys of a file that serves the workloads of a group. */
+function indexPage(
+  properties: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[],
+  ofGroup: readonly string[],
+): string {
   return page('The vmcp file', SOURCE, [
     'Every section of the file that `toolmgr vmcp serve -c FILE` serves: what it is for, its keys, types, defaults, and an example. The file is YAML or JSON. Unknown keys are refused with the nearest known one, and `toolmgr vmcp validate -c FILE` lists every problem with its line.',
     '## A whole file',
@@ -42,6 +47,7 @@ function indexPage(properties: Readonly<Record<string, JsonSchema>>, required: r
     '## Completion in editors',
     `The first line names a [JSON Schema](https://json-schema.org) of this version. VS Code with the YAML extension, JetBrains and other editors that use yaml-language-server then complete keys, show their meaning and mark mistakes. Files that toolmgr writes have this line. The npm package contains the schema as ${code('toolmgr/schemas/vmcp.schema.json')}. The rules between several keys are checked only by ${code('toolmgr vmcp validate')}.`,
     '## Sections',
+    `A file that lists its servers needs only ${listed(required)}. A file without them serves the workloads of the group in ${code('groupRef')}, and needs ${listed(ofGroup)}, and ${code('incomingAuth')} unless a plugin under ${code('plugins')} authenticates callers.`,
     table(
       ['key', 'type', 'default', 'meaning'],
       Object.entries(properties).map(([key, schema]) => {
@@ -60,6 +66,10 @@ function indexPage(properties: Readonly<Record<string, JsonSchema>>, required: r
     '## Values',
     'A time is text such as `500ms`, `30s`, `1m30s` or `2h`. A secret is never written into the file: a key whose name ends in `Env` names an environment variable, and one that ends in `Ref` names a secret, `{ env: VARIABLE }` or `{ file: PATH }`.',
   ]);
+}
+
+function listed(keys: readonly string[]): string {
+  return new Intl.ListFormat('en').format(keys.map(code));
 }
 
 function hasKeys({ properties, items, additionalProperties }: JsonSchema): boolean {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { pageOutputProblem } from '../../../docs/page-output.ts';
 import { cli, startCli } from '../../../support/cli.ts';
 import { modernRequest } from '../../../support/open-endpoint.ts';
 import { processesWith } from '../../../support/processes.ts';
@@ -32,6 +33,7 @@ describe('npm start', () => {
       await using started = startCli(['--port', '0'], { script });
       await started.printed(/Ctrl-C stops everything/);
       const told = started.out();
+      expect(pageOutputProblem('start', told)).toBeUndefined();
       const [, url = '', seconds = ''] =
         /serves (http:\/\/127\.0\.0\.1:\d+\/mcp) \(after (\d+\.\d) s\)/.exec(told) ?? [];
       expect(Number(seconds)).toBeLessThan(5);

@@ -11,11 +11,12 @@ proves(
     const cause = { category: 'closed', message: 'backend "ghost" ended with exit code 1' };
     expect(backendLine({ ...state, status: 'unknown', startingSinceMs }, 0)).toMatch(/^still starting, 0 s so far/);
     expect(backendLine({ ...state, status: 'unavailable', cause, startingSinceMs }, 0)).toBe(
-      'unavailable: backend "ghost" ended with exit code 1',
+      'unavailable: ended with exit code 1',
     );
     expect(backendLine({ ...state, status: 'unavailable', cause }, 0)).toBe(
-      'unavailable: backend "ghost" ended with exit code 1',
+      'unavailable: ended with exit code 1',
     );
+    expect(backendLine({ ...state, status: 'unavailable', cause }, 0, 'not found')).toBe('unavailable: not found');
     expect(backendLine({ ...state, status: 'ready' }, 1)).toBe('ready, 1 tool');
   },
 );

@@ -66,9 +66,6 @@ describe('up on a terminal', { timeout: 100_000 }, () => {
       .poll(up.screen, WAIT)
       .toMatch(/✖ broken .*exit code 7\n.*✔ quick +ready, 1 tool\n.* waits +starting, /s);
     expect(await up.isCursorShown()).toBe(false);
-    const all = await up.all();
-    expect(all).toMatch(/\d\d:\d\d:\d\d warn {2}broken {2}backend process ended: ended with exit code 7\n/);
-    expect(all.match(/last words/g)).toHaveLength(1);
     expect(await up.tmux('display-message', '-p', '#{pane_title}')).not.toContain('hostile');
 
     await up.tmux('resize-window', '-x', '20', '-y', '8');
@@ -80,6 +77,10 @@ describe('up on a terminal', { timeout: 100_000 }, () => {
     up.go();
     await expect.poll(up.all, WAIT).toMatch(/toolmgr serves.*waits {2}ready, 1 tool.*Ctrl-C stops/s);
     await expect.poll(up.screen, WAIT).not.toMatch(SPINNING);
+    const all = await up.all();
+    expect(all).toMatch(/broken {2}unavailable: ended with exit code 7\n {4}.*last words/);
+    expect(all.match(/last words/g)).toHaveLength(1);
+    expect(all.match(/exit code 7/g)).toHaveLength(1);
     await up.tmux('send-keys', 'C-c');
     await expect.poll(up.all, WAIT).toMatch(/stopping.*ended/s);
     expect(await up.isCursorShown()).toBe(true);

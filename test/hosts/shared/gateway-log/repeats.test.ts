@@ -65,7 +65,7 @@ it('JSON has every line', () => {
   expect(lines).toHaveLength(13);
 });
 
-it('a line of stderr is shown once, below the line that says why the program ended', () => {
+it('a failure has one line, with the last lines of stderr below it', () => {
   const { lines, log } = printed();
   for (let at = 0; at < 8; at++) log.programLine?.('one', `line ${at}`);
   log.warn('backend process ended', { backend: 'one', how: 'exit', stderr: 'line 7' });
@@ -73,5 +73,16 @@ it('a line of stderr is shown once, below the line that says why the program end
   expect(lines[0]).toBe(
     ['warn  one  backend process ended: exit', ...[3, 4, 5, 6, 7].map((at) => `         line ${at}`)].join('\n'),
   );
-  expect(lines[1]).toBe('warn  one  backend unavailable: exit');
+  expect(lines).toHaveLength(1);
+});
+
+it('failures that a host shows itself are held, and the others are printed', () => {
+  const { lines, log, gatewayLog } = printed();
+  gatewayLog.holdFailures();
+  log.warn('backend process ended', { backend: 'one', how: 'exit 3' });
+  log.warn('backend is unavailable', { backend: 'one', cause: 'backend "one" exit 3' });
+  log.warn('backend is unavailable', { backend: 'two', cause: 'refused' });
+  expect([lines, gatewayLog.failureOf('one'), gatewayLog.failureOf('one')]).toEqual([[], 'exit 3', undefined]);
+  gatewayLog.releaseFailures();
+  expect(lines).toEqual(['warn  two  backend is unavailable: refused']);
 });

@@ -1,0 +1,32 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { expect, it, onTestFinished } from 'vitest';
+import { pageOutputProblem } from './page-output.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../scripts/test.mjs');
+/** Stands for `node`: writes the report of Vitest and prints its last lines; other programs succeed. */
+const NODE = `#!/bin/sh
+for word; do case "$word" in --outputFile.json=*) report="\${word#*=}";; esac; done
+[ -z "$report" ] && exit 0
+echo '{"numPassedTests":7,"numFailedTests":0,"numPendingTests":2,"numTodoTests":0}' > "$report"
+printf ' Test Files  3 passed | 1 skipped (4)\\n      Tests  7 passed | 2 skipped (9)\\n'
+`;
+
+it('the README shows what `npm test` prints', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'toolmgr-npm-test-'));
+  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const add = (path: string, text: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text, { mode: 0o755 });
+  };
+  add('scripts/debian-packages.mjs', 'export function ensureDebianPackages() {}\n');
+  cpSync(SCRIPT, join(root, 'scripts/test.mjs'));
+  for (const tool of ['tsc', 'biome', 'taskset']) add(`node_modules/.bin/${tool}`, '#!/bin/sh\n');
+  add('node_modules/.bin/node', NODE);
+  const { CI: _, ...env } = process.env;
+  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/test.mjs')], { env });
+  expect(pageOutputProblem('test', stdout)).toBeUndefined();
+});

@@ -22,7 +22,7 @@ export interface DocBlock {
 
 const PAGES = /^(?:README|docs\/(?:start|guides|operations)\/.+)\.md$/;
 const FENCE = /^(\s*)(`{3,}|~{3,})\s*(.*?)\s*$/;
-const MARK = /<!-- (snippet: |output:)(\S+) -->/;
+const MARK = /<!-- (snippet: |output:(?!end ))(\S+) -->/;
 
 /** The hand-written pages whose blocks are checked, by path. */
 export function checkedPages(): ReadonlyMap<string, string> {

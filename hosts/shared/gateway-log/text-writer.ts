@@ -81,6 +81,7 @@ export function createTextWriter({ write, style, now, words }: TextWriterOptions
     failureOf(backend) {
       const [first] = held?.get(backend) ?? [];
       held?.delete(backend);
+      if (first !== undefined) repeats.isNew(first); // the host prints it now, so the same line is a repeated one
       return first && reasonsOf(first.fields);
     },
     releaseFailures,

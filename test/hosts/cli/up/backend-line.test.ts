@@ -13,9 +13,7 @@ proves(
     expect(backendLine({ ...state, status: 'unavailable', cause, startingSinceMs }, 0)).toBe(
       'unavailable: ended with exit code 1',
     );
-    expect(backendLine({ ...state, status: 'unavailable', cause }, 0)).toBe(
-      'unavailable: ended with exit code 1',
-    );
+    expect(backendLine({ ...state, status: 'unavailable', cause }, 0)).toBe('unavailable: ended with exit code 1');
     expect(backendLine({ ...state, status: 'unavailable', cause }, 0, 'not found')).toBe('unavailable: not found');
     expect(backendLine({ ...state, status: 'ready' }, 1)).toBe('ready, 1 tool');
   },

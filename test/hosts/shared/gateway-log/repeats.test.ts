@@ -84,5 +84,6 @@ it('failures that a host shows itself are held, and the others are printed', () 
   log.warn('backend is unavailable', { backend: 'two', cause: 'refused' });
   expect([lines, gatewayLog.failureOf('one'), gatewayLog.failureOf('one')]).toEqual([[], 'exit 3', undefined]);
   gatewayLog.releaseFailures();
+  log.warn('backend process ended', { backend: 'one', how: 'exit 3' });
   expect(lines).toEqual(['warn  two  backend is unavailable: refused']);
 });

@@ -1,8 +1,9 @@
 // Looks for a newer Node than the running one. Plain JavaScript, because an old Node runs this file.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 const IS_WINDOWS = process.platform === 'win32';
 const PROGRAM = IS_WINDOWS ? 'node.exe' : join('bin', 'node');
@@ -19,9 +20,17 @@ export function findNode(needed, from, env = process.env) {
 function pinnedAbove(from) {
   for (let at = from, up = dirname(at); ; at = up, up = dirname(at)) {
     const pinned = join(at, 'node_modules', '.bin', IS_WINDOWS ? 'node.cmd' : 'node');
-    if (existsSync(pinned)) return realpathSync(pinned);
+    if (existsSync(pinned) && isSafe(dirname(dirname(pinned)))) return realpathSync(pinned);
     if (up === at) return undefined;
   }
+}
+
+/** Whether only the user, the owner of this file or root writes into a folder, e.g. not in `/tmp/node_modules` of another user. */
+function isSafe(folder) {
+  if (IS_WINDOWS) return true; // folders of users are closed to others
+  const { uid, mode } = statSync(folder);
+  const own = [0, process.getuid(), statSync(fileURLToPath(import.meta.url)).uid];
+  return own.includes(uid) && (mode & 0o002) === 0;
 }
 
 /** Any `node` of the PATH may be new enough, not only the first; distributions name others `node24` or `nodejs24`. */

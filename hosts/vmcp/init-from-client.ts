@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
-import { catalogue } from '@toolmgr/plugins';
+import { catalogue, isSecretName, redactedText } from '@toolmgr/plugins';
 import { userPlace } from '@toolmgr/plugins/clients';
 import { stringify } from 'yaml';
 import { type ClientFile, readClientFile } from '../cli/up/client-file.ts';
@@ -47,7 +47,10 @@ export async function initFromClient(from: string): Promise<ClientInit> {
     undefined,
   );
   const reserved = new Set([...references.values()].flatMap((template) => namedIn(template) ?? []));
+  const notes = [...joined.notes];
   for (const { name, command, url, transport, era, timeoutMs } of joined.backends) {
+    const copied = command === undefined ? secretInUrl(url ?? '') : secretArgument(command.args ?? []);
+    if (copied !== undefined) notes.push(`${name}: ${copied} is copied as it is and may hold a secret`);
     const pick = (key: string, marked: string, what: string): string => {
       return variableFor(variables, reserved, { name, key, template: references.get(marked) ?? marked, what });
     };
@@ -98,7 +101,22 @@ export async function initFromClient(from: string): Promise<ClientInit> {
   };
   const yaml = `${commentFor(files, variables)}${stringify(config, { lineWidth: 0 })}`;
   await readConfig(yaml, 'the made file', catalogue);
-  return { yaml, backends: backends.length, notes: joined.notes, variables };
+  return { yaml, backends: backends.length, notes, variables };
+}
+
+/** Which part of a URL may be a secret. */
+function secretInUrl(url: string): string | undefined {
+  const named = [...new URL(url).searchParams.keys()].find(isSecretName);
+  return named === undefined ? undefined : `the parameter ${named} of its url`;
+}
+
+/** Which argument may be a secret: the value of a flag with such a name, or a text in the format of a secret. */
+function secretArgument(args: readonly string[]): string | undefined {
+  const at = args.findIndex((arg, index) => {
+    const [, flag = '', value = args[index + 1]] = /^--?([A-Za-z][\w.-]*)(?:=(.*))?$/s.exec(arg) ?? [];
+    return redactedText(arg) !== arg || (isSecretName(flag) && value !== undefined);
+  });
+  return at === -1 ? undefined : `argument ${at + 1}`;
 }
 
 async function filesOf(from: string): Promise<readonly FoundFile[]> {

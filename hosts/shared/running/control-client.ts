@@ -16,6 +16,8 @@ const COMPLETION_MS = 2_000;
 /** A restart installs the program again at worst. */
 const RESTART_MS = 600_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+/** A line has 4096 characters of a message and the fields of one log line. */
+const MAX_LINE_CHARS = 1024 * 1024;
 const TOOLS_AT_ONCE = 50;
 
 /** State of a gateway and its backends. @throws UsageError when it does not answer */
@@ -67,6 +69,7 @@ export async function* fetchLines(
     for await (const chunk of response.setEncoding('utf8')) {
       const parts = `${rest}${chunk as string}`.split('\n');
       rest = parts.pop() ?? '';
+      if (rest.length > MAX_LINE_CHARS) throw new Error('a line of its answer is too long');
       for (const part of parts) yield JSON.parse(part) as Readonly<Record<string, unknown>>;
     }
   } catch (cause) {
@@ -81,10 +84,17 @@ async function ask(
   timeoutMs: number,
   signal?: AbortSignal,
 ): Promise<unknown> {
-  const response = await open(record, method, path, timeoutMs, signal);
-  const text = await textOf(response);
-  if (response.statusCode !== 200) throw refusal(record, text);
-  return JSON.parse(text);
+  // the time of the socket is that between two pieces; this one is that of the whole answer
+  const whole = AbortSignal.timeout(timeoutMs);
+  const ended = signal === undefined ? whole : AbortSignal.any([signal, whole]);
+  const response = await open(record, method, path, timeoutMs, ended);
+  try {
+    const text = await textOf(response);
+    if (response.statusCode !== 200) throw refusal(record, text);
+    return JSON.parse(text);
+  } catch (cause) {
+    throw cause instanceof UsageError ? cause : stopped(record, cause);
+  }
 }
 
 function open(

@@ -2,6 +2,7 @@ import { lstat, mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { isObject } from '@toolmgr/core';
 import { atomicWrite, isRunning, type ProcessMark, stateDir } from '@toolmgr/plugins/workloads/state';
+import { UsageError } from '../usage-error.ts';
 import { accepts, isPipe } from './socket-place.ts';
 
 /** A gateway that runs, as its record on disk describes it. It holds no secrets. */
@@ -39,15 +40,20 @@ export function gatewaysDir(state: string = stateDir()): string {
 
 /**
  * Makes the folder, readable by its user only.
- * @throws Error when it is a link, or belongs to another user
+ * @throws UsageError when it is a link, or belongs to another user
  */
 export async function makeGatewaysDir(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
+  await requireOwn(folder);
+}
+
+/** Who writes into the folder decides which sockets the commands use and which they remove. */
+async function requireOwn(folder: string): Promise<void> {
   if (process.platform === 'win32') return; // the profile of a user is closed to others
   const found = await lstat(folder);
-  if (!found.isDirectory()) throw new Error(`${folder} is not a folder`);
-  if (found.uid !== process.getuid?.()) throw new Error(`${folder} belongs to another user`);
-  if ((found.mode & 0o077) !== 0) throw new Error(`${folder} can be opened by others; run: chmod 700 ${folder}`);
+  if (!found.isDirectory()) throw new UsageError(`${folder} is not a folder`);
+  if (found.uid !== process.getuid?.()) throw new UsageError(`${folder} belongs to another user`);
+  if ((found.mode & 0o077) !== 0) throw new UsageError(`${folder} can be opened by others; run: chmod 700 ${folder}`);
 }
 
 /** Writes a record, mode 0600. */
@@ -67,14 +73,19 @@ export async function readRunning(folder: string = gatewaysDir()): Promise<reado
   return running;
 }
 
-/** All records, without changing anything. */
+/**
+ * All records, without changing anything.
+ * @throws UsageError when another user could have written them
+ */
 export async function readRecords(
   folder: string = gatewaysDir(),
 ): Promise<{ readonly running: readonly GatewayRecord[]; readonly stale: readonly GatewayRecord[] }> {
   const names = await readdir(folder).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return [];
+    if (cause.code === 'ENOENT') return undefined;
     throw cause;
   });
+  if (names === undefined) return { running: [], stale: [] };
+  await requireOwn(folder);
   const files = names.filter((name) => name.endsWith('.json') && !name.startsWith('.')).slice(0, MAX_RECORDS);
   const records = (await Promise.all(files.map((name) => readRecord(join(folder, name))))).filter(
     (record) => record !== undefined,
@@ -111,8 +122,9 @@ const ID = /^[a-z0-9-]{1,64}$/;
 
 /** One record; `undefined` for a file that is none. */
 async function readRecord(path: string): Promise<GatewayRecord | undefined> {
+  const found = await lstat(path).catch(() => undefined);
+  if (found?.isFile() !== true || found.size > MAX_RECORD_BYTES) return undefined; // a named pipe would be waited for
   const text = await readFile(path, 'utf8').catch(() => '');
-  if (text.length > MAX_RECORD_BYTES) return undefined;
   let value: unknown;
   try {
     value = JSON.parse(text);

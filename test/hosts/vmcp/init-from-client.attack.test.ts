@@ -33,3 +33,20 @@ it('a value gets no variable that another server names', async () => {
   expect(out).toMatch(/name: first(?:(?!name:)[\s\S])*API_KEY: FIRST_API_KEY/);
   expect(out).toMatch(/name: second(?:(?!name:)[\s\S])*API_KEY: API_KEY/);
 });
+
+it('says which argument or parameter of a URL is copied and may hold a secret, without its value', async () => {
+  const from = join(folder, '.mcp.json');
+  const mcpServers = {
+    flag: { command: 'x', args: ['-y', '--api-key', 's3cret'] },
+    header: { command: 'npx', args: ['mcp-remote', '--header', 'Authorization: Bearer s3cret-s3cret'] },
+    query: { url: 'https://own.example/mcp?token=s3cret' },
+    none: { command: 'npx', args: ['-y', '@scope/server', '--verbose'] },
+  };
+  await writeFile(from, JSON.stringify({ mcpServers }));
+  const { err } = await cli(['vmcp', 'init', '--from', from]);
+  expect(err).toContain('flag: argument 2 is copied as it is and may hold a secret');
+  expect(err).toContain('header: argument 3 is copied');
+  expect(err).toContain('query: the parameter token of its url is copied');
+  expect(err).not.toContain('none');
+  expect(err).not.toContain('s3cret');
+});

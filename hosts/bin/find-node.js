@@ -20,7 +20,7 @@ export function findNode(needed, from, env = process.env) {
 function pinnedAbove(from) {
   for (let at = from, up = dirname(at); ; at = up, up = dirname(at)) {
     const pinned = join(at, 'node_modules', '.bin', IS_WINDOWS ? 'node.cmd' : 'node');
-    if (existsSync(pinned) && isSafe(dirname(dirname(pinned)))) return realpathSync(pinned);
+    if (existsSync(pinned) && isSafe(dirname(pinned)) && isSafe(dirname(dirname(pinned)))) return realpathSync(pinned);
     if (up === at) return undefined;
   }
 }

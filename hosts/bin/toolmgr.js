@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // Starts the command line with a Node that is new enough. Plain JavaScript, because an old Node may run this file.
 import { spawn } from 'node:child_process';
-import { existsSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -22,14 +22,27 @@ else run(await nodeFor(here), ['--', built, ...argv]);
 
 /**
  * Sets V8 up before the product is loaded and caches compiled code: the next start takes a sixth less CPU. The cache is in
- * a folder of the user, because a writer of the cache controls what runs. An unwritable folder only disables the cache.
+ * a folder of the user, because a writer of the cache controls what runs. Another folder only disables the cache.
  */
 async function start() {
   const { XDG_CACHE_HOME: given } = process.env;
-  module.enableCompileCache(join(given?.startsWith('/') ? given : join(homedir(), '.cache'), 'toolmgr'));
+  const cache = join(given?.startsWith('/') ? given : join(homedir(), '.cache'), 'toolmgr');
+  if (isOwn(cache)) module.enableCompileCache(cache);
   const { prepareEngine } = await import('../dist/shared/engine.js');
   prepareEngine();
   return (await import(built)).main(process.argv);
+}
+
+/** Makes a folder, and says whether only this user writes into it. */
+function isOwn(folder) {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const found = lstatSync(folder);
+    const isOwned = process.getuid === undefined || (found.uid === process.getuid() && (found.mode & 0o002) === 0);
+    return found.isDirectory() && isOwned;
+  } catch {
+    return false;
+  }
 }
 
 /** The running Node when it is new enough, else another one of this machine. */

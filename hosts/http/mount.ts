@@ -12,6 +12,8 @@ export interface HostRoute {
   readonly access?: () => PageAccess | undefined;
   /** Evaluated for each request: `false` passes it to the gateway. `true` when absent. */
   readonly isOfHost?: () => boolean;
+  /** Host names that are accepted beside those of the listener, evaluated for each request: for routes that name no backend. */
+  readonly publicHosts?: () => readonly string[] | undefined;
   answer(query: URLSearchParams, request: HostRequest): HostAnswer | Promise<HostAnswer>;
 }
 
@@ -90,7 +92,7 @@ async function respond(
   reply: FastifyReply,
 ): Promise<void> {
   reply.header('x-content-type-options', 'nosniff').header('cache-control', 'no-store');
-  if (allowed !== undefined && !allowed.has(hostName(request.headers.host))) {
+  if (!acceptsHost(route, allowed, hostName(request.headers.host))) {
     return problem(reply, 403, 'Forbidden', 'this Host name is not allowed');
   }
   const access = route.access?.();
@@ -118,6 +120,12 @@ async function respond(
   } catch {
     problem(reply, 500, 'Internal Server Error', 'the response could not be created');
   }
+}
+
+function acceptsHost({ publicHosts }: HostRoute, allowed: ReadonlySet<string> | undefined, name: string): boolean {
+  return (
+    allowed === undefined || allowed.has(name) || publicHosts?.()?.some((one) => one.toLowerCase() === name) === true
+  );
 }
 
 /** Reads the source as fast as the client reads, and ends it when the client is gone. */

@@ -83,7 +83,10 @@ export function hostRoutes(
         : { status: 404, body: { error: 'not_found' } },
   };
   return {
-    open: routes.filter((route) => route.access === undefined),
+    // a proxy forwards the public name; the pages are not for it
+    open: routes
+      .filter((route) => route.access === undefined)
+      .map((route) => ({ ...route, publicHosts: () => now.plan.endpoint.allowedHosts })),
     // not on public addresses, because it shows how tools are configured
     pages: [
       ...routes.filter((route) => route.access !== undefined),

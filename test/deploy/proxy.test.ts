@@ -115,6 +115,8 @@ describe('a reverse proxy with our configuration file', () => {
         }, 20_000).catch(() => {
           throw new Error(`${program} does not answer: ${JSON.stringify(last)}\n${said.slice(-1_000)}`);
         });
+        expect((await send('GET', '/health')).status).toBe(200);
+        expect((await send('GET', '/')).status).toBe(403);
         const hello = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
         const opened = await send('POST', '/mcp', { jsonrpc: '2.0', id: 1, method: 'initialize', params: hello });
         const session = {

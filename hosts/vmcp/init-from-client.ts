@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 import { catalogue, isSecretName, redactedText } from '@toolmgr/plugins';
-import { userPlace } from '@toolmgr/plugins/clients';
+import { userPlace } from '@toolmgr/plugins/clients/places';
 import { stringify } from 'yaml';
 import { type ClientFile, readClientFile } from '../cli/up/client-file.ts';
 import { commonEntry, serversIn } from '../cli/up/file-shapes.ts';
@@ -132,8 +132,8 @@ async function filesOf(from: string): Promise<readonly FoundFile[]> {
   return (await findClientFiles(places, { client }, hasServers)).used;
 }
 
-function hasServers({ file, text }: FoundFile): boolean {
-  const servers = serversIn(parseClientText(text, file), process.cwd());
+async function hasServers({ file, text }: FoundFile): Promise<boolean> {
+  const servers = serversIn(await parseClientText(text, file), process.cwd());
   return servers !== undefined && Object.keys(servers).length > 0;
 }
 
@@ -144,7 +144,7 @@ function hasServers({ file, text }: FoundFile): boolean {
  */
 async function readReferences({ file, text }: FoundFile, references: Map<string, string>): Promise<ClientFile> {
   const folder = dirname(resolve(file));
-  const value = parseClientText(text, file);
+  const value = await parseClientText(text, file);
   const servers = serversIn(value, process.cwd()) ?? {};
   const notes: string[] = [];
   const kept: Record<string, JsonValue> = {};

@@ -89,6 +89,7 @@ const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins/kubernetes': 'plugins/shared/kubernetes/exports.ts',
   '@toolmgr/plugins/management': 'plugins/shared/management/index.ts',
   '@toolmgr/plugins/clients': 'plugins/clients/index.ts',
+  '@toolmgr/plugins/clients/places': 'plugins/clients/places.ts',
   '@toolmgr/plugins/skills': 'plugins/skills/index.ts',
   '@toolmgr/plugins/workloads/images': 'plugins/workloads/container/build/images.ts',
   '@toolmgr/plugins/workloads/state': 'plugins/workloads/state/index.ts',

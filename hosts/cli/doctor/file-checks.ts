@@ -3,7 +3,7 @@ import { access, mkdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/pr
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { explainCause } from '@toolmgr/core';
-import { userPlace } from '@toolmgr/plugins/clients';
+import { userPlace } from '@toolmgr/plugins/clients/places';
 import { stateDir } from '@toolmgr/plugins/workloads/state';
 import { readRecords } from '../../shared/running/gateway-record.ts';
 import { readUserConfig, userConfigPath } from '../../shared/user-config.ts';
@@ -52,7 +52,7 @@ async function clientFileFindings(env: NodeJS.ProcessEnv): Promise<readonly Find
     }
     try {
       // files of settings may have no servers
-      if (serversIn(parseClientText(text, file), folder) === undefined) continue;
+      if (serversIn(await parseClientText(text, file), folder) === undefined) continue;
       const { backends, notes } = await readClientFile(text, file, context);
       found.push(ok(`${file}: ${backends.length} servers${notes.length > 0 ? `, ${notes.length} notes` : ''}`));
     } catch (cause) {

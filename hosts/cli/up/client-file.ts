@@ -62,7 +62,7 @@ const READ_KEYS: ReadonlySet<string> = new Set([
  * @throws GatewayFault PLAN_INVALID when the text is not JSON or TOML, or has no list of servers
  */
 export async function readClientFile(text: string, file: string, context: ExpansionContext): Promise<ClientFile> {
-  const servers = serversIn(parseClientText(text, file), context.folder);
+  const servers = serversIn(await parseClientText(text, file), context.folder);
   if (servers === undefined) {
     throw new GatewayFault(
       'PLAN_INVALID',

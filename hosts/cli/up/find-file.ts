@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { type ClientType, configPath, type UserPlace } from '@toolmgr/plugins/clients';
+import { type ClientType, configPath, type UserPlace } from '@toolmgr/plugins/clients/places';
 import { UsageError } from '../../shared/usage-error.ts';
 import { FOUND_CLIENTS, type FoundClient } from './found-clients.ts';
 
@@ -37,7 +37,7 @@ export function clientPlaces(folder: string, user: UserPlace): readonly ClientPl
 /** Reads the files that exist, in their order; `hasServers` leaves out those without servers. */
 export async function readFound(
   places: readonly ClientPlace[],
-  hasServers: (found: FoundFile) => boolean,
+  hasServers: (found: FoundFile) => boolean | Promise<boolean>,
 ): Promise<readonly (ClientPlace & FoundFile)[]> {
   const all = await Promise.all(
     places.map(async (place) => {
@@ -45,7 +45,9 @@ export async function readFound(
       return text === undefined ? [] : [{ ...place, text }];
     }),
   );
-  return all.flat().filter(hasServers);
+  const found = all.flat();
+  const isUsed = await Promise.all(found.map(hasServers));
+  return found.filter((_, at) => isUsed[at]);
 }
 
 /** What the flags of `up` choose. */
@@ -62,7 +64,7 @@ export interface FileChoice {
 export async function findClientFiles(
   places: readonly ClientPlace[],
   { client, all }: FileChoice,
-  hasServers: (found: FoundFile) => boolean,
+  hasServers: (found: FoundFile) => boolean | Promise<boolean>,
 ): Promise<{ readonly used: readonly (ClientPlace & FoundFile)[]; readonly others: readonly string[] }> {
   const asked = client === undefined ? places : places.filter((place) => place.client === client);
   const found = await readFound(asked, hasServers);

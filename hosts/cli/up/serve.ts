@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { basename, delimiter, dirname, resolve } from 'node:path';
 import { createGateway, type EraSetting, type Gateway, type PlanInput, readPlan, untilAborted } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import { userPlace } from '@toolmgr/plugins/clients';
+import { userPlace } from '@toolmgr/plugins/clients/places';
 import { defaultPageRoutes } from '../../http/default-page.ts';
 import { createSwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
@@ -239,9 +239,9 @@ async function findFiles({ client, all }: UpOptions): Promise<WatchedFile[]> {
 }
 
 /** Files that cannot be parsed count: their error is reported when they are read. */
-function hasServers({ file, text }: FoundFile): boolean {
+async function hasServers({ file, text }: FoundFile): Promise<boolean> {
   try {
-    const servers = serversIn(parseClientText(text, file), expansionContext(file).folder);
+    const servers = serversIn(await parseClientText(text, file), expansionContext(file).folder);
     return servers !== undefined && Object.keys(servers).length > 0;
   } catch {
     return true;

@@ -125,7 +125,7 @@ function requireAuthentication(hooks: Hooks, log: Log): void {
   if (taps.length > 0) return;
   throw new GatewayFault(
     'PLAN_INCOMPLETE',
-    'plugins: none of them authenticates callers; add incoming-auth/anonymous to accept everybody',
+    'plugins: none of them authenticates callers; add incoming-auth/anonymous to accept everybody; in a vmcp file: incomingAuth: { type: anonymous }',
   );
 }
 

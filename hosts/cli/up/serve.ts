@@ -16,7 +16,7 @@ import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { serveControl } from '../../shared/running/serve-control.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
-import { printable, stderr } from '../../shared/terminal.ts';
+import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
 import { watchText } from '../../shared/watch-text.ts';
@@ -300,7 +300,7 @@ function printServed(gateway: Gateway, gatewayLog: GatewayLog, at: string, files
     const why = state.cause && gatewayLog.failureOf(name);
     stderr.line(`  ${name}  ${backendLine(state, count, why)}`);
     const said = state.cause === undefined ? [] : gatewayLog.lastWords(name);
-    for (const line of new Set(said)) stderr.line(`    ${stderr.dim(printable(line))}`); // a restart says the same again
+    for (const line of new Set(said)) stderr.line(`    ${stderr.dim(oneLine(line))}`); // a restart says the same again
   }
   gatewayLog.releaseFailures();
 }

@@ -47,7 +47,7 @@ function indexPage(
     '## Completion in editors',
     `The first line names a [JSON Schema](https://json-schema.org) of this version. VS Code with the YAML extension, JetBrains and other editors that use yaml-language-server then complete keys, show their meaning and mark mistakes. Files that toolmgr writes have this line. The npm package contains the schema as ${code('toolmgr/schemas/vmcp.schema.json')}. The rules between several keys are checked only by ${code('toolmgr vmcp validate')}.`,
     '## Sections',
-    `A file that lists its servers needs only ${listed(required)}. A file without them serves the workloads of the group in ${code('groupRef')}, and needs ${listed(ofGroup)}, and ${code('incomingAuth')} unless a plugin under ${code('plugins')} authenticates callers.`,
+    `A file that lists its servers needs only ${listed(required)}; with ${code('plugins')} also ${code('incomingAuth')}, unless one of them authenticates callers. A file without them serves the workloads of the group in ${code('groupRef')}, and needs ${listed(ofGroup)}, and ${code('incomingAuth')} unless a plugin under ${code('plugins')} authenticates callers.`,
     table(
       ['key', 'type', 'default', 'meaning'],
       Object.entries(properties).map(([key, schema]) => {

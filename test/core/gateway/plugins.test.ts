@@ -77,7 +77,7 @@ describe('the plugins of a plan', () => {
     const plan = { plugins: [{ use: 'x' }, { use: 'outgoing-auth/unauthenticated' }] };
     await expect(createGateway(plan, { plugins, catalogue })).rejects.toMatchObject({
       code: 'PLAN_INCOMPLETE',
-      message: expect.stringContaining('add incoming-auth/anonymous to accept everybody'),
+      message: expect.stringContaining('in a vmcp file: incomingAuth: { type: anonymous }'),
     });
     expect(started).toEqual([]);
     const open = { plugins: [...plan.plugins, { use: 'incoming-auth/anonymous' }] };

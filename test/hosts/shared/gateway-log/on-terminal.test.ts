@@ -78,7 +78,7 @@ describe('up on a terminal', { timeout: 100_000 }, () => {
     await expect.poll(up.all, WAIT).toMatch(/toolmgr serves.*waits {2}ready, 1 tool.*Ctrl-C stops/s);
     await expect.poll(up.screen, WAIT).not.toMatch(SPINNING);
     const all = await up.all();
-    expect(all).toMatch(/broken {2}unavailable: ended with exit code 7\n {4}.*last words/);
+    expect(all).toMatch(/broken {2}unavailable: ended with exit code 7\n(?: {4}.*\n)? {4}last words\n/);
     expect(all.match(/last words/g)).toHaveLength(1);
     expect(all.match(/(?:unavailable|process ended): .*exit code 7/g)).toHaveLength(1); // live lines have another form
     await up.tmux('send-keys', 'C-c');

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import {
   decodeObject,
+  explainCause,
   type Gateway,
   type Inbound,
   isObject,
@@ -63,8 +64,11 @@ export async function serveStdio(options: StdioOptions): Promise<void> {
   } finally {
     await connection.end();
   }
-  if (writer.ended.aborted) log.debug('the stdio client is gone', { cause: String(writer.ended.reason) });
-  else await Promise.race([writer.flushed(), aborted(AbortSignal.any([signal, AbortSignal.timeout(limits.stopMs)]))]);
+  if (writer.ended.aborted) {
+    log[writer.isTooSlow ? 'warn' : 'debug']('the stdio connection ended', {
+      cause: explainCause(writer.ended.reason),
+    });
+  } else await Promise.race([writer.flushed(), aborted(AbortSignal.any([signal, AbortSignal.timeout(limits.stopMs)]))]);
 }
 
 /** A request of the client that is not answered. */

@@ -12,6 +12,8 @@ export interface MessageWriter {
   flushed(): Promise<void>;
   /** Aborted when the reader is gone, or reads so slowly that `mostBytes` wait. */
   readonly ended: AbortSignal;
+  /** It ended because the reader was too slow. */
+  readonly isTooSlow: boolean;
   readonly pendingBytes: number;
 }
 
@@ -26,6 +28,7 @@ export interface WriterLimits {
 /** Writes to `output`, which nothing else may write to. */
 export function createMessageWriter(output: Writable, { highBytes, mostBytes }: WriterLimits): MessageWriter {
   const end = new AbortController();
+  let isTooSlow = false;
   const listeners = new Set<() => void>();
   const waiting = new Set<() => void>();
   const wake = (): void => {
@@ -51,6 +54,7 @@ export function createMessageWriter(output: Writable, { highBytes, mostBytes }: 
     write(message) {
       if (end.signal.aborted) return false;
       if (output.writableLength > mostBytes) {
+        isTooSlow = !end.signal.aborted;
         gone(`the client reads too slowly: over ${mostBytes} bytes wait`);
         return false;
       }
@@ -64,6 +68,9 @@ export function createMessageWriter(output: Writable, { highBytes, mostBytes }: 
     belowMark: () => until(() => output.writableLength <= highBytes),
     flushed: () => until(() => output.writableLength === 0),
     ended: end.signal,
+    get isTooSlow() {
+      return isTooSlow;
+    },
     get pendingBytes() {
       return output.writableLength;
     },

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { access, mkdir, readFile, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { access, mkdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { explainCause } from '@toolmgr/core';
@@ -9,7 +9,7 @@ import { readRecords } from '../../shared/running/gateway-record.ts';
 import { readUserConfig, userConfigPath } from '../../shared/user-config.ts';
 import { readClientFile } from '../up/client-file.ts';
 import { serversIn } from '../up/file-shapes.ts';
-import { clientPlaces } from '../up/find-file.ts';
+import { clientPlaces, readFoundFile } from '../up/find-file.ts';
 import { parseClientText } from '../up/parse-client-text.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
@@ -44,7 +44,7 @@ async function clientFileFindings(env: NodeJS.ProcessEnv): Promise<readonly Find
   const folder = process.cwd();
   const context = { env, home: env.HOME ?? homedir(), folder };
   for (const { file } of clientPlaces(folder, userPlace(env, process.platform, homedir()))) {
-    const text = await readFile(file, 'utf8').catch((cause: NodeJS.ErrnoException) => cause);
+    const text = await readFoundFile(file).catch((cause: NodeJS.ErrnoException) => cause);
     if (typeof text !== 'string') {
       if (text.code !== 'ENOENT' && text.code !== 'ENOTDIR')
         found.push(warn(`${file} cannot be read (${text.code})`, `correct the rights of ${file}`));

@@ -38,7 +38,12 @@ async function programFinding(
 ): Promise<Finding> {
   try {
     const isScript = process.platform === 'win32' && file === 'npm'; // npm.cmd needs a shell; the words are constants
-    const { stdout } = await promisify(execFile)(file, [...args], { env, signal, shell: isScript });
+    const { stdout } = await promisify(execFile)(file, [...args], {
+      // the go.mod of the working folder does not choose which Go is downloaded and run
+      env: { ...env, GOTOOLCHAIN: 'local' },
+      signal,
+      shell: isScript,
+    });
     return ok(
       stdout
         .trim()

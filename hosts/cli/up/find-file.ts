@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type ClientType, configPath, type UserPlace } from '@toolmgr/plugins/clients/places';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -41,7 +41,7 @@ export async function readFound(
 ): Promise<readonly (ClientPlace & FoundFile)[]> {
   const all = await Promise.all(
     places.map(async (place) => {
-      const text = await readFile(place.file, 'utf8').catch(() => undefined);
+      const text = await readFoundFile(place.file).catch(() => undefined);
       return text === undefined ? [] : [{ ...place, text }];
     }),
   );
@@ -49,6 +49,20 @@ export async function readFound(
   const isUsed = await Promise.all(found.map(hasServers));
   return found.filter((_, at) => isUsed[at]);
 }
+
+/**
+ * Reads a file that the user did not name. A cloned repository may have a link to a device or a named pipe in its place.
+ * @throws Error of the file system, with its code
+ */
+export async function readFoundFile(file: string): Promise<string> {
+  const found = await stat(file);
+  if (!found.isFile()) throw Object.assign(new Error(`${file} is not a regular file`), { code: 'EINVAL' });
+  if (found.size > MAX_FILE_BYTES) throw Object.assign(new Error(`${file} is too large`), { code: 'EFBIG' });
+  return readFile(file, 'utf8');
+}
+
+/** Claude Code keeps its history in the same file as its servers. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 /** What the flags of `up` choose. */
 export interface FileChoice {

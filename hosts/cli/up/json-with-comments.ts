@@ -8,9 +8,14 @@ import { getNodeValue, type ParseError, parseTree, printParseErrorCode } from 'j
 export function parseJsonWithComments(text: string, file: string): JsonValue {
   const plain = text.replace(/^\uFEFF/, '');
   const errors: ParseError[] = [];
-  const root = parseTree(plain, errors, { allowTrailingComma: true });
+  try {
+    const root = parseTree(plain, errors, { allowTrailingComma: true });
+    if (root !== undefined && errors.length === 0) return getNodeValue(root) as JsonValue;
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause; // the parser calls itself for each level
+    throw new GatewayFault('PLAN_INVALID', `${file}: its lists and objects are nested too deeply`);
+  }
   const [first] = errors;
-  if (root !== undefined && first === undefined) return getNodeValue(root) as JsonValue;
   const before = plain.slice(0, first?.offset ?? 0).split('\n');
   const column = (before.at(-1) ?? '').length + 1;
   const why = first === undefined ? 'value expected' : wordsOf(first);

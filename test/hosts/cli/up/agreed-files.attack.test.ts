@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -71,3 +72,24 @@ it('a name of a server does not write a line or a colour of its own', async () =
   expect(err).not.toContain('\nwarning');
   expect(err).not.toContain('\u001b');
 });
+
+it('a device or a named pipe in the place of a client file is left out, and nothing waits for it', async () => {
+  await mkdir(join(folder, '.vscode'));
+  await symlink('/dev/zero', join(folder, '.mcp.json'));
+  execFileSync('mkfifo', [join(folder, '.vscode', 'mcp.json')]);
+  const ended = await cli(['up'], { cwd: folder, env: { HOME: folder, XDG_CONFIG_HOME: undefined } });
+  expect(ended.err).toContain('no client configuration with servers was found');
+});
+
+it.each(['json', 'toml'])(
+  'a file of nested lists or tables without end is refused with one line (%s)',
+  async (form) => {
+    const file = join(folder, `deep.${form}`);
+    const deep = '['.repeat(200_000);
+    await writeFile(file, form === 'json' ? `{"mcpServers":${deep}` : `a = ${deep}`);
+    const ended = await cli(['up', file]);
+    expect(ended.code).toBe(1);
+    expect(ended.err.trim().split('\n')).toHaveLength(1);
+    expect(ended.err).toContain(file);
+  },
+);

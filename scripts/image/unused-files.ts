@@ -2,7 +2,8 @@ import { readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** Files of packages that nothing loads. Licenses stay. */
-const UNUSED_FILES = /\.(?:d\.[cm]?ts|[cm]?ts|map|md|markdown|tsbuildinfo|flow)$|^(?:\.|tsconfig|yarn\.lock|Makefile)/;
+const UNUSED_FILES =
+  /\.(?:d\.[cm]?ts|[cm]?ts|map|md|markdown|tsbuildinfo|flow|c|cc|cpp|h|hpp|inl|gypi?|cmake)$|^(?:\.|tsconfig|yarn\.lock|Makefile)/;
 const UNUSED_FOLDERS = new Set([
   ...['test', 'tests', '__tests__', 'example', 'examples', 'benchmark', 'benchmarks', 'bench'],
   ...['.github', 'prebuilds'],

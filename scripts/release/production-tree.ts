@@ -6,6 +6,7 @@ import { type Tarball, WORKSPACES } from '../pack/pack-workspaces.ts';
 import { runTool } from '../rigs/run-tool.ts';
 import type { Platform } from './executable/platforms.ts';
 import { writeProductionManifests } from './production-manifests.ts';
+import { removeUnreached } from './reached-files.ts';
 import { type SbomSubject, writeTreeSbom } from './sbom.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -35,6 +36,10 @@ export async function writeProductionTree(
     if (sbom !== undefined) await writeTreeSbom(folder, sbom.file, sbom);
     await replaceLinks(folder, packages);
     removeUnusedFiles(join(folder, 'node_modules'));
+    removeUnreached(
+      join(folder, 'node_modules'),
+      packages.map(({ name }) => name),
+    );
     rmSync(join(folder, 'node_modules', '.package-lock.json'), { force: true });
     mkdirSync(into, { recursive: true });
     await runTool('cp', ['-R', join(folder, 'node_modules'), into]);

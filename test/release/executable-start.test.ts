@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -98,6 +98,21 @@ describe.skipIf(missing)(`The single executable${missing === undefined ? '' : `,
     expect(out).not.toContain('unfinished');
     const whole = (await treesOf(cache)).filter((name) => !name.startsWith('.'));
     expect(whole).toHaveLength(1);
+  });
+
+  it('repairs files that a power failure has emptied, at the first start after it', { timeout: LONG }, async () => {
+    const cache = await freshCache();
+    await run(cache, 'version');
+    const [name = ''] = await treesOf(cache);
+    const tree = join(cache, 'toolmgr/executable', name);
+    await writeFile(join(tree, '399.txt'), '');
+    await writeFile(join(tree, '.checked'), 'another start of the machine');
+    expect(await run(cache, 'version')).toMatchObject({ code: 0, err: '' });
+    expect((await stat(join(tree, '399.txt'))).size).toBe(399);
+    await writeFile(join(tree, '.checked'), 'another start of the machine');
+    expect(await run(cache, 'version')).toMatchObject({ code: 0, err: '' });
+    expect(await readFile(join(tree, '.checked'), 'utf8')).toBe('on disk');
+    expect(await treesOf(cache)).toEqual([name]);
   });
 
   it('refuses a cache that another user could change, and one that cannot be written', { timeout: LONG }, async () => {

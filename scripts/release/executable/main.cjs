@@ -6,12 +6,16 @@
 //   toolmgr [--max-old-space-size=N] --input-type=module -e CODE [--] ARGS        as `node` with the same arguments
 // No command of the product is an absolute path or begins so. Everything else is the command line of the product.
 const fs = require('node:fs');
-const { homedir } = require('node:os');
+const { homedir, uptime } = require('node:os');
 const { basename, dirname, isAbsolute, join } = require('node:path');
 
 const KEPT_MS = 90 * 86_400_000; // trees of other versions that were not started for so long are removed
 const UNFINISHED = '.unfinished-';
 const UNFINISHED_MS = 3_600_000;
+/** In a tree: during which run of the machine it was unpacked, or that its files were on the disk after a restart. */
+const CHECKED = '.checked';
+const ON_DISK = 'on disk';
+const CLOCK_S = 30; // so far clocks are adjusted
 /** The mode of folders that only their user may read. */
 const OWN = 0o700;
 
@@ -61,6 +65,10 @@ function unpackedTree() {
   const tree = join(folder, hash);
   if (fs.lstatSync(tree, { throwIfNoEntry: false }) === undefined) unpack(folder, tree);
   requireOwn(tree);
+  if (!isWhole(tree)) {
+    remove(folder, tree);
+    unpack(folder, tree);
+  }
   try {
     const now = new Date();
     fs.utimesSync(tree, now, now); // says that this version is in use
@@ -125,21 +133,67 @@ function unpack(folder, tree) {
   removeOld(folder, basename(tree));
 }
 
-/** The archive: length of the index (4 bytes, big endian), index as JSON, contents of all files; compressed by zstd. */
+/**
+ * Whether the files are those of the archive. After a power failure some may be empty, because nothing waits until they are on the
+ * disk: that takes seconds. The first start after a restart of the machine compares them.
+ */
+function isWhole(tree) {
+  const file = join(tree, CHECKED);
+  const checked = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+  if (checked === ON_DISK || isThisBoot(checked)) return true;
+  for (const { path, content } of archived()) {
+    const name = join(tree, path);
+    if (!fs.existsSync(name) || !content.equals(fs.readFileSync(name))) return false;
+  }
+  try {
+    fs.writeFileSync(file, ON_DISK);
+  } catch {
+    // a cache that may not be written is compared again
+  }
+  return true;
+}
+
+/** Names the time since the last start of the machine: an identifier of Linux, elsewhere the second of the start. */
+function bootName() {
+  try {
+    return fs.readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return String(Math.round(Date.now() / 1000 - uptime()));
+  }
+}
+
+function isThisBoot(name) {
+  const now = bootName();
+  return name === now || Math.abs(Number(name) - Number(now)) < CLOCK_S;
+}
+
+/** Removes a tree; the rename is at once, so that another start does not use a part of it. */
+function remove(folder, tree) {
+  const old = fs.mkdtempSync(join(folder, UNFINISHED));
+  fs.renameSync(tree, join(old, 'tree'));
+  fs.rmSync(old, { recursive: true, force: true });
+}
+
 function writeFiles(into) {
-  const { getRawAsset } = require('node:sea');
-  const { zstdDecompressSync } = require('node:zlib');
-  const content = zstdDecompressSync(new Uint8Array(getRawAsset('tree')));
-  const start = 4 + content.readUInt32BE(0);
-  const files = JSON.parse(content.toString('utf8', 4, start));
   const made = new Set();
-  let at = start;
-  for (const [path, size, isProgram] of files) {
+  for (const { path, content, isProgram } of archived()) {
     const file = join(into, path);
     const parent = dirname(file);
     if (!made.has(parent)) fs.mkdirSync(parent, { recursive: true, mode: OWN });
     made.add(parent);
-    fs.writeFileSync(file, content.subarray(at, at + size), { mode: isProgram ? OWN : 0o600, flag: 'wx' });
+    fs.writeFileSync(file, content, { mode: isProgram ? OWN : 0o600, flag: 'wx' });
+  }
+  fs.writeFileSync(join(into, CHECKED), bootName(), { mode: 0o600 });
+}
+
+/** The files of the archive: length of the index (4 bytes, big endian), index as JSON, contents; compressed by zstd. */
+function* archived() {
+  const { getRawAsset } = require('node:sea');
+  const { zstdDecompressSync } = require('node:zlib');
+  const whole = zstdDecompressSync(new Uint8Array(getRawAsset('tree')));
+  let at = 4 + whole.readUInt32BE(0);
+  for (const [path, size, isProgram] of JSON.parse(whole.toString('utf8', 4, at))) {
+    yield { path, isProgram, content: whole.subarray(at, at + size) };
     at += size;
   }
 }

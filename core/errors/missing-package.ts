@@ -7,7 +7,8 @@ import { installCommand } from './install-command.ts';
  * An instruction to install a missing package when an import failed because of it; `undefined` for any other error.
  *
  * The version is the one in the importing package's package.json. Its `peerDependenciesMeta` may name the `feature` that an
- * optional peer is for: then the sentence names it, and the command installs all packages of the feature.
+ * optional peer is for: then the sentence names it, and the command installs all packages of the feature. `without` is a way
+ * that does not need the package.
  */
 export function missingPackage(cause: unknown): string | undefined {
   if (!(cause instanceof Error) || !('code' in cause) || cause.code !== 'ERR_MODULE_NOT_FOUND') return undefined;
@@ -24,7 +25,9 @@ export function missingPackage(cause: unknown): string | undefined {
   const packages = Object.entries(lists.peerDependenciesMeta ?? {})
     .filter(([, meta]) => meta.feature === feature)
     .map(([peer]) => `${peer}@${shortRange(lists.peerDependencies?.[peer] ?? '')}`);
-  return `${feature}: the optional package ${name} is not installed; install it: ${installCommand(packages, file)}`;
+  const without = lists.peerDependenciesMeta?.[name]?.without;
+  const other = without === undefined ? '' : `; or without it: ${without}`;
+  return `${feature}: the optional package ${name} is not installed; install it: ${installCommand(packages, file)}${other}`;
 }
 
 /** `^3.1.2` as `3` and `^0.3.1` as `0.3`: the same versions, in a form that every shell leaves as it is. */
@@ -36,7 +39,7 @@ function shortRange(range: string): string {
 interface Lists {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
-  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly feature?: string }>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly feature?: string; readonly without?: string }>>;
 }
 
 /** The nearest package.json above a file. */

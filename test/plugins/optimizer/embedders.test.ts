@@ -244,7 +244,7 @@ describe('embedder local', () => {
     });
     const settings = { headers: {}, timeoutMs: 5_000, model: await folder('model.onnx') };
     await expect(openLocalModel(settings, () => Promise.reject(missing))).rejects.toThrow(
-      /optional package @huggingface\/transformers is not installed; install it: npm install @huggingface\/transformers@4$/,
+      /optional package @huggingface\/transformers is not installed; install it: npm install @huggingface\/transformers@4; or without it: embeddingService /,
     );
   });
 

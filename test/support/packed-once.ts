@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { lock } from 'proper-lockfile';
+import { packWorkspaces, type Tarball, WORKSPACES } from '../../scripts/pack/pack-workspaces.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CACHE = join(ROOT, 'node_modules/.cache/toolmgr-packages');
+const WAIT = { retries: 300, factor: 1, minTimeout: 1_000 };
+
+/** Packed workspaces, and the storage of a registry that has them. */
+export interface PackedOnce {
+  readonly tarballs: readonly Tarball[];
+  /** A folder to copy. */
+  readonly storage: string;
+}
+
+/**
+ * Packs the workspaces once for all test files, until a source changes.
+ *
+ * @param publish publishes the tarballs and writes the storage of the registry into a folder
+ */
+export async function packedOnce(
+  publish: (tarballs: readonly Tarball[], storage: string) => Promise<void>,
+): Promise<PackedOnce> {
+  const folder = join(CACHE, sourceHash());
+  mkdirSync(CACHE, { recursive: true });
+  const release = await lock(CACHE, { retries: WAIT, stale: 60_000 });
+  try {
+    if (!existsSync(folder)) {
+      for (const old of readdirSync(CACHE)) rmSync(join(CACHE, old), { recursive: true, force: true });
+      const unfinished = mkdtempSync(join(CACHE, '.unfinished-'));
+      const tarballs = await packWorkspaces(join(unfinished, 'packages'));
+      await publish(tarballs, join(unfinished, 'storage'));
+      const named = tarballs.map((tarball) => ({ ...tarball, file: tarball.file.replace(unfinished, folder) }));
+      writeFileSync(join(unfinished, 'tarballs.json'), JSON.stringify(named));
+      renameSync(unfinished, folder);
+    }
+    const tarballs = JSON.parse(readFileSync(join(folder, 'tarballs.json'), 'utf8')) as readonly Tarball[];
+    return { tarballs, storage: join(folder, 'storage') };
+  } finally {
+    await release();
+  }
+}
+
+/** Changes with every file that a package is made of. */
+function sourceHash(): string {
+  const hash = createHash('sha256');
+  const exclude = (path: string): boolean => /(?:^|\/)(?:node_modules|dist)$/.test(path);
+  const sources = WORKSPACES.flatMap((workspace) => globSync(`${workspace}/**/*.*`, { cwd: ROOT, exclude }));
+  const others = globSync(['scripts/{pack,page}/**/*.ts', 'package-lock.json', 'tsconfig*.json', 'LICENSE'], {
+    cwd: ROOT,
+  });
+  for (const path of [...sources, ...others].sort()) {
+    const file = join(ROOT, path);
+    if (statSync(file).isFile()) hash.update(`${path}\n`).update(readFileSync(file));
+  }
+  return hash.digest('hex').slice(0, 16);
+}

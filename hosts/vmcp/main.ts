@@ -140,7 +140,7 @@ function addInit(vmcp: Command): void {
       ),
     )
     .option('-g, --group <name>', 'group of workloads')
-    .option('-o, --output <file>', 'file to write with mode 0600 (default: standard output)')
+    .option('-o, --output <file>', 'file to write with mode 0600; - and the default: standard output')
     .addOption(new Option('-c, --config <file>', 'the same as --output').hideHelp().conflicts('output'))
     .option('--force', 'replace an existing file')
     .addHelpText(
@@ -157,7 +157,7 @@ Examples:
       const { yaml, backends, notes, variables } = await initOutcome(options);
       for (const note of notes) stderr.line(`${stderr.yellow('note')} ${oneLine(note)}`);
       const file = options.output ?? options.config;
-      if (file === undefined) process.stdout.write(yaml);
+      if (file === undefined || file === '-') process.stdout.write(yaml);
       else {
         await writeNew(file, yaml, options.force === true);
         stderr.line(`wrote ${file} with ${backends} ${backends === 1 ? 'backend' : 'backends'}`);

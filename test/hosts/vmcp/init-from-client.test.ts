@@ -40,6 +40,7 @@ describe('toolmgr vmcp init --from', () => {
       for (const secret of SECRETS) expect(`${text}${made.err}`).not.toContain(secret);
       expect((await cli(['vmcp', 'init', '--from', from, '-o', to])).err).toContain('exists; --force replaces it');
       expect(await cli(['vmcp', 'init', '--from', from, '-o', to, '--force'])).toMatchObject({ code: 0 });
+      expect((await cli(['vmcp', 'init', '--from', from, '-o', '-'])).out).toBe(await readFile(to, 'utf8'));
       expect(await cli(['vmcp', 'validate', '-c', to])).toMatchObject({ code: 0 });
       const missing = await cli(['vmcp', 'serve', '-c', to, '--port', '0'], {
         env: { API_KEY: undefined, REMOTE_AUTHORIZATION: 'x' },

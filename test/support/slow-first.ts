@@ -5,6 +5,9 @@ const SLOW = [
   'acceptance/two-commands',
   'deploy/end-to-end',
   'hosts/run/kill',
+  'release/dry-run',
+  'packaging/install',
+  'packaging/typed-apps',
   'hosts/run/packages',
   'hosts/run/images',
   'hosts/run/isolation',
@@ -17,6 +20,8 @@ const SLOW = [
   'manager/supervisor/supervise',
   'proof/load-probes',
   'proof/foreign-servers',
+  'site/site',
+  'hosts/image',
 ] as const;
 
 /** Starts the slow test files first, then the others in the order of Vitest: those that failed, then the longest. */

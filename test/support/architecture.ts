@@ -93,6 +93,7 @@ const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins/skills': 'plugins/skills/index.ts',
   '@toolmgr/plugins/workloads/images': 'plugins/workloads/container/build/images.ts',
   '@toolmgr/plugins/workloads/state': 'plugins/workloads/state/index.ts',
+  '@toolmgr/plugins/workloads/state-files': 'plugins/workloads/state/files.ts',
 };
 const OWN_PACKAGE = /^(@toolmgr\/|toolmgr($|\/))/;
 

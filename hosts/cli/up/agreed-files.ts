@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backend, isObject } from '@toolmgr/core';
-import { atomicWrite, stateDir } from '@toolmgr/plugins/workloads/state';
+import { atomicWrite, stateDir } from '@toolmgr/plugins/workloads/state-files';
 import { terminalAsk } from '../../shared/ask.ts';
 import { oneLine } from '../../shared/gateway-log/text-line.ts';
 import { redactArguments, redactUrl } from '../../shared/redact-arguments.ts';

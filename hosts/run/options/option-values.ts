@@ -1,5 +1,4 @@
-import { durationMs, secretKeyProblem, VARIABLE_REFERENCE } from '@toolmgr/plugins';
-import { endpointPrefix } from '@toolmgr/plugins/workloads/state';
+import { durationMs, endpointPrefix, secretKeyProblem, VARIABLE_REFERENCE } from '@toolmgr/plugins';
 import { InvalidArgumentError } from 'commander';
 
 // Readers of option values. No message repeats a value, because it may be secret.

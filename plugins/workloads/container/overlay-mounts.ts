@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ContainerMount, ContainerSpec } from '@toolmgr/core';
 import { globalIgnoreFile, guardedIgnoreFiles, resolveOverlays } from '../permissions/ignore-overlays.ts';
-import { stateDir } from '../state/workload-record.ts';
+import { stateDir } from '../state/state-dir.ts';
 
 /**
  * The mounts of a container, and an empty, read-only file or directory over each thing that ignore files hide. Not a tmpfs: that

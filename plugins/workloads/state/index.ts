@@ -30,9 +30,10 @@ export {
 } from './records.ts';
 export { type RemoteAuthConfig, resourceProblem, withoutLogin } from './remote-auth-config.ts';
 export { finishReplacement, isReplaced, replaceConfig, restoreConfig } from './replace-config.ts';
-export { endpointPrefix, RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
+export { RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
 export { findConflict, servesSse } from './run-config-conflicts.ts';
 export { secretReference } from './secret-reference.ts';
+export { stateDir } from './state-dir.ts';
 export { storageFault } from './storage-fault.ts';
 export { type Transition, transitions } from './transitions.ts';
 export { RESERVED_WORKLOAD_NAMES, workloadName } from './workload-name.ts';
@@ -43,7 +44,6 @@ export {
   listWorkloadNames,
   readWorkload,
   readWorkloads,
-  stateDir,
   WORKLOAD_FILES,
   type WorkloadRecord,
   type WorkloadStatus,

@@ -1,10 +1,10 @@
-import { planSchema } from '@toolmgr/core';
 import { z } from 'zod';
 import { durationMs } from '../../shared/go-duration.ts';
 import { SECRET_NAME, VARIABLE_REFERENCE } from '../../shared/secret-name.ts';
 import { webhookList } from '../../shared/webhook-settings.ts';
 import { permissionProfile } from '../permissions/profile.ts';
 import { awsStsConfig, embeddedAuthConfig, upstreamSwapConfig } from './embedded-auth-config.ts';
+import { endpointPrefix } from './endpoint-prefix.ts';
 import { DEFAULT_GROUP, groupName } from './group-name.ts';
 import { podForm } from './pod-form.ts';
 import { remoteAuthConfig } from './remote-auth-config.ts';
@@ -13,9 +13,6 @@ import { workloadName } from './workload-name.ts';
 
 /** The version of the document that is written. */
 export const RUN_CONFIG_VERSION = 'v0.1.0';
-
-/** A path before the URL that SSE clients send to. */
-export const endpointPrefix = planSchema.shape.endpoint.unwrap().shape.sse.unwrap().shape.prefix.unwrap();
 
 const text = z.string().min(1);
 const texts = z.array(z.string());

@@ -1,5 +1,4 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { explainIssues } from '@toolmgr/core';
 import { z } from 'zod';
@@ -93,14 +92,6 @@ export const WORKLOAD_FILES = {
   /** The last calls, one JSON object a line; bounded. */
   calls: 'calls.jsonl',
 } as const;
-
-/** Folder of everything that is kept between runs: `TOOLMGR_STATE_DIR`, else `toolmgr` in the XDG state folder. */
-export function stateDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
-  if (env.TOOLMGR_STATE_DIR) return env.TOOLMGR_STATE_DIR;
-  // XDG base directory specification: a relative path is ignored
-  if (env.XDG_STATE_HOME?.startsWith('/')) return join(env.XDG_STATE_HOME, 'toolmgr');
-  return join(env.HOME ?? homedir(), '.local', 'state', 'toolmgr');
-}
 
 /** Folder that holds one folder per workload. */
 export function workloadsDir(state: string): string {

@@ -7,10 +7,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { STALE_MS, withLock } from '../../../../plugins/workloads/state/lock.ts';
 import { markProcess } from '../../../../plugins/workloads/state/process-identity.ts';
 import { changeStatus, createRecord, removeRecord } from '../../../../plugins/workloads/state/records.ts';
+import { stateDir } from '../../../../plugins/workloads/state/state-dir.ts';
 import {
   readWorkload,
   readWorkloads,
-  stateDir,
   WORKLOAD_FILES,
   workloadDir,
   workloadsDir,

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { build } from 'rolldown';
+import { withFileLock } from '../../plugins/workloads/state/lock.ts';
 import { addDefaultGateway, createBridge, type EngineBridge } from './engine-bridge.ts';
 import { until } from './until.ts';
 
@@ -53,8 +54,13 @@ export async function startEngine(
   const launch = (at: string, path: string): Promise<ChildProcess> =>
     bridge === undefined ? launchPodman(at, path, insecureRegistry) : launchDocker(at, path, bridge);
   addDefaultGateway();
-  let child = await launch(folder, socket);
-  await isReady(socket, child, folder);
+  const start = (): Promise<ChildProcess> =>
+    alone(name, async () => {
+      const launched = await launch(folder, socket);
+      await isReady(socket, launched, folder);
+      return launched;
+    });
+  let child = await start();
   const kill = async (): Promise<void> => {
     if (child.exitCode !== null || child.signalCode !== null) return;
     const gone = once(child, 'exit');
@@ -68,8 +74,7 @@ export async function startEngine(
     async restart() {
       await kill();
       await rm(socket, { force: true });
-      child = await launch(folder, socket);
-      await isReady(socket, child, folder);
+      child = await start();
     },
     async [Symbol.asyncDispose]() {
       await removeEverything(socket);
@@ -84,6 +89,11 @@ export async function startEngine(
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** Two Docker engines that start at the same moment create the same chains of iptables, and one of them fails. */
+function alone<T>(name: EngineName, start: () => Promise<T>): Promise<T> {
+  return name === 'docker' ? withFileLock(join(tmpdir(), 'toolmgr-docker-start'), start) : start();
 }
 
 async function launchDocker(folder: string, socket: string, { name, pool }: EngineBridge): Promise<ChildProcess> {

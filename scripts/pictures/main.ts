@@ -1,11 +1,13 @@
-// `npm run pictures`: writes the pictures of terminals and of the workload manager into docs/pictures.
-// Needs tmux and chromium.
+// `npm run pictures`: writes the pictures of terminals, pages and the documentation site into docs/pictures.
+// Needs tmux, chromium and the rig `site`.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import getPort from 'get-port';
 import { freshPage, openBrowser } from '../../test/support/browser.ts';
 import { takeManagerPictures } from '../page/take-pictures.ts';
+import { buildSite } from '../site/build-site.ts';
+import { serveSite } from '../site/serve-site.ts';
 import { openTerminal } from './terminal.ts';
 import { terminalPage } from './terminal-html.ts';
 
@@ -41,9 +43,33 @@ async function terminals(): Promise<void> {
     second.enter(`toolmgr call everything_get-sum a=1 b=2 --url http://127.0.0.1:${port}/mcp`);
     await second.until(/is 3/);
     await picture('terminal-status', 'toolmgr status', second.screen());
+    await webPage('gateway-page', `http://127.0.0.1:${port}/`, 'everything');
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
+}
+
+/** The start page of the documentation. */
+async function site(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-pictures-site-'));
+  try {
+    await buildSite(folder);
+    const { url, server: listener } = await serveSite(folder, 0);
+    await webPage('site', url, 'toolmgr');
+    listener.close();
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** A page in the browser, once it shows a text. */
+async function webPage(name: string, url: string, shown: string): Promise<void> {
+  const page = await freshPage(browser, { viewport: { width: 1100, height: 720 } });
+  await page.goto(url);
+  await page.getByText(shown).first().waitFor();
+  await settle();
+  await keep(name, await page.screenshot());
+  await page.context().close();
 }
 
 const server = (name: string) => ({
@@ -77,3 +103,4 @@ async function keep(name: string, png: Buffer): Promise<void> {
 
 if (!process.argv.includes('--only-terminal')) await takeManagerPictures(browser, FOLDER);
 await terminals();
+if (!process.argv.includes('--only-terminal')) await site();

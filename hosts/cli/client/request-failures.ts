@@ -36,7 +36,7 @@ export function unreachable(url: string, timeoutMs: number, cause: unknown): Usa
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (code === 'ECONNREFUSED') {
     return new UsageError(
-      `nothing answers at ${url}; start a gateway (toolmgr up FILE) or give its address with --url`,
+      `nothing answers at ${url}; start a gateway (toolmgr up FILE), or give the address of one with --url (toolmgr status lists those that run)`,
     );
   }
   if (code.includes('TIMEOUT')) return silence(url, timeoutMs);

@@ -28,6 +28,10 @@ const OF_HOST = ['', '*', 'incomingAuth', 'outgoingAuth', 'operational', 'groupR
 const ALLOWED: ReadonlySet<string> = new Set([
   'hosts/vmcp/serve.ts: audit', // --enable-audit
   'hosts/vmcp/serve.ts: stopMs', // a limit of the core
+  // they write sections of a file for a user
+  'hosts/vmcp/init-from-client.ts: headersEnv',
+  'hosts/vmcp/init-from-client.ts: envFrom',
+  'hosts/vmcp/standalone-defaults.ts: aggregation',
 ]);
 
 /** Words of plugins in sources of the host, by file. */

@@ -1,8 +1,8 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { OTHER_CORE, processTree } from './processes.ts';
+import { processTree } from './processes.ts';
+import { lua, wrk } from './wrk.ts';
 
 /** Calls of an echo tool at one URL in one era. */
 export interface EchoCalls {
@@ -174,20 +174,4 @@ function done(summary, latency, requests)
     worker:get("worker_wrong") or 0, e.connect + e.read + e.write + e.timeout))
 end
 `;
-}
-
-function lua(text: string): string {
-  return `[==[${text}]==]`;
-}
-
-function wrk(args: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('taskset', ['-c', OTHER_CORE, 'wrk', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let out = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString();
-    });
-    child.once('error', reject);
-    child.once('exit', (code) => (code === 0 ? resolve(out) : reject(new Error(`wrk ended with ${code}: ${out}`))));
-  });
 }

@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchProcess } from './processes.ts';
-import { OTHER_CORE } from './processes.ts';
+import { lua, wrk } from './wrk.ts';
 
 /** One request, sent repeatedly. */
 export interface LoadRequest {
@@ -75,20 +74,4 @@ function luaScript({ headers, body }: LoadRequest): string {
     'end',
     '',
   ].join('\n');
-}
-
-function lua(text: string): string {
-  return `[==[${text}]==]`;
-}
-
-function wrk(args: readonly string[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const child = spawn('taskset', ['-c', OTHER_CORE, 'wrk', ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
-    let out = '';
-    child.stdout.on('data', (chunk: Buffer) => {
-      out += chunk.toString();
-    });
-    child.once('error', reject);
-    child.once('exit', (code) => (code === 0 ? resolve(out) : reject(new Error(`wrk ended with ${code}: ${out}`))));
-  });
 }

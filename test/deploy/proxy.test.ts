@@ -2,9 +2,9 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import getPort from 'get-port';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { isInstalled } from '../../scripts/rigs/run-tool.ts';
@@ -63,7 +63,7 @@ describe('a reverse proxy with our configuration file', () => {
     folder = await mkdtemp(join(tmpdir(), 'toolmgr-proxy-'));
     await writeFile(join(folder, `${NAME}.pem`), pem.cert);
     await writeFile(join(folder, `${NAME}.key`), pem.key);
-    gateway = await freePort();
+    gateway = await getPort();
     const file = join(folder, 'vmcp.yaml');
     await writeFile(
       file,
@@ -94,7 +94,7 @@ describe('a reverse proxy with our configuration file', () => {
       if (!process.env.CI && !isInstalled(program, flag)) return skip(`${program} is not installed`);
       const own = join(folder, program);
       await mkdir(own);
-      const port = await freePort();
+      const port = await getPort();
       for (const end of ['pem', 'key'] as const)
         await writeFile(join(own, `${NAME}.${end}`), end === 'pem' ? pem.cert : pem.key);
       const proxy = spawn(program, await args(own, port, gateway), {
@@ -191,13 +191,4 @@ function client(port: number) {
       outgoing.on('timeout', () => outgoing.destroy(new Error('no answer')));
       outgoing.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
     });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import getPort from 'get-port';
 import { until } from '../support/until.ts';
 import type { DocBlock } from './blocks.ts';
 import { outputProblem } from './console-output.ts';
@@ -73,7 +73,7 @@ async function openSession(): Promise<Session> {
   const main = join(ROOT, 'hosts/cli/main.ts');
   await writeFile(shim, `#!/bin/sh\nexec '${process.execPath}' --conditions=development '${main}' "$@"\n`);
   await chmod(shim, 0o755);
-  const port = await freePort();
+  const port = await getPort();
   const env = {
     ...{ PATH: `${programs}:${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`, HOME: home, NO_COLOR: '1' },
     ...{ LANG: 'C.UTF-8', COLUMNS: '200', PORT: String(port), TOOLMGR_URL: `http://127.0.0.1:${port}/mcp` },
@@ -119,13 +119,4 @@ async function openSession(): Promise<Session> {
       await rm(root, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -19,7 +19,6 @@ import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
-import { watchText } from '../../shared/watch-text.ts';
 import { serveStdio } from '../../stdio/serve-stdio.ts';
 import { takeStdout } from '../../stdio/take-stdout.ts';
 import { requireAgreement } from './agreed-files.ts';
@@ -32,6 +31,7 @@ import { clientPlaces, type FoundFile, findClientFiles, shortPath } from './find
 import type { FoundClient } from './found-clients.ts';
 import { joinFiles } from './join-files.ts';
 import { parseClientText } from './parse-client-text.ts';
+import { type WatchedFile, watchFiles } from './watch-files.ts';
 
 /** Flags of `toolmgr up`. */
 export interface UpOptions {
@@ -75,7 +75,8 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     );
     return withEra(joinFiles(all, port), options.era);
   };
-  const first = marked(await read(), files);
+  const readMarked = async (): Promise<ClientFile> => marked(await read(), files);
+  const first = await readMarked();
   for (const note of first.notes) stderr.line(`${stderr.yellow('note')} ${oneLine(note)}`);
   const named = files.map(({ file }) => shortPath(file)).join(', ');
   if (first.backends.length === 0) throw new UsageError(`${named}: no server is left to serve`);
@@ -98,7 +99,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   if (output !== undefined) {
     void gateway.settled().then(() => printServed(gateway, gatewayLog, 'standard input and output', named));
     showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
-    if (options.watch === true) watchFiles(files, read, servers.replace, stop.signal);
+    if (options.watch === true) watchFiles(files, readMarked, servers.replace, stop.signal);
     await using _control = await serveControl({
       ...{ gateway: () => gateway, log, lines: gatewayLog, signal: stop.signal },
       about: { kind: 'up --stdio', name: 'up', file },
@@ -150,7 +151,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     printHints(`${served.url}/mcp`, options.watch === true);
   });
   showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
-  if (options.watch === true) watchFiles(files, read, servers.replace, stop.signal);
+  if (options.watch === true) watchFiles(files, readMarked, servers.replace, stop.signal);
   await untilAborted(stop.signal);
   stderr.line('stopping');
   await Promise.all([served.close(limits.stopMs), gatewaySwitch.stop()]);
@@ -182,45 +183,6 @@ interface UpTimes {
 
 const CALL_TIMEOUT_MS = 600_000;
 const EXIT_MS = 250;
-
-/** Serves the changed content of any of the files. */
-function watchFiles(
-  files: readonly WatchedFile[],
-  read: () => Promise<ClientFile>,
-  replace: (file: ClientFile) => void,
-  signal: AbortSignal,
-): void {
-  for (const one of files) {
-    const changed = (text: string): void => {
-      const before = one.text;
-      one.text = text;
-      void follow(async () => marked(await read(), files), replace).then((isUsed) => {
-        if (!isUsed && one.text === text) one.text = before;
-      });
-    };
-    watchText(one.file, one.text, changed, signal);
-  }
-}
-
-interface WatchedFile extends FoundFile {
-  text: string;
-  /** It was found in the working folder; the user did not name it. */
-  readonly isOfProject: boolean;
-}
-
-async function follow(read: () => Promise<ClientFile>, replace: (file: ClientFile) => void): Promise<boolean> {
-  try {
-    const next = await read();
-    for (const note of next.notes) stderr.line(`${stderr.yellow('note')} ${oneLine(note)}`);
-    replace(next);
-    stderr.line(`changed: now ${next.backends.map(({ name }) => name).join(', ') || 'no server'}`);
-    return true;
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message : String(cause);
-    stderr.line(`${stderr.yellow('not used')} ${why}; the previous servers stay`);
-    return false;
-  }
-}
 
 function withEra(file: ClientFile, era: EraSetting | undefined): ClientFile {
   if (era === undefined) return file;

@@ -240,8 +240,14 @@ async function sendLines(
 
 function drained(response: ServerResponse, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    response.once('drain', resolve);
-    signal.addEventListener('abort', () => resolve(), { once: true });
+    const resume = (): void => {
+      response.off('drain', resume);
+      signal.removeEventListener('abort', resume); // else each pause of a slow reader would leave one
+      resolve();
+    };
+    response.once('drain', resume);
+    signal.addEventListener('abort', resume, { once: true });
+    if (signal.aborted) resume();
   });
 }
 

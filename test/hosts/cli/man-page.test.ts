@@ -16,8 +16,11 @@ it('text cannot become a request or an escape', () => {
   expect(roff("'x \\n --all")).toBe("\\&'x \\en \\-\\-all");
 });
 
-it.skipIf(spawnSync('groff', ['--version']).error !== undefined)('groff formats it without a warning', async () => {
-  const input = (await manPage()) ?? '';
-  const ran = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-z'], { input, encoding: 'utf8' });
-  expect(ran).toMatchObject({ status: 0, stderr: '' });
-});
+it.skipIf(!process.env.CI && spawnSync('groff', ['--version']).error !== undefined)(
+  'groff formats it without a warning',
+  async () => {
+    const input = (await manPage()) ?? '';
+    const ran = spawnSync('groff', ['-man', '-Tutf8', '-ww', '-z'], { input, encoding: 'utf8' });
+    expect(ran).toMatchObject({ status: 0, stderr: '' });
+  },
+);

@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, it as test } from 'vitest';
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '..', '..', '..', '..');
 const SERVER = join(import.meta.dirname, 'fixtures', 'noisy-server.ts');
-const it = hasTmux() ? test : test.skip;
+const it = process.env.CI || hasTmux() ? test : test.skip;
 
 function hasTmux(): boolean {
   try {

@@ -129,7 +129,7 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
         const called = await run('npx', ['toolmgr', 'call', 'everything_echo', 'message=hello', '--url', url], {
           cwd: folder,
         });
-        expect(called).toMatchObject({ code: 0, out: expect.stringContaining('hello') });
+        expect(called, called.err).toMatchObject({ code: 0, out: expect.stringContaining('hello') });
         expect(await run('npx', ['toolmgr', '--version'], { cwd: folder })).toMatchObject({ code: 0, out: '0.1.0\n' });
       } finally {
         if (gateway.pid !== undefined && gateway.exitCode === null) process.kill(-gateway.pid, 'SIGTERM');

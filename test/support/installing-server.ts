@@ -26,13 +26,16 @@ note('installed');
 rmdirSync(installing);
 
 const TOOLS = { tools: [{ name: 'ping', inputSchema: { type: 'object' } }] };
+const PONG = { content: [{ type: 'text', text: 'pong' }] };
 const MODERN: Readonly<Record<string, object>> = {
   'server/discover': { supportedVersions: ['2026-07-28'], capabilities: { tools: {} }, resultType: 'complete' },
   'tools/list': { ...TOOLS, ttlMs: 0, cacheScope: 'private', resultType: 'complete' },
+  'tools/call': { ...PONG, resultType: 'complete' },
 };
 const LEGACY: Readonly<Record<string, object>> = {
   initialize: { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name, version: '1' } },
   'tools/list': TOOLS,
+  'tools/call': PONG,
 };
 const answers = kind === 'modern' ? MODERN : LEGACY;
 createInterface({ input: process.stdin }).on('line', (line) => {

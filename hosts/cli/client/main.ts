@@ -17,9 +17,16 @@ interface ClientOptions {
   readonly format: 'text' | 'json';
 }
 
+interface CallOptions extends ClientOptions {
+  readonly args?: string;
+  /** Milliseconds. */
+  readonly wait?: number;
+}
+
 const DEFAULT_URL = 'http://127.0.0.1:4483/mcp';
 const DESCRIPTION_CHARACTERS = 100;
 const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_WAIT_MS = 60_000;
 
 /** Adds `toolmgr tools` and `toolmgr call`: a person sees it work with no client at hand. */
 export function addClientCommands(program: Command): void {
@@ -37,7 +44,8 @@ export function addClientCommands(program: Command): void {
       .description('call a tool of a running endpoint')
       .argument('<tool>', 'name of the tool, as `toolmgr tools` lists it')
       .argument('[pairs...]', 'arguments as key=value')
-      .option('--args <json>', 'arguments as one JSON object'),
+      .option('--args <json>', 'arguments as one JSON object')
+      .option('--wait <duration>', 'wait so long for a tool while a backend is still starting (default: 1m)', waitFrom),
   )
     .addHelpText(
       'after',
@@ -49,7 +57,7 @@ Examples:
 
 Exit code 5: the tool was called and failed.`,
     )
-    .action((tool: string, pairs: string[], options: ClientOptions & { readonly args?: string }) =>
+    .action((tool: string, pairs: string[], options: CallOptions) =>
       withClient(options, (client) => callTool(client, tool, pairs, options)),
     );
 }
@@ -122,11 +130,12 @@ async function callTool(
   client: McpClient,
   name: string,
   pairs: readonly string[],
-  options: ClientOptions & { readonly args?: string },
+  options: CallOptions,
 ): Promise<void> {
   const { RpcError } = await import('./mcp-client.ts');
   // a server that cannot list just now may still be called: then the arguments are read without a schema
-  const tools = await client.listTools().catch((cause: unknown) => {
+  const { listUntilThere } = await import('./list-until-there.ts');
+  const tools = await listUntilThere(client, name, options.wait ?? DEFAULT_WAIT_MS).catch((cause: unknown) => {
     if (cause instanceof RpcError) return undefined;
     throw cause;
   });
@@ -200,6 +209,12 @@ function shortDescription(tool: JsonObject): string {
   const text = typeof tool.description === 'string' ? tool.description : String(tool.title ?? '');
   const first = text.split('\n', 1)[0] ?? '';
   return first.length > DESCRIPTION_CHARACTERS ? `${first.slice(0, DESCRIPTION_CHARACTERS - 1)}…` : first;
+}
+
+function waitFrom(text: string): number {
+  const ms = durationMs(text);
+  if (ms === undefined || ms < 0) throw new InvalidArgumentError('expected a Go duration such as 90s, or 0s');
+  return Math.ceil(ms);
 }
 
 function timeoutFrom(text: string): number {

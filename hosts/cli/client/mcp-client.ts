@@ -23,6 +23,8 @@ export interface McpClient {
   listTools(): Promise<readonly JsonObject[]>;
   /** What the last list lacked, in words: `everything (starting, 12 s)`. */
   lacking(): readonly string[];
+  /** Those of {@link lacking} whose program is still starting: waiting may help. */
+  starting(): readonly string[];
   /** Calls one listed tool. Its own failure is a result with `isError`; a JSON-RPC error rejects with {@link RpcError}. */
   callTool(tool: JsonObject, args: JsonObject, onProgress?: (progress: JsonObject) => void): Promise<JsonObject>;
   /** Ends the session, if there is one, and closes the connections. */
@@ -105,7 +107,7 @@ async function open({ url, headers, timeoutMs, watched }: Endpoint, mode: 'auto'
 
 function clientFor(endpoint: Endpoint, { client, transport }: Opened): McpClient {
   const revision = client.getNegotiatedProtocolVersion() ?? '';
-  let lacking: readonly string[] = [];
+  let lacking: readonly MissingBackend[] = [];
 
   const request = async (method: string, params: JsonObject, more: RequestExtras = {}): Promise<JsonObject> => {
     try {
@@ -136,7 +138,8 @@ function clientFor(endpoint: Endpoint, { client, transport }: Opened): McpClient
       }
       throw new UsageError(`the list of tools has more than ${MAX_PAGES} pages`);
     },
-    lacking: () => lacking,
+    lacking: () => lacking.map(inWords),
+    starting: () => lacking.filter(({ status }) => status === 'starting').map(inWords),
     async callTool(tool, args, onProgress) {
       const isModern = revision === MODERN;
       const params = { name: String(tool.name), arguments: args };
@@ -159,15 +162,25 @@ interface RequestExtras {
   readonly onprogress?: (told: unknown) => void;
 }
 
+interface MissingBackend {
+  readonly name: string;
+  readonly status: string;
+  readonly seconds: number;
+}
+
 /** What a gateway of this kind says about backends that a list lacks. */
-function lackingIn({ _meta }: JsonObject): readonly string[] {
+function lackingIn({ _meta }: JsonObject): readonly MissingBackend[] {
   const lacking = isObject(_meta) ? _meta[MISSING_BACKENDS] : undefined;
   if (!Array.isArray(lacking)) return [];
-  return lacking
-    .filter(isObject)
-    .map(
-      ({ name, status, seconds }) => `${printable(String(name))} (${printable(String(status))}, ${Number(seconds)} s)`,
-    );
+  return lacking.filter(isObject).map(({ name, status, seconds }) => ({
+    name: printable(String(name)),
+    status: printable(String(status)),
+    seconds: Number(seconds),
+  }));
+}
+
+function inWords({ name, status, seconds }: MissingBackend): string {
+  return `${name} (${status}, ${seconds} s)`;
 }
 
 /** An error of the SDK as a JSON-RPC error or a sentence for a person. */

@@ -152,16 +152,20 @@ describe('toolmgr up', () => {
       await using two = startCli(['up', '--port', '0'], { cwd: folder });
       const [, url = ''] = await one.printed(/serves \.mcp\.json at (http:\S+)/);
       await Promise.all([one, two].map((gateway) => gateway.printed(/slow {2}still starting, \d+ s so far/)));
-      const early = await cli(['call', 'slow_ping', '--url', url]);
+      const early = await cli(['call', 'slow_ping', '--url', url, '--wait', '0s']);
       expect([early.code, early.out + early.err]).toEqual([
         1,
         expect.stringMatching(/has no tool slow_ping.*not all tools are here yet: slow \(starting, \d+ s\)/),
       ]);
       expect(runner.notes()).toEqual(['start pkg']);
 
+      await using patient = startCli(['call', 'slow_ping', '--url', url], { cwd: folder });
+      await patient.printed(/waiting for slow \(starting, \d+ s\)/);
       runner.release();
+      expect(await patient.finished).toMatchObject({ code: 0, out: 'pong\n' });
       await Promise.all([one, two].map((gateway) => gateway.printed(/slow is ready after \d+ s, 1 tool\b/)));
-      expect(runner.notes()).toEqual(['start pkg', 'installed pkg', 'start pkg', 'installed pkg']);
+      // one program for each gateway, and one for the session of the call
+      expect(runner.notes()).toEqual([1, 2, 3].flatMap(() => ['start pkg', 'installed pkg']));
       expect((await cli(['tools', '--url', url])).out).toContain('slow_ping');
     },
     LONG,

@@ -1,0 +1,28 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonObject } from '@toolmgr/core';
+import { stderr } from '../../shared/terminal.ts';
+import type { McpClient } from './mcp-client.ts';
+
+const POLL_MS = 500;
+
+/**
+ * Lists tools until the list has the named one, no backend is starting any more, or `waitMs` are over.
+ * @throws what `listTools` throws
+ */
+export async function listUntilThere(
+  client: Pick<McpClient, 'listTools' | 'starting'>,
+  name: string,
+  waitMs: number,
+): Promise<readonly JsonObject[]> {
+  const deadlineMs = performance.now() + waitMs;
+  let told = false;
+  for (;;) {
+    const tools = await client.listTools();
+    const starting = client.starting();
+    const isOver = starting.length === 0 || performance.now() >= deadlineMs;
+    if (isOver || tools.some((tool) => tool.name === name)) return tools;
+    if (!told) stderr.line(stderr.dim(`waiting for ${starting.join(', ')}`));
+    told = true;
+    await sleep(Math.min(POLL_MS, Math.max(1, deadlineMs - performance.now())));
+  }
+}

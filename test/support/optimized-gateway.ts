@@ -1,6 +1,3 @@
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { z } from 'zod';
 import { createLog } from '../../core/extension/log.ts';
@@ -10,6 +7,7 @@ import type { PlanInput } from '../../core/gateway/plan.ts';
 import { type FakeServer, type TestGateway, testGateway } from '../../core/testing/index.ts';
 import { catalogue } from '../../plugins/index.ts';
 import type optimizer from '../../plugins/optimizer/tools/index.ts';
+import { temporaryFolderOfFile } from './temporary-folder.ts';
 
 /** The section `optimizer` of a file. */
 export type Settings = z.input<typeof optimizer.config>;
@@ -26,7 +24,7 @@ export interface Found {
 }
 
 /** Folder for the data of the gateways of one test file. */
-export const STATE = mkdtempSync(join(tmpdir(), 'toolmgr-optimizer-'));
+export const STATE = temporaryFolderOfFile('optimizer');
 process.env.TOOLMGR_STATE_DIR = STATE;
 
 /** A gateway with the optimizer, some backends and plugins of the test. */

@@ -1,5 +1,4 @@
-import { mkdtemp, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
@@ -11,6 +10,7 @@ import { cli, startCli } from '../../support/cli.ts';
 import { embeddingServer } from '../../support/embedding-server.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const LONG = 60_000;
@@ -23,7 +23,7 @@ const CONFIG = {
 };
 
 async function fileOf(config: object): Promise<string> {
-  const file = join(await mkdtemp(join(tmpdir(), 'toolmgr-optimizer-')), 'vmcp.yaml');
+  const file = join(temporaryFolder('optimizer'), 'vmcp.yaml');
   await writeFile(file, stringify(config));
   return file;
 }
@@ -46,7 +46,7 @@ describe('toolmgr vmcp serve with the optimizer', () => {
         backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }],
         optimizer: { embeddingService: vectors.url, directPath: '/mcp/direct' },
       });
-      const TOOLMGR_STATE_DIR = await mkdtemp(join(tmpdir(), 'toolmgr-state-'));
+      const TOOLMGR_STATE_DIR = temporaryFolder('state');
       await using running = await startCli(['vmcp', 'serve', '-c', file, '--port', '0'], {
         env: { TOOLMGR_STATE_DIR },
       });

@@ -1,6 +1,6 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,6 +14,7 @@ import tei from '../../../plugins/optimizer/embed-tei/index.ts';
 import { embeddingServer, vectorOf } from '../../support/embedding-server.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const signal = new AbortController().signal;
 const many = (count: number): string[] => Array.from({ length: count }, (_, at) => `text number${at}`);
@@ -229,7 +230,7 @@ const MODEL = process.env.TOOLMGR_TEST_MODEL;
 
 describe('embedder local', () => {
   const folder = async (weights: string): Promise<string> => {
-    const path = await mkdtemp(join(tmpdir(), 'toolmgr-model-'));
+    const path = temporaryFolder('model');
     await mkdir(join(path, 'onnx'));
     for (const file of ['config.json', 'tokenizer.json', 'tokenizer_config.json', `onnx/${weights}`]) {
       await writeFile(join(path, file), '{}');

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { cli } from '../../support/cli.ts';
@@ -7,6 +6,7 @@ import { registryMissing, startDockerRegistry } from '../../support/docker-regis
 import { gitMissing, startGitServer } from '../../support/git-server.ts';
 import { ownFolders, startManager } from '../../support/manager.ts';
 import { skillFolder, skillText } from '../../support/skill-folder.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const missing = registryMissing() ?? gitMissing();
 const LOCK = 'toolmgr.lock.yaml';
@@ -16,7 +16,7 @@ describe.skipIf(missing !== undefined)(`skills of a real registry and a real git
     await using registry = await startDockerRegistry();
     await using git = await startGitServer();
     await using folder = await skillFolder('code-review', ['version: 1.0.0']);
-    const home = await realpath(await mkdtemp(join(tmpdir(), 'toolmgr-real-skills-')));
+    const home = temporaryFolder('real-skills');
     await using manager = await startManager({ home });
     const root = join(home, 'project');
     for (const each of ['project/.git', 'project/deep', '.cursor', 'config/toolmgr'])

@@ -1,5 +1,4 @@
-import { mkdtempSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
   type Api,
@@ -13,6 +12,7 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type KubeCluster, missingKube, startKube } from '../../../support/kube.ts';
 import { apiOf, connectionTo } from '../../../support/kube-api.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -224,7 +224,7 @@ describe.skipIf(missing !== undefined)(`the API client ${missing ? `(skipped: ${
   });
 
   test('connects with the files of a pod, and reads a replaced token after a refusal', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'toolmgr-sa-'));
+    const folder = temporaryFolder('sa');
     const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
     const { hostname, port } = new URL(cluster.server);
     const env = { KUBERNETES_SERVICE_HOST: hostname, KUBERNETES_SERVICE_PORT: port };

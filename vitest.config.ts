@@ -8,8 +8,10 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['development', 'node'] } },
   test: {
     include: ['test/**/*.test.ts'],
-    testTimeout: 20_000,
-    hookTimeout: 30_000,
+    // these limits end a test that hangs, they measure nothing: machines of CI may be many times slower
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
     // most tests wait for sockets, programs and containers: one file per core would leave the cores idle half the time
     maxWorkers: Math.max(3, availableParallelism()),

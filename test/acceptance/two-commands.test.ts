@@ -25,7 +25,7 @@ describe('a fresh clone', () => {
     clone = join(home, 'clone');
     execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, clone]);
     if (isRoot) execFileSync('chown', ['-R', `${UNPRIVILEGED_USER}:${UNPRIVILEGED_USER}`, home]);
-  }, 60_000);
+  });
 
   afterAll(() => {
     if (home !== '') rmSync(home, { recursive: true, force: true });
@@ -50,7 +50,7 @@ describe('a fresh clone', () => {
       expect(statSync(join(clone, 'node_modules')).uid).toBe(isRoot ? UNPRIVILEGED_USER : process.getuid?.());
       process.kill(-(started.child.pid ?? 0), 'SIGINT'); // like Ctrl-C: to the whole process group
       await started.ended;
-      await until(() => processesWith(clone).length === 0, 20_000);
+      await until(() => processesWith(clone).length === 0);
     },
     INSTALL_MS + 60_000,
   );
@@ -97,7 +97,6 @@ describe('the installation of a clone', () => {
         'npm could not install the packages. Check the network and the registry (npm ping)',
       );
     },
-    60_000,
   );
 
   proves('ask.start.missing-tool', 'names a missing tool and where to get it', () => {

@@ -16,9 +16,9 @@ import {
 } from './rig/programs.ts';
 import { type Backends, flooded, type NearClient, nearClient, serve } from './rig/served.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 /** Takes 3 seconds on an idle machine. */
-const PATIENCE = 30_000;
+const PATIENCE = 60_000;
 /**
  * What calls to other backends may take meanwhile: 1 to 60 ms on a quiet machine, half a second where a flood holds up the
  * event loop. On a busy machine ten times what they take without any trouble comes on top.
@@ -82,7 +82,7 @@ describe('while a backend is faulty, the others answer', () => {
       for (const name of Object.keys(backends)) await client.callTool(`${name}_quick`);
     }
     const untroubled = steadyCalls(clients, GOOD);
-    await until(() => untroubled.count() >= 200, 10_000);
+    await until(() => untroubled.count() >= 200);
     allowedMs += BUSY_FACTOR * (await untroubled.stop()).p99Ms;
     before = await gateway.counts();
   }, LONG);
@@ -103,7 +103,7 @@ describe('while a backend is faulty, the others answer', () => {
       expect(failures).toBe(0);
       expect(measuredMs).toBeLessThan(allowedMs);
     }
-    await until(async () => leftOver(before, await gateway.counts()).length === 0, 10_000);
+    await until(async () => leftOver(before, await gateway.counts()).length === 0);
     const [client] = clients;
     for (const name of BAD) expect(textOf((await client?.callTool(`${name}_quick`)) ?? {})).toBe('quick');
   }
@@ -327,7 +327,7 @@ describe('abandoned sessions', () => {
     }
     expect(at.gateway.counts().sessions).toBeGreaterThan(500);
     expect(at.gateway.counts().links).toBeGreaterThan(100);
-    await until(() => leftOver(start, { ...at.gateway.counts() }).length === 0, 15_000);
+    await until(() => leftOver(start, { ...at.gateway.counts() }).length === 0);
   });
 
   const SESSIONS = 5_000;

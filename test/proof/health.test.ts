@@ -10,7 +10,7 @@ import { type Steady, steadyCalls } from './rig/load.ts';
 import { type HardServer, hardServer } from './rig/programs.ts';
 import { type Backends, type NearClient, type ServedGateway, serve } from './rig/served.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 /** As in the other fault tests: what others may take meanwhile, and what a busy machine adds to it. */
 const P99_MS = 400;
 const BUSY_FACTOR = 10;

@@ -91,12 +91,12 @@ describe.skipIf('missing' in found)(`Keycloak${'missing' in found ? ` (skipped: 
       name: 'UpstreamRefusal',
       code: 'invalid_grant',
     });
-  }, 60_000);
+  });
 
   it('identifies people by another claim', async () => {
     const { identity } = await signInByForm(await upstream({ subjectClaim: 'preferred_username' }));
     expect(identity.subject).toBe('ada');
-  }, 60_000);
+  });
 
   it('does not accept a client with a wrong secret; that is no refusal of the person', async () => {
     const made = await upstream({}, 'wrong');
@@ -104,7 +104,7 @@ describe.skipIf('missing' in found)(`Keycloak${'missing' in found ? ` (skipped: 
       name: 'GatewayFault',
       message: expect.stringContaining("does not accept the gateway's client id and secret"),
     });
-  }, 60_000);
+  });
 
   it('exchanges its access token for one of a backend (RFC 8693)', async () => {
     const { tokens, identity } = await signInByForm(await upstream());
@@ -124,7 +124,7 @@ describe.skipIf('missing' in found)(`Keycloak${'missing' in found ? ` (skipped: 
     await expect(exchange('unknown').exchange(tokens.accessToken.reveal(), 'backend')).rejects.toMatchObject({
       name: 'GatewayFault',
     });
-  }, 60_000);
+  });
 });
 
 /** Fills in Keycloak's form as a browser without scripts does. */

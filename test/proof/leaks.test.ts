@@ -177,14 +177,14 @@ describe('all resources are released', () => {
         metadata: { round: `${round}` },
       };
       setBackends({ ...backends, another, program });
-      await until(() => areReady(5), 10_000);
+      await until(() => areReady(5));
       await until(async () => (await client.toolNames()).includes('program_pid'));
       const told = await client.callTool('program_pid');
       process.kill(Number((told.content as JsonObject[])[0]?.text), 'SIGKILL');
-      await until(async () => (await client.callTool('program_quick')).isError !== true, 10_000);
+      await until(async () => (await client.callTool('program_quick')).isError !== true);
       // a backend with the same name and another description is a new backend
       setBackends({ ...backends, another: { ...another, metadata: { round: 'again' } } });
-      await until(() => areReady(4), 10_000);
+      await until(() => areReady(4));
       setBackends(backends);
     }
     await client.close();

@@ -8,7 +8,7 @@ import { authServerSlots, headersOf, NEVER } from '../support/outgoing-auth.ts';
 import { proves } from '../support/proves.ts';
 import { rig } from '../support/rig.ts';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 const ACCOUNT = 'arn:aws:iam::123456789012:role/';
 const POLICY = JSON.stringify({ Version: '2012-10-17', Statement: [{ Effect: 'Allow', Action: '*', Resource: '*' }] });
 const OPTIONS = {

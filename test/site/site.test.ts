@@ -85,6 +85,6 @@ describe.skipIf(missing !== undefined)(`the documentation site${missing === unde
         server.closeAllConnections();
         server.close();
       }
-    }, 120_000);
+    });
   });
 });

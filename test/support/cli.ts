@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { until } from './until.ts';
 
 const CLI = join(import.meta.dirname, '../../hosts/cli/main.ts');
-const STARTED_MS = 30_000;
+const STARTED_MS = 60_000;
 
 /** Result of a command line. */
 export interface Finished {

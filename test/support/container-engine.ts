@@ -17,7 +17,7 @@ export const ENGINES = ['docker', 'podman'] as const;
 export type EngineName = (typeof ENGINES)[number];
 
 const PROGRAMS = { docker: ['dockerd', 'iptables', 'runc', 'ip'], podman: ['podman', 'runc', 'conmon'] } as const;
-const READY_MS = 30_000;
+const READY_MS = 60_000;
 
 /**
  * Why tests with a real container engine cannot run here; `undefined` when they can. Never a reason in CI: there they

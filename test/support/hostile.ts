@@ -6,7 +6,7 @@ import { runScript, type Scripted, scriptedGateway } from './scripted-gateway.ts
 /** A malicious script and its expected end: a value, a failure that matches, or either. */
 export type HostileCase = readonly [name: string, script: string, end: { readonly value: unknown } | RegExp | 'any'];
 
-const LONG = 60_000;
+const LONG = 180_000;
 const HOSTILE_DATA = { __proto__: { polluted: true }, constructor: { prototype: { polluted: true } }, toJSON: 'x' };
 
 /** Many steps, little memory. */

@@ -1,5 +1,5 @@
 /** Resolves when the condition is true; rejects after `ms`. Polls every few milliseconds. */
-export async function until(condition: () => boolean | Promise<boolean>, ms = 5_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, ms = 20_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await condition())) {
     if (Date.now() > deadline)

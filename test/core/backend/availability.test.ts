@@ -69,7 +69,7 @@ describe('an unavailable backend', () => {
     const { manager, listed } = await managerWith([httpBackend(`http://127.0.0.1:${port}/mcp`)]);
     expect(manager.states()[0]?.status).toBe('unavailable');
     await httpServer(legacyAnswers(), port);
-    await until(() => manager.states()[0]?.status === 'ready', 10_000);
+    await until(() => manager.states()[0]?.status === 'ready');
     expect(textOf(await send(manager, CALL))).toBe('legacy');
     expect(listed).toEqual(['far/']);
   });
@@ -83,7 +83,7 @@ describe('an unavailable backend', () => {
       return manager.states()[0]?.status === 'unavailable';
     });
     await httpServer(legacyAnswers(), first.port);
-    await until(() => manager.states()[0]?.status === 'ready', 10_000);
+    await until(() => manager.states()[0]?.status === 'ready');
     expect(listed).toEqual(['far/']);
   });
 

@@ -49,7 +49,7 @@ describe('the first start of a program', () => {
     const { manager } = await managerWith([backendOf(runner, 'slow', 'legacy')], { limits });
     await until(() => manager.states()[0]?.status === 'unavailable');
     expect(manager.states()[0]).toMatchObject({ cause: { category: 'timeout' } });
-    await until(() => runner.notes().filter((line) => line === 'start slow').length > 1, 20_000);
+    await until(() => runner.notes().filter((line) => line === 'start slow').length > 1);
   });
 
   proves('choice.first-start.calls', 'fails calls at once, with the seconds so far', async () => {
@@ -87,7 +87,7 @@ describe('the first start of a program', () => {
     await until(() => runner.notes().includes('start same') && runner.notes().includes('start other'));
     expect(runner.notes().filter((line) => line === 'start same')).toHaveLength(1);
     runner.release();
-    await until(() => manager.states().every(({ status }) => status === 'ready'), 20_000);
+    await until(() => manager.states().every(({ status }) => status === 'ready'));
     expect(runner.notes().filter((line) => line === 'start same')).toHaveLength(3);
     expect(runner.notes().join()).not.toContain('overlap');
     await send(manager, { backend: 'a', original: 'ping', owner: testOwner('session:a').owner }).catch(() => {});

@@ -331,7 +331,7 @@ describe('the verdict about a backend over HTTP', () => {
     });
     const { manager } = await managerWith([httpBackend(server.url)]);
     expect(manager.states()[0]?.status).toBe('unauthenticated');
-    await until(() => manager.states()[0]?.status === 'ready', 10_000);
+    await until(() => manager.states()[0]?.status === 'ready');
     expect(manager.eraOf('far')).toBe('2026-07-28');
   });
 

@@ -196,9 +196,9 @@ describe('a stdio backend that dies', () => {
     const { backend, notes } = odd('brief');
     await managerWith([backend]);
     const starts = () => notes().filter((line) => line === 'start').length;
-    await until(() => starts() >= 3, 10_000);
+    await until(() => starts() >= 3);
     const startedMs = Date.now();
-    await until(() => starts() >= 4, 10_000);
+    await until(() => starts() >= 4);
     expect(Date.now() - startedMs).toBeGreaterThan(600); // the poll notices the third start a little late
   });
 
@@ -289,7 +289,7 @@ describe('bounds of stdio backends', () => {
     const { manager } = await managerWith([odd().backend], { limits: { linkIdleMs: 1000 } });
     await send(manager, call('pid'));
     expect(manager.counts().links).toBe(2);
-    await until(() => manager.counts().processes === 1, 10_000);
+    await until(() => manager.counts().processes === 1);
   });
 
   it('fails a call to a backend that is not configured', async () => {

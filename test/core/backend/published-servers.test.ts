@@ -163,7 +163,7 @@ describe('published stdio servers', () => {
     await manager.watch('every', uri, owner);
     await manager.watch('every', uri, owner);
     await send(manager, { backend: 'every', original: 'toggle-subscriber-updates', owner });
-    await until(() => updated.length > 0, 15_000);
+    await until(() => updated.length > 0);
     expect(JSON.parse(updated[0] ?? '')).toEqual({ uri });
     await manager.unwatch('every', uri, owner);
     await manager.unwatch('every', uri, owner);
@@ -174,7 +174,7 @@ describe('published stdio servers', () => {
     const { owner, logged } = testOwner('session:log');
     manager.setLogLevel(owner, 'debug');
     await send(manager, { backend: 'every', original: 'toggle-simulated-logging', owner });
-    await until(() => logged.length > 0, 15_000);
+    await until(() => logged.length > 0);
   });
 
   it('answer a completion for a prompt under its own name', async () => {

@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CallerListTimes } from '../../../core/backend/lists/caller-lists.ts';
 import type { CatalogChange } from '../../../core/catalog/catalog.ts';
 import { createCatalogs } from '../../../core/catalog/create-catalogs.ts';
@@ -66,7 +66,7 @@ describe('the catalogue of a caller', () => {
       if (tools === undefined) lists.delete(ADA);
       else lists.set(ADA, listingsOf({ a: { tools } }));
       catalogs.changed('a', ADA);
-      await vi.waitFor(() => expect(changes).toHaveLength(index + 1));
+      await expect.poll(() => changes).toHaveLength(index + 1);
       expect(changes.at(-1)).toEqual({ capabilityClass: ADA, kinds: ['tools'] });
       expect(keysOf(catalogs.of(ADA), 'tool')).toEqual([...(tools ?? ['shared'])].sort());
     }
@@ -80,7 +80,7 @@ describe('the catalogue of a caller', () => {
     const before = catalogs.of(ADA);
     lists.set('roots', listingsOf({ a: { tools: ['shared', 'new'] } }));
     catalogs.changed('a', 'roots');
-    await vi.waitFor(() => expect(catalogs.of(ADA)).not.toBe(before));
+    await expect.poll(() => catalogs.of(ADA)).not.toBe(before);
     expect(changes).toEqual([{ capabilityClass: 'roots', kinds: ['tools'] }]);
   });
 });

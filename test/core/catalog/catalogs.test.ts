@@ -34,7 +34,7 @@ describe('the catalogues of a gateway', () => {
     world.offer({ a: { tools: ['t'], prompts: ['q'] }, b: { templates: ['x://{a}'] } });
     world.catalogs.changed('a', '');
     world.catalogs.changed('b', '');
-    await vi.waitFor(() => expect(world.changes).toHaveLength(1));
+    await expect.poll(() => world.changes).toHaveLength(1);
     expect(world.changes).toEqual([{ capabilityClass: '', kinds: ['prompts', 'resources'] }]);
     expect(keysOf(world.catalogs.of(''), 'prompt')).toEqual(['q']);
     expect(world.rebuilt.map(({ kinds }) => kinds)).toEqual([
@@ -58,7 +58,7 @@ describe('the catalogues of a gateway', () => {
       for (const [index, offers] of steps.entries()) {
         world.offer(offers);
         for (const backend of ['a', 'b', 'a', 'b']) world.catalogs.changed(backend, '');
-        await vi.waitFor(() => expect(world.changes).toHaveLength(index + 1));
+        await expect.poll(() => world.changes).toHaveLength(index + 1);
       }
       expect(new Set(world.changes.map(({ kinds }) => kinds.join()))).toEqual(new Set(['tools']));
     },
@@ -69,7 +69,7 @@ describe('the catalogues of a gateway', () => {
     const first = world.catalogs.of('');
     world.offer({ a: { tools: ['t'] } });
     world.catalogs.changed('a', '');
-    await vi.waitFor(() => expect(world.catalogs.of('')).not.toBe(first));
+    await expect.poll(() => world.catalogs.of('')).not.toBe(first);
     expect(world.changes).toEqual([]);
     expect(world.rebuilt).toHaveLength(1);
   });
@@ -79,11 +79,11 @@ describe('the catalogues of a gateway', () => {
     for (const capabilityClass of ['', 'roots', 'sampling']) world.catalogs.of(capabilityClass);
     world.offer({ a: { tools: ['u'] } });
     world.catalogs.changed('a', 'roots');
-    await vi.waitFor(() => expect(world.changes).toHaveLength(1));
+    await expect.poll(() => world.changes).toHaveLength(1);
     expect(world.changes[0]?.capabilityClass).toBe('roots');
     world.catalogs.changed('a', 'never asked for');
     world.catalogs.changed('a', '');
-    await vi.waitFor(() => expect(world.changes).toHaveLength(3));
+    await expect.poll(() => world.changes).toHaveLength(3);
     expect(world.changes.slice(1).map(({ capabilityClass }) => capabilityClass)).toEqual(['', 'sampling']);
   });
 
@@ -92,13 +92,13 @@ describe('the catalogues of a gateway', () => {
     const first = world.catalogs.of('');
     world.shaping.fault = new Error('boom');
     world.catalogs.changed('a', '');
-    await vi.waitFor(() => expect(world.errors()).toHaveLength(1));
+    await expect.poll(() => world.errors()).toHaveLength(1);
     expect(world.errors()[0]).toMatchObject({ code: 'PLUGIN_FAILED', cause: expect.stringContaining('boom') });
     expect(world.catalogs.of('')).toBe(first);
     world.shaping.fault = undefined;
     world.offer({ a: { tools: ['u'] } });
     world.catalogs.changed('a', '');
-    await vi.waitFor(() => expect(keysOf(world.catalogs.of(''), 'tool')).toEqual(['u']));
+    await expect.poll(() => keysOf(world.catalogs.of(''), 'tool')).toEqual(['u']);
   });
 
   it('throw the fault while there is no catalogue to keep, until a change repairs it', async () => {
@@ -109,7 +109,7 @@ describe('the catalogues of a gateway', () => {
     expect(world.shaping.runs).toBe(1);
     world.shaping.fault = undefined;
     world.catalogs.changed('a', '');
-    await vi.waitFor(() => expect(world.changes).toEqual([{ capabilityClass: '', kinds: ['tools'] }]));
+    await expect.poll(() => world.changes).toEqual([{ capabilityClass: '', kinds: ['tools'] }]);
     expect(keysOf(world.catalogs.of(''), 'tool')).toEqual(['t']);
   });
 
@@ -119,7 +119,7 @@ describe('the catalogues of a gateway', () => {
     world.shaping.fault = new GatewayFault('CATALOG_CONFLICT', 'two of a kind');
     world.offer({ a: { tools: ['t'] } });
     world.catalogs.changed('a', '');
-    await vi.waitFor(() => expect(() => world.catalogs.of('')).toThrow('two of a kind'));
+    await vi.waitFor(() => expect(() => world.catalogs.of('')).toThrow('two of a kind'), { timeout: 20_000 });
   });
 
   proves(
@@ -139,7 +139,7 @@ describe('the catalogues of a gateway', () => {
       ]);
       world.offer({ a: { ...listsTwice, resources: ['x://1'] }, b: both });
       world.catalogs.changed('a', '');
-      await vi.waitFor(() => expect(world.changes).toHaveLength(1));
+      await expect.poll(() => world.changes).toHaveLength(1);
       expect(world.errors()).toHaveLength(2);
       expect(world.lines('warn')).toHaveLength(1);
     },
@@ -157,7 +157,7 @@ describe('the catalogues of a gateway', () => {
     world.catalogs.of('');
     world.offer({});
     world.catalogs.changed('a', '');
-    await vi.waitFor(() => expect(heard).toEqual([{ capabilityClass: '', kinds: ['tools'] }]));
+    await expect.poll(() => heard).toEqual([{ capabilityClass: '', kinds: ['tools'] }]);
     expect(world.errors()).toEqual([{ cause: 'deaf' }]);
   });
 

@@ -37,7 +37,7 @@ describe('one tools/call', () => {
         cell,
       ).toEqual([]);
     }
-  }, 90_000);
+  });
 });
 
 /** Without these nothing was measured. */

@@ -386,7 +386,7 @@ describe('many reloads', () => {
     await until(() => {
       gc();
       return alive() <= 2;
-    }, 10_000);
+    });
     await current.gateway.stop();
   });
 });

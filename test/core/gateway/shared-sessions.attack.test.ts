@@ -108,7 +108,6 @@ describe('a caller that uses the session of another', () => {
       expect([at.a.gateway.counts().sessions, at.b.gateway.counts().sessions]).toEqual([100, 100]);
       expect((await legacy(at.b, own, PING, ADA)).status).toBe(200);
     },
-    30_000,
   );
 
   proves('choice.session.shared-flood', 'cannot keep large things in the store', async () => {

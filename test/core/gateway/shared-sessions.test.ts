@@ -136,7 +136,6 @@ describe('a session whose record is in a store', () => {
         expect((await legacy(at.b, id, CALL)).status).toBe(404);
       }
     },
-    20_000,
   );
 
   proves('choice.session.shared-lost', 'is written again when the store has lost it', async () => {

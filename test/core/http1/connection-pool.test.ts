@@ -120,7 +120,7 @@ describe.each(Object.entries(CLIENTS))('connections of the client %s to an origi
     const server = await scriptedServer(({ socket }) => void socket.write(plainAnswer('x')));
     const pool = poolTo(server, { keepAliveMs: 50 });
     await post(pool);
-    await until(() => server.sockets[0]?.readableEnded === true, 5_000);
+    await until(() => server.sockets[0]?.readableEnded === true);
     expect((await post(pool)).body).toBe('x');
     expect(server.sockets).toHaveLength(2);
   });

@@ -89,7 +89,7 @@ describe('a body in pieces of one byte', () => {
     const { port } = server.address() as AddressInfo;
     const sender = new Worker(SENDER, { eval: true, workerData: { port, pieces: 200_000 } });
     try {
-      await until(() => isOver, 20_000);
+      await until(() => isOver);
     } finally {
       await sender.terminate();
       server.closeAllConnections();

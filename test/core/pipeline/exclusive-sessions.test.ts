@@ -227,22 +227,17 @@ describe('calls of one client with a session to a stdio server, at the same time
 });
 
 describe('the Everything server over stdio', () => {
-  proves(
-    'choice.bridge.question-of-its-call',
-    'asks two calls of a stateless client at the same time',
-    async () => {
-      const every = {
-        transport: 'stdio',
-        command: { file: process.execPath, args: [published('everything'), 'stdio'] },
-      } as const;
-      await using kit = await testGateway({ backends: { every } });
-      const answer = () => ({ action: 'accept', content: { name: 'Ada', check: true } });
-      const client = await kit.client({ capabilities: { elicitation: {} }, answer });
-      // it shows the tool a moment after its hello, when it knows what its client can do
-      await until(async () => (await client.toolNames()).includes('trigger-elicitation-request'));
-      const ask = () => client.callTool('trigger-elicitation-request');
-      for (const result of await Promise.all([ask(), ask()])) expect(JSON.stringify(result)).toContain('Ada');
-    },
-    30_000,
-  );
+  proves('choice.bridge.question-of-its-call', 'asks two calls of a stateless client at the same time', async () => {
+    const every = {
+      transport: 'stdio',
+      command: { file: process.execPath, args: [published('everything'), 'stdio'] },
+    } as const;
+    await using kit = await testGateway({ backends: { every } });
+    const answer = () => ({ action: 'accept', content: { name: 'Ada', check: true } });
+    const client = await kit.client({ capabilities: { elicitation: {} }, answer });
+    // it shows the tool a moment after its hello, when it knows what its client can do
+    await until(async () => (await client.toolNames()).includes('trigger-elicitation-request'));
+    const ask = () => client.callTool('trigger-elicitation-request');
+    for (const result of await Promise.all([ask(), ask()])) expect(JSON.stringify(result)).toContain('Ada');
+  });
 });

@@ -22,7 +22,7 @@ import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolmgr-general-'));
@@ -216,7 +216,7 @@ describe('the programs', () => {
       await writeFile(file, stringify({ ...HEAD, audit: { enabled: true }, backends }));
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env });
       const [, url = ''] = await serving.printed(/serves (http:\S+)/);
-      await until(async () => (await cli(['tools', '--url', url])).out.includes('one_echo'), 20_000);
+      await until(async () => (await cli(['tools', '--url', url])).out.includes('one_echo'));
       expect((await cli(['call', 'one_echo', 'message=hi', '--url', url], { env })).code).toBe(0);
       for (const command of ['validate', 'plan'])
         expect((await cli(['vmcp', command, '-c', file], { env })).code).toBe(0);

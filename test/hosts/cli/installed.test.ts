@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cli } from '../../support/cli.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const importing = (name: string): string =>
   `--import=${pathToFileURL(join(ROOT, 'test', 'support', `${name}.ts`)).href}`;
@@ -76,7 +76,7 @@ describe('the core in another project', () => {
       // plain Node, without the condition that selects the sources
       const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], {
         env: { PATH: process.env.PATH, HOME: folder },
-        timeout: LONG / 2,
+        timeout: LONG,
       });
       expect({ stdout, stderr }).toEqual({
         stdout: 'fine {"entities":[],"relations":[]} core/dist/index.js\n',

@@ -6,7 +6,7 @@ import { describe, expect, onTestFinished } from 'vitest';
 import { proves } from '../../support/proves.ts';
 
 const REPOSITORY = join(import.meta.dirname, '../../..');
-const LONG = 60_000;
+const LONG = 120_000;
 
 /** Output and exit code of a program, run from a given folder. */
 async function runFrom(folder: string, file: string, args: readonly string[]) {

@@ -11,7 +11,7 @@ import { keyringAbsence, withKeyring } from '../../support/keyring.ts';
 
 const CLI = join(import.meta.dirname, '../../../hosts/cli/main.ts');
 const PASSWORD = 'correct horse';
-const LONG = 90_000;
+const LONG = 120_000;
 let home: string;
 let path: string;
 

@@ -12,7 +12,7 @@ import { browserMissing, freshPage, openBrowser } from '../../support/browser.ts
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
-const LONG = 120_000;
+const LONG = 180_000;
 
 const server = () =>
   fakeServer()

@@ -49,7 +49,7 @@ describe('the page that a host serves by itself', () => {
     }
     for (const path of ['/api/endpoint', '/page.json', '/assets/a.js']) expect((await get(path)).status).toBe(404);
     await gateway[Symbol.asyncDispose]();
-  }, 60_000);
+  });
 });
 
 async function serveDefault() {
@@ -101,7 +101,7 @@ describe('the page of one endpoint', () => {
       endpoint: { view: '/api/endpoint', calls: '/api/calls', mcp: '/mcp' },
     });
     await gateway[Symbol.asyncDispose]();
-  }, 60_000);
+  });
 
   test('shows the names of the tools and where they come from', async () => {
     const { get, gateway } = await serve();

@@ -123,7 +123,7 @@ describe('the listener', () => {
       const { url, port } = await serve((request, response) => kit.gateway.handle(request, response));
       const client = await testClient((request) => fetch(request), `${url}/mcp`);
       const calling = client.callTool('slow');
-      await vi.waitFor(() => expect(kit.gateway.counts().callsInFlight).toBe(1), { interval: 1 });
+      await vi.waitFor(() => expect(kit.gateway.counts().callsInFlight).toBe(1), { interval: 1, timeout: 20_000 });
       await vi.advanceTimersByTimeAsync(120_000);
       finish();
       const answered = await calling;

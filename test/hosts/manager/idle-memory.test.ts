@@ -44,5 +44,4 @@ test.skipIf(!existsSync('/proc/self/status'))(
       await rm(home, { recursive: true, force: true, maxRetries: 5 });
     }
   },
-  120_000,
 );

@@ -11,7 +11,7 @@ import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { removeAll, smallConfig } from './workloads/small.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 let home: string;
 let state: string;
 

@@ -50,7 +50,7 @@ describe('two commands at once on one name', () => {
       const record = await readWorkload(state, 'one');
       const shown = record?.status.status ?? 'gone';
       expect(['running', 'stopped', 'gone']).toContain(shown);
-      await until(() => proxies() === (shown === 'running' ? 1 : 0), 10_000);
+      await until(() => proxies() === (shown === 'running' ? 1 : 0));
       const left = await readdir(workloadsDir(state));
       expect(left.filter((entry) => entry !== '.changed' && entry !== 'one')).toEqual([]);
       // the state is good for the next command

@@ -9,7 +9,7 @@ import { proves } from '../../support/proves.ts';
 import { startToolmgr, toolmgr as toolmgrIn } from './toolmgr.ts';
 
 const TELLS = [process.execPath, '--', join(import.meta.dirname, 'servers/tells.mjs')];
-const LONG = 90_000;
+const LONG = 180_000;
 
 let state: string;
 

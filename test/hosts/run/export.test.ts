@@ -10,7 +10,7 @@ import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
 import { startToolmgr, toolmgr } from './toolmgr.ts';
 
-const LONG = 90_000;
+const LONG = 180_000;
 const TELLS = join(import.meta.dirname, 'servers/tells.mjs');
 let state: string;
 let folder: string;

@@ -262,7 +262,7 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
       await until(async () => {
         const running = await get('/containers/json?filters={"label":["dev.toolmgr.role=network"]}');
         return running.length === 0;
-      }, 10_000);
+      });
     };
     await kill();
     const again = await toolmgr('start', 'killed');

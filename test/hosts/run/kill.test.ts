@@ -122,18 +122,18 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
       });
       await until(async () => (await listed('web')).status === 'running', 30_000);
       expect(await listed('web')).toMatchObject({ url, pid, restarts: 1 });
-      await until(() => answers(url), 10_000);
+      await until(() => answers(url));
 
       expect((await ask('POST', 'web/stop?t=1')).status).toBe(204);
       expect(await shows('web', 'starting')).toMatchObject({ restarts: 1 });
       // the user starts it before the back-off has passed
       expect((await ask('POST', 'web/start')).status).toBe(204);
       await shows('web', 'running');
-      await until(() => answers(url), 10_000);
+      await until(() => answers(url));
 
       expect((await ask('DELETE', 'web?force=true')).status).toBeLessThan(300);
       await shows('web', 'stopping', 'stopped');
-      await until(async () => (await listed('web')).status === 'stopped', 15_000);
+      await until(async () => (await listed('web')).status === 'stopped');
       expect(await listed('web')).toMatchObject({ status_context: 'its container was removed', pid: null });
       await until(() => processes().every((row) => row.pid !== pid)); // the process ends after its last status
 

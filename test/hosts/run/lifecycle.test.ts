@@ -19,7 +19,7 @@ import { startToolmgr, toolmgr } from './toolmgr.ts';
 const EVERYTHING = 'npx://@modelcontextprotocol/server-everything';
 const MEMORY = 'npx://@modelcontextprotocol/server-memory';
 const FIXTURES = join(import.meta.dirname, 'servers');
-const LONG = 90_000;
+const LONG = 180_000;
 
 let state: string;
 
@@ -198,10 +198,7 @@ describe('toolmgr run', () => {
         expect(await findMarked(runId)).toEqual([]);
       }
       // a proxy that was detached just before the kill ends, because its workload is gone
-      await until(
-        () => processesWith('toolmgr proxy cut').length + processesWith('proxy-main.ts cut').length === 0,
-        20_000,
-      );
+      await until(() => processesWith('toolmgr proxy cut').length + processesWith('proxy-main.ts cut').length === 0);
     },
     LONG,
   );
@@ -215,10 +212,10 @@ describe('toolmgr run', () => {
       expect((await toolmgr(state, 'logs', 'tells', '--proxy')).out).toContain('the workload answers');
 
       const following = startToolmgr(state, ['logs', 'tells', '--follow']);
-      await until(() => following.out().includes('is up'), 20_000);
+      await until(() => following.out().includes('is up'));
       const { url } = await running('tells');
       await callLegacy(url, 'tell', { print: 'a later line' });
-      await until(() => following.out().includes('a later line'), 20_000);
+      await until(() => following.out().includes('a later line'));
       following.child.kill('SIGINT');
       expect((await following.ended).code).toBe(0);
     },
@@ -365,7 +362,7 @@ describe('toolmgr run', () => {
       const mark = `SILENT-${state}`;
       const silent = ['-e', 'setInterval(() => {}, 1000)', mark];
       const ran = startToolmgr(state, ['run', '--name', 'silent', process.execPath, '--', ...silent]);
-      await until(() => processesWith(mark).some(({ command }) => !command.includes('hosts/cli/main.ts')), 20_000);
+      await until(() => processesWith(mark).some(({ command }) => !command.includes('hosts/cli/main.ts')));
       ran.child.kill('SIGINT');
       expect(await ran.ended).toMatchObject({ code: 130, err: 'silent was not started\n' });
       expect(processesWith(mark)).toEqual([]);

@@ -57,7 +57,7 @@ export async function served(argv: readonly string[], cwd = '/'): Promise<Served
     log: createLog('debug', (line) => void log.push(line)),
   });
   const listener = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });
-  await until(() => gateway.backends()[0]?.status === 'ready', 20_000);
+  await until(() => gateway.backends()[0]?.status === 'ready');
   return {
     url: `${listener.url}/mcp`,
     origin: listener.url,

@@ -18,7 +18,7 @@ import { until } from '../../support/until.ts';
 import { planned, served } from './planned-gateway.ts';
 import { toolmgr } from './toolmgr.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 const AUDIENCE = 'https://tools.example/mcp';
 let folder: string;
 let far: RecordingServer;

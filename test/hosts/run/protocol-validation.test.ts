@@ -9,7 +9,7 @@ import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { defaultFlags } from './default-flags.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 
 /** Statuses of pings in a session of a workload's proxy, by their version header. */
 async function pinged(flags: { strictProtocolValidation?: boolean }, versions: readonly (string | undefined)[]) {

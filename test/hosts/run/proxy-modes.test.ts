@@ -19,7 +19,7 @@ import { planned, type ServedPlan, served } from './planned-gateway.ts';
 import { toolmgr } from './toolmgr.ts';
 
 const execute = promisify(execFile);
-const LONG = 90_000;
+const LONG = 120_000;
 const python = rig('mcp-python-1');
 if ('missing' in python) console.warn(`skipped: the test with Python (${python.missing})`);
 const LEGACY = SDK_CLIENTS['SDK 1.x'];

@@ -158,5 +158,5 @@ describe('several registries', () => {
     expect((await toolmgr('registry', 'remove', 'work')).out).toBe('work is no longer used\n');
     expect((await toolmgr('registry', 'remove', 'work')).err).toContain('there is no added registry work');
     expect((await toolmgr('registry', 'info', 'time')).out).toContain('uvx://mcp-server-time');
-  }, 120_000);
+  });
 });

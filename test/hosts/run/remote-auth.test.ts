@@ -10,7 +10,7 @@ import { postModern } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { type Ran, type Running, startToolmgr, toolmgr } from './toolmgr.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 let state: string;
 
 beforeEach(async () => {
@@ -25,7 +25,7 @@ afterEach(async () => {
 /** The URL that a command asks the user to open. */
 async function shownUrl(running: Running): Promise<string> {
   const find = () => /^ {2}(http\S+)$/m.exec(running.err())?.[1];
-  await until(() => find() !== undefined || running.child.exitCode !== null, 20_000);
+  await until(() => find() !== undefined || running.child.exitCode !== null);
   return find() ?? '';
 }
 
@@ -88,12 +88,12 @@ describe('a workload whose server asks for a login', () => {
       await using remote = await oauthRemote(idp, { era: '2026-07-28' });
       expect(await withLogin(['run', '--name', 'far', ...SKIP, remote.url])).toMatchObject({ code: 0 });
       const first = (await readWorkloadSecrets(state, 'far')).OAUTH_REFRESH_TOKEN;
-      await until(async () => (await echo()).text.includes('echo') && tokensSentTo(remote).size > 2, 20_000);
+      await until(async () => (await echo()).text.includes('echo') && tokensSentTo(remote).size > 2);
       const { OAUTH_REFRESH_TOKEN: rotated, OAUTH_ACCESS_TOKEN: token } = await readWorkloadSecrets(state, 'far');
       expect(rotated).not.toBe(first);
       expect(tokensSentTo(remote)).toContain(`Bearer ${token}`);
       idp.revokeAll();
-      await until(async () => (await statusOf())?.status === 'unauthenticated', 20_000);
+      await until(async () => (await statusOf())?.status === 'unauthenticated');
       expect((await statusOf())?.message).toBe('a new login is needed: toolmgr start far');
       expect((await echo()).text).toMatch(/a new login is needed: toolmgr start far/);
       const listed = await toolmgr(state, 'list');
@@ -113,7 +113,7 @@ describe('a workload whose server asks for a login', () => {
       await using remote = await oauthRemote(idp, { era: '2026-07-28' });
       expect(await withLogin(['run', '--name', 'far', ...SKIP, remote.url])).toMatchObject({ code: 0 });
       await idp.pause();
-      await until(async () => (await statusOf())?.status === 'auth_retrying', 20_000);
+      await until(async () => (await statusOf())?.status === 'auth_retrying');
       expect((await echo()).text).toMatch(/the access token cannot be refreshed now/);
       await toolmgr(state, 'stop', 'far');
       const started = await toolmgr(state, 'start', 'far');
@@ -157,7 +157,7 @@ describe('a workload whose server asks for a login', () => {
       await using remote = await oauthRemote(idp, { era: '2026-07-28' });
       const running = startToolmgr(state, ['run', '--name', 'far', '--foreground', ...SKIP, remote.url]);
       await followLogin(await shownUrl(running));
-      await until(() => running.out().includes('far runs at'), 20_000);
+      await until(() => running.out().includes('far runs at'));
       expect((await echo()).text).toContain('echo: hi');
       const file = join(state, 'far.json');
       expect(await toolmgr(state, 'export', 'far', file)).toMatchObject({ code: 0 });

@@ -17,7 +17,7 @@ import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { type Ran, startToolmgr } from './toolmgr.ts';
 
-const LONG = 120_000;
+const LONG = 180_000;
 const PASSWORD = 'correct horse battery';
 const VALUE = 'hunter2-the-value';
 const TELLS = join(import.meta.dirname, 'servers/tells.mjs');

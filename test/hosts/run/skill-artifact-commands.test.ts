@@ -28,4 +28,4 @@ it('a skill is validated, built, shown, listed and removed by commands; a push s
   expect([unreadable.code, unreadable.err]).toEqual([1, expect.stringContaining('ENOENT')]);
   const removed = await run('builds', 'rm', 'ghcr.io/org/code-review:v1', 'absent');
   expect([removed.code, removed.out]).toEqual([1, 'ghcr.io/org/code-review:v1 is removed\n']);
-}, 120_000);
+});

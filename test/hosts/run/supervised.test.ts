@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { until } from '../../support/until.ts';
 import { startToolmgr, toolmgr } from './toolmgr.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 let folder: string;
 
 beforeEach(async () => {

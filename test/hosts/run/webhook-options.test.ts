@@ -11,7 +11,7 @@ import { allow, patching, webhookServer } from '../../support/webhook-server.ts'
 import { planned, served } from './planned-gateway.ts';
 import { toolmgr } from './toolmgr.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 let folder: string;
 let far: RecordingServer;
 

@@ -7,7 +7,7 @@ import { cli, startCli } from '../../support/cli.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 const SUPPORT = join(import.meta.dirname, '..', '..', 'support');
 const MEGABYTE = 1_048_576;
 

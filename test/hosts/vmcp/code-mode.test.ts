@@ -9,7 +9,7 @@ import { runScript } from '../../support/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 
 describe('codeMode of a vmcp file', () => {
   proves(
@@ -32,7 +32,7 @@ describe('codeMode of a vmcp file', () => {
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
       const [, url = ''] = await serving.printed(/serves (http:\S+)/);
       const client = await testClient((request) => fetch(request), url);
-      await until(async () => (await client.toolNames()).includes('memory_read_graph'), 20_000);
+      await until(async () => (await client.toolNames()).includes('memory_read_graph'));
       const script = `await memory.create_entities({ entities: data.names.map((name) => ({ name, entityType: 'person', observations: [] })) });
         const { entities } = await memory.read_graph();
         return entities.map(({ name }) => name);`;

@@ -7,7 +7,7 @@ import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 const EVERYTHING = join(
   import.meta.dirname,
   '../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',

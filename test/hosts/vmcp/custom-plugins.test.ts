@@ -7,7 +7,7 @@ import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 const REFUSING = `
   import { z } from ${JSON.stringify(import.meta.resolve('zod'))};
   export default {

@@ -9,7 +9,7 @@ import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolmgr-vmcp-'));
@@ -29,8 +29,8 @@ describe('a vmcp file without optional sections', () => {
       await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
       const [, url = ''] = await serving.printed(/serves (http:\S+)/);
       const client = await testClient(fetch, url);
-      await until(async () => (await fetch(new URL('/readyz', url))).status === 503, 20_000);
-      await until(async () => (await client.request('tools/list')).error !== undefined, 20_000);
+      await until(async () => (await fetch(new URL('/readyz', url))).status === 503);
+      await until(async () => (await client.request('tools/list')).error !== undefined);
       const { error } = await client.request('tools/list');
       expect(error?.message).toMatch(/missing: gone \(/);
       expect(await client.callTool('here_add', { a: 1, b: 2 })).not.toHaveProperty('isError', true);
@@ -50,11 +50,11 @@ describe('a vmcp file without optional sections', () => {
         await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
         const [, url = ''] = await serving.printed(/serves (http:\S+)/);
         const client = await testClient(fetch, url);
-        await until(async () => (await client.toolNames()).includes('here_add'), 20_000);
+        await until(async () => (await client.toolNames()).includes('here_add'));
         await client.callTool('here_add', {});
         const status = (await (await fetch(new URL('/status', url))).json()) as object;
         const lines = async () => (await readFile(logFile, 'utf8')).trim().split('\n');
-        await until(async () => (await lines()).some((line) => line.includes('here_add')), 20_000);
+        await until(async () => (await lines()).some((line) => line.includes('here_add')));
         const last = JSON.parse((await lines()).at(-1) ?? '') as { readonly metadata: object };
         if ('metadata' in more) {
           expect(status).toMatchObject({ metadata });

@@ -7,7 +7,7 @@ import { testClient } from '../../../core/testing/index.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 const NOTING = pathToFileURL(join(import.meta.dirname, '../../support/note-modules.ts')).href;
 /** Packages that the first response does not need: those of host routes and of other kinds of backends and callers. */
 const LATER = /(?:node_modules|internal\/deps)\/(fastify|undici|ajv|jose|ioredis|@opentelemetry|@cedar-policy|@jitl)\b/;

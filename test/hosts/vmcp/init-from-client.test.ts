@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cli, startCli } from '../../support/cli.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 const BACKEND = join(import.meta.dirname, '../stdio/backend.mjs');
 const SECRETS = ['env-s3cret', 'header-s3cret', 'toml-s3cret'];
 

@@ -161,7 +161,7 @@ describe('toolmgr vmcp validate with manifests', () => {
     const failed = await cli(['vmcp', 'validate', '-c', file]);
     expect(failed.code).toBe(1);
     expect(failed.out).toMatch(/phase Failed: no pods would be made[\s\S]*Valid +False +ValidationFailed/);
-  }, 60_000);
+  });
 });
 
 describe('one block of settings', () => {

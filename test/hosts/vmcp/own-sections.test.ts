@@ -94,7 +94,6 @@ describe('a plugin of the file with a contractKey', () => {
         expect([code, err]).toEqual([1, expect.stringContaining('vmcp.yaml:7: businessHours.opn: unknown key "opn"')]);
       }
     },
-    60_000,
   );
 
   it('is configured by `with` where the file has no such section, and never by both', async () => {

@@ -10,7 +10,7 @@ import { tracedServer } from '../../support/traced-server.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 
 describe('telemetry of a vmcp file', () => {
   proves(
@@ -47,9 +47,9 @@ describe('telemetry of a vmcp file', () => {
       const gone = await fetch(metricsUrl);
       expect(gone.status).toBe(404);
       await gone.body?.cancel();
-      await until(() => collector.spans.some(({ name }) => name === 'tools/call docs_echo'), 10_000);
+      await until(() => collector.spans.some(({ name }) => name === 'tools/call docs_echo'));
       // metrics are exported once a minute, so these were exported by the stop
-      await until(() => collector.points.some(({ name }) => name === 'toolmgr_mcp_tool_calls'), 10_000);
+      await until(() => collector.points.some(({ name }) => name === 'toolmgr_mcp_tool_calls'));
       const sent = collector.exports.length;
       await cli(['call', 'docs_echo', '--url', url]);
       serving.signal('SIGTERM');

@@ -15,7 +15,7 @@ import { until } from '../../support/until.ts';
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const GATEWAY = 'https://gateway.example/mcp';
 const FAR = 'https://far.example/mcp';
-const LONG = 60_000;
+const LONG = 120_000;
 
 /** An identity provider that also exchanges its own tokens (RFC 8693). */
 async function exchangingProvider(): Promise<IdentityProvider> {

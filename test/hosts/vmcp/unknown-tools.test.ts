@@ -9,7 +9,7 @@ import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 const BUCKET = { maxTokens: 5, refillPeriod: '1m' };
 let folder: string;
 let file: string;

@@ -38,22 +38,17 @@ const workflow = (...args: string[]) => startCli(['vmcp', 'workflow', ...args], 
 const RUN = ['run', 'greet.yaml', '-c', 'vmcp.yaml', 'who=Ada', 'a=3'];
 
 describe('toolmgr vmcp workflow run', () => {
-  proves(
-    'choice.composite.run',
-    'runs a definition against live backends and prints each step',
-    async () => {
-      const answers = ['--answers', '{"sure":{"action":"accept","content":{}}}'];
-      const { code, out, err } = await workflow(...RUN, ...answers);
-      expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('? Sure, "Ada"?') });
-      expect(out).toMatch(
-        /▶ greet started\n.*✔ hello every\.echo completed \d+ ms\n.*✔ last every\.echo completed \d+ ms\n✔ greet completed/s,
-      );
-      expect(JSON.parse(out.slice(out.indexOf('\n{')))).toEqual({ text: 'Echo: The sum of 3 and 2 is 5.' });
-      const json = await workflow(...RUN, ...answers, '--format', 'json');
-      expect(JSON.parse(json.out)).toMatchObject({ ok: true, output: { text: 'Echo: The sum of 3 and 2 is 5.' } });
-    },
-    60_000,
-  );
+  proves('choice.composite.run', 'runs a definition against live backends and prints each step', async () => {
+    const answers = ['--answers', '{"sure":{"action":"accept","content":{}}}'];
+    const { code, out, err } = await workflow(...RUN, ...answers);
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringContaining('? Sure, "Ada"?') });
+    expect(out).toMatch(
+      /▶ greet started\n.*✔ hello every\.echo completed \d+ ms\n.*✔ last every\.echo completed \d+ ms\n✔ greet completed/s,
+    );
+    expect(JSON.parse(out.slice(out.indexOf('\n{')))).toEqual({ text: 'Echo: The sum of 3 and 2 is 5.' });
+    const json = await workflow(...RUN, ...answers, '--format', 'json');
+    expect(JSON.parse(json.out)).toMatchObject({ ok: true, output: { text: 'Echo: The sum of 3 and 2 is 5.' } });
+  });
 
   it('exits with 5 when the workflow fails, and with 1 before anything is called', async () => {
     const unanswered = await workflow(...RUN);
@@ -72,41 +67,36 @@ describe('toolmgr vmcp workflow run', () => {
       expect(err).toMatch(says);
       expect(code).toBe(1);
     }
-  }, 60_000);
+  });
 });
 
 describe('toolmgr vmcp workflow graph', () => {
-  proves(
-    'choice.composite.graph',
-    'draws the steps by level, and as Mermaid',
-    async () => {
-      const drawn = await workflow('graph', 'greet.yaml');
-      expect(drawn.out.split('\n')).toEqual([
-        'greet',
-        '┌─ level 1',
-        '│  hello  every.echo',
-        '│  sum    every.get-sum  (if {{ gt .params.a 1 }})',
-        '├─ level 2',
-        '│  sure   asks: Sure, "{{ .params.who }}"?  (after hello, sum)',
-        '├─ level 3',
-        '│  last   every.echo  (after sum, sure)',
-        '└─ answer: the output of the last step',
-        '',
-      ]);
-      const { out } = await workflow('graph', 'greet.yaml', '--format', 'mermaid');
-      expect(out.split('\n')).toEqual([
-        'flowchart TD',
-        '  s0["hello<br/>every.echo"]',
-        '  s1["sum<br/>every.get-sum"]',
-        '  s2{{"sure<br/>asks: Sure, &quot;{{ .params.who }}&quot;?"}}',
-        '  s3["last<br/>every.echo"]',
-        '  s0 --> s2',
-        '  s1 --> s2',
-        '  s1 --> s3',
-        '  s2 --> s3',
-        '',
-      ]);
-    },
-    60_000,
-  );
+  proves('choice.composite.graph', 'draws the steps by level, and as Mermaid', async () => {
+    const drawn = await workflow('graph', 'greet.yaml');
+    expect(drawn.out.split('\n')).toEqual([
+      'greet',
+      '┌─ level 1',
+      '│  hello  every.echo',
+      '│  sum    every.get-sum  (if {{ gt .params.a 1 }})',
+      '├─ level 2',
+      '│  sure   asks: Sure, "{{ .params.who }}"?  (after hello, sum)',
+      '├─ level 3',
+      '│  last   every.echo  (after sum, sure)',
+      '└─ answer: the output of the last step',
+      '',
+    ]);
+    const { out } = await workflow('graph', 'greet.yaml', '--format', 'mermaid');
+    expect(out.split('\n')).toEqual([
+      'flowchart TD',
+      '  s0["hello<br/>every.echo"]',
+      '  s1["sum<br/>every.get-sum"]',
+      '  s2{{"sure<br/>asks: Sure, &quot;{{ .params.who }}&quot;?"}}',
+      '  s3["last<br/>every.echo"]',
+      '  s0 --> s2',
+      '  s1 --> s2',
+      '  s1 --> s3',
+      '  s2 --> s3',
+      '',
+    ]);
+  });
 });

@@ -13,7 +13,7 @@ import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const REQUESTS = 600;
-const LONG = 60_000;
+const LONG = 120_000;
 
 describe('a gateway process', () => {
   let folder: string;

@@ -42,6 +42,5 @@ describe('disableUpstreamTokenInjection', () => {
         expect(backend.calls[0], name).not.toHaveProperty(name);
       }
     },
-    60_000,
   );
 });

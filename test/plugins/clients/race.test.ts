@@ -110,7 +110,7 @@ it('a half written file is read again, and one that stays wrong is refused uncha
   await writeFile(path, '{');
   await expect(editClientFile(path, edit, now)).rejects.toThrow('not JSON');
   expect(await readFile(path, 'utf8')).toBe('{');
-}, 20_000);
+});
 
 /** Reads, counts and writes the file in place, as editors do. A write that does not show within two seconds is lost. */
 const EDITOR = `
@@ -162,4 +162,4 @@ it('no write of an editor is lost while entries come and go', async () => {
   expect(canonical(value)).toBe(
     canonical({ mcpServers: { x: { url: 'http://127.0.0.1:9/mcp' } }, editor: 150, keep: ['a'] }),
   );
-}, 60_000);
+});

@@ -32,7 +32,6 @@ describe('codeMode', () => {
         expect((await runScript(client, script)).failure).toBe(`script execution failed: ${said}`);
       }
     },
-    60_000,
   );
 
   proves('vmcp.code-mode.tool-call-timeout', 'has a toolCallTimeout as a Go duration, 30s by default', () => {

@@ -61,7 +61,6 @@ describe('the declarations of a scope', () => {
         ]);
       }
     },
-    120_000,
   );
 
   it('fit their budget: first comments are dropped, then nesting, then types, then names', () => {

@@ -10,7 +10,7 @@ import { proves } from '../../support/proves.ts';
 import { runScript, scriptedGateway } from '../../support/scripted-gateway.ts';
 import { until } from '../../support/until.ts';
 
-const LONG = 60_000;
+const LONG = 180_000;
 
 /** Records settled calls, and denies the tool `secret` for all callers. */
 function observer(settled: CallRecord[]) {

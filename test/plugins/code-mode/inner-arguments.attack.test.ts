@@ -5,7 +5,7 @@ import { proves } from '../../support/proves.ts';
 import { openSandbox, resultOf } from '../../support/sandbox.ts';
 import { runScript, scriptedGateway } from '../../support/scripted-gateway.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 const LARGE = 500_000; // characters
 /** An object of some 800 KB with 15,000 members. */
 const BIG = 'const big = {}; for (let i = 0; i < 9000; i++) big["k" + i] = "x".repeat(75);';

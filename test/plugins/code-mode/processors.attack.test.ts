@@ -7,7 +7,7 @@ import { proves } from '../../support/proves.ts';
 import { openSandbox, resultOf } from '../../support/sandbox.ts';
 import { until } from '../../support/until.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 const ENDLESS = 1_000_000_000_000;
 const IN_STEPS = { steps: 100_000, wallClockMs: LONG };
 

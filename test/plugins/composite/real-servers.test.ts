@@ -88,7 +88,7 @@ describe('a composite tool over published servers', () => {
       { catalogue, log: stderrLog('silent') },
     );
     await gateway.settled();
-  }, 60_000);
+  });
   afterAll(async () => {
     await gateway.stop();
     await rm(folder, { recursive: true });

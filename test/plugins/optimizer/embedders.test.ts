@@ -289,7 +289,6 @@ describe('embedder local', () => {
       expect(cosine(letter, mail)).toBeGreaterThan(cosine(letter, disk));
       await embedder.close();
     },
-    120_000,
   );
 });
 
@@ -336,6 +335,5 @@ describe('embedder tei with a real model', () => {
         server.kill();
       }
     },
-    120_000,
   );
 });

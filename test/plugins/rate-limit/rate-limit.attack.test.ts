@@ -67,7 +67,7 @@ async function race(url: string, user: string, era: '2025-11-25' | '2026-07-28')
 }
 
 describe('a race of 200 parallel calls on a bucket of 10', () => {
-  const LONG = 60_000;
+  const LONG = 120_000;
 
   proves(
     'choice.rate-limit.race',

@@ -12,7 +12,7 @@ import { redisMissing, startRedis } from '../../support/redis.ts';
 import { until } from '../../support/until.ts';
 import { apiKeys, writeVmcpFile } from '../../support/vmcp-file.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 const PASSWORD = 'pw-of-the-replicas';
 
 let folder: string;
@@ -50,7 +50,7 @@ async function replicas(sessionStorage: object, more: Readonly<Record<string, st
 async function servedAt(running: RunningCli): Promise<string> {
   const [, url = ''] = await running.printed(/serves (http:\S+)/);
   const status = async () => (await (await fetch(new URL('/status', url))).json()) as { healthy: boolean };
-  await until(async () => (await status()).healthy, 20_000);
+  await until(async () => (await status()).healthy);
   return url;
 }
 

@@ -35,5 +35,4 @@ it.skipIf(absence)(
       await rm(folder, { recursive: true, force: true });
     }
   },
-  60_000,
 );

@@ -37,7 +37,7 @@ const told = ({ logged }: { readonly logged: readonly string[] }) =>
 describe('names of tools and prompts in settings', () => {
   it('that nothing has are told, with the one that is probably meant', async () => {
     await using kit = await gatewayOver({ far: fakeServer().tool('write').tool('far_read').prompt('ask', 'well?') });
-    await until(() => told(kit).length === 3, 5_000);
+    await until(() => told(kit).length === 3);
     expect(told(kit)).toEqual([
       'authorization/cedar: inside names prompt "as"k", which does not exist, did you mean "ask"?',
       'authorization/cedar: slip names tool "writte", which does not exist, did you mean "write"?',

@@ -84,5 +84,5 @@ describe.skipIf(missing !== undefined)(`skills of a real registry and a real git
     expect(await readFile(join(root, LOCK), 'utf8')).toBe('version: 1\nskills: []\n');
     expect(await run('info', 'notes')).toMatchObject({ code: 1, err: expect.stringContaining('is not installed') });
     await rm(home, { recursive: true, force: true });
-  }, 120_000);
+  });
 });

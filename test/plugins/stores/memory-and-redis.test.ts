@@ -62,5 +62,5 @@ describe.skipIf(redisMissing)('the memory store and the Redis store', () => {
       }),
       { numRuns: RUNS },
     );
-  }, 60_000);
+  });
 });

@@ -51,7 +51,6 @@ describe('one trace', () => {
         expect(server.calls[1]?.meta.baggage).toBe('tenant=a');
       }
     },
-    30_000,
   );
 
   it('starts in the gateway when the client sends none', async () => {

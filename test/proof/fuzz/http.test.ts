@@ -47,7 +47,7 @@ async function expectAsAtStart(): Promise<void> {
       now.links <= links && now.processes <= processes && JSON.stringify(now) === JSON.stringify({ ...now, ...others })
     );
   };
-  await until(isBack, 10_000).catch(() => expect(surface.counts()).toEqual(start));
+  await until(isBack).catch(() => expect(surface.counts()).toEqual(start));
   expect(surface.logged.filter((line) => /failed|internal/i.test(line))).toEqual([]);
 }
 

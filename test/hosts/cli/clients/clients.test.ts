@@ -6,7 +6,7 @@ import { cli } from '../../../support/cli.ts';
 import { ownFolders } from '../../../support/manager.ts';
 import { recordRunning } from '../../../support/running-workload.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 let home: string;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), 'cli-clients-'));

@@ -11,7 +11,7 @@ import { processesWith } from '../../../support/processes.ts';
 import { proves } from '../../../support/proves.ts';
 import { until } from '../../../support/until.ts';
 
-const LONG = 90_000;
+const LONG = 120_000;
 const script = join(import.meta.dirname, '../../../../hosts/cli/start/main.ts');
 
 describe('npm start', () => {
@@ -135,7 +135,7 @@ describe('npm start', () => {
       await started.printed(/starting everything/);
       started.signal('SIGTERM');
       expect((await started.finished).code).toBe(0);
-      await until(() => processesWith(folder).length === 0, 10_000);
+      await until(() => processesWith(folder).length === 0);
       expect(await readdir(folder)).toEqual([]);
       await rm(folder, { recursive: true });
     },

@@ -7,7 +7,7 @@ import type { RecentCall } from '../../../../hosts/http/recent-calls/feed.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { toolmgr } from '../../run/toolmgr.ts';
 
-const LONG = 90_000;
+const LONG = 180_000;
 let manager: StartedManager;
 
 beforeAll(async () => {

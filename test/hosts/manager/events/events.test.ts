@@ -53,7 +53,7 @@ it('publishes what the command line changes', async () => {
   await has('running');
   await toolmgr(manager.state, 'rm', '--force', 'one');
   await has('removed');
-}, 60_000);
+});
 
 it('ends a reader that does not take its events, and keeps a bounded number', async () => {
   const hub = createEventHub('one', { kept: 3, waiting: 5, readers: 2 } as never);

@@ -78,7 +78,7 @@ describe.skipIf(missing !== undefined)(
       const copied = await fetch(`${copy.url}/v0.1/servers?limit=100`);
       const { servers } = (await copied.json()) as { servers: unknown[] };
       expect(named(servers)).toEqual(named(theirs));
-    }, 120_000);
+    });
 
     it('has an API description that our listing of the built-in servers fits', async () => {
       const list = await officialSchema('ServerList');

@@ -371,7 +371,7 @@ describe('several registries', () => {
     expect([closed.status, closed.body.code]).toEqual([503, 'registry_unavailable']);
     const listed = await manager.request('GET', REGISTRY);
     expect(listed.body.registries[1]).toMatchObject({ name: 'closed', problem: expect.any(String) });
-  }, 40_000);
+  });
 
   it('are asked again by refresh', async () => {
     let version = 1;

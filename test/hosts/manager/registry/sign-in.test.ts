@@ -106,7 +106,6 @@ describe('a registry with a sign-in', () => {
       expect((await entryOf(manager)).auth_status).toBe('configured');
       expect(await readFile(file, 'utf8')).not.toContain('refreshToken');
     },
-    60_000,
   );
 
   it('is served from its copy when it is away, and not when the sign-in was refused', async () => {
@@ -128,7 +127,7 @@ describe('a registry with a sign-in', () => {
     const refused = await refresh();
     expect([refused.status, refused.body.code]).toEqual([503, 'registry_auth_required']);
     expect((await entryOf(manager)).auth_status).toBe('configured');
-  }, 60_000);
+  });
 
   it('ends the sign-in that waits when another one begins, when the manager stops, and its tokens with another source', async () => {
     await using idp = await loginProvider();
@@ -160,7 +159,7 @@ describe('a registry with a sign-in', () => {
         () => true,
       ),
     );
-  }, 60_000);
+  });
 
   it('is signed in to by name, and a login without a sign-in is refused', async () => {
     await using manager = await startManager();

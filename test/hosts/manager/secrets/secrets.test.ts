@@ -8,7 +8,7 @@ import { proves } from '../../../support/proves.ts';
 const SECRETS = '/api/v1beta/secrets';
 const KEYS = `${SECRETS}/default/keys`;
 const VALUE = 'hunter2-value';
-const LONG = 60_000;
+const LONG = 120_000;
 let manager: StartedManager;
 afterEach(async () => {
   // no value in a log line

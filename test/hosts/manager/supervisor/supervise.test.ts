@@ -21,8 +21,8 @@ import { workloadConfigOf } from '../../../support/workload-config.ts';
 
 const TELLS = join(import.meta.dirname, '../../run/servers/tells.mjs');
 const HTTP = join(import.meta.dirname, '../../run/servers/http.mjs');
-const LONG = 120_000;
-const AGAIN_MS = 30_000; // 10 s on a quiet machine
+const LONG = 180_000;
+const AGAIN_MS = 60_000; // 10 s on a quiet machine
 
 let home: string;
 let state: string;

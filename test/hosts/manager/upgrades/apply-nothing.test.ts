@@ -16,4 +16,4 @@ it('upgrade apply says that a workload cannot be upgraded, and ends with exit co
   const json = await cli(['upgrade', 'apply', 'by-hand', '--json'], { env });
   expect(json.code).toBe(1);
   expect(JSON.parse(json.out)).toMatchObject({ status: 'not-registry-sourced' });
-}, 60_000);
+});

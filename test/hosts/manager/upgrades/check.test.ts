@@ -11,7 +11,7 @@ import { workloadConfigOf } from '../../../support/workload-config.ts';
 
 const API = '/api/v1beta/workloads';
 const SECRET = 'a-value-that-is-secret';
-const LONG = 60_000;
+const LONG = 180_000;
 
 let home: string;
 let manager: StartedManager;

@@ -84,7 +84,7 @@ describe.skipIf(missing)(`A node with real pods${missing === undefined ? '' : `,
     const child = spawn(process.execPath, [holder, mark], { stdio: ['ignore', 'pipe', 'inherit'] });
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const link = `toolmgrn${line.toString().trim()}`;
-    await until(() => commandLines().some((command) => command.includes(`echo ${mark}`)), 10_000);
+    await until(() => commandLines().some((command) => command.includes(`echo ${mark}`)));
     expect(Object.keys(networkInterfaces())).toContain(link);
     child.kill('SIGKILL');
     await until(() => !commandLines().some((command) => command.includes(mark)), 30_000);

@@ -9,7 +9,7 @@ import { until } from '../../../support/until.ts';
 
 const CALL = { name: 'mail_whoami', arguments: {} };
 const URL_MODE = { elicitation: { url: {} } };
-const MS = 60_000;
+const MS = 180_000;
 
 const text = (result: unknown): unknown => (result as { content: { text?: string }[] }).content[0]?.text;
 
@@ -127,7 +127,6 @@ describe('an account that is connected after the sign-in', () => {
       await until(
         async () =>
           (await client.callTool(CALL).catch((cause: unknown) => cause)) instanceof UrlElicitationRequiredError,
-        20_000,
       );
       expect(text(await client.callTool({ name: 'notes_whoami' }))).toBe('four');
       await client.close();

@@ -20,7 +20,7 @@ let document: ClientDocument;
 beforeAll(async () => {
   gateway = await signInGateway();
   document = await clientDocument(METADATA);
-}, 60_000);
+});
 afterAll(async () => {
   await gateway?.[Symbol.asyncDispose]();
   await document?.[Symbol.asyncDispose]();

@@ -3,7 +3,7 @@ import { httpBrowser } from '../../../support/http-browser.ts';
 import { postModern } from '../../../support/open-endpoint.ts';
 import { type SignInGateway, signInGateway, signInWith } from '../../../support/sign-in-gateway.ts';
 
-const MS = 60_000;
+const MS = 180_000;
 
 describe('a caller of the own authorization server', () => {
   let gateway: SignInGateway;

@@ -47,26 +47,21 @@ describe('registration floods', () => {
     expect((await register(clients, '{')).status).toBe(429);
   });
 
-  proves(
-    'choice.clients.capacity',
-    'keeps at most 10 000 clients and never evicts one that got a token',
-    async () => {
-      const { clients, clock, ids } = await full();
-      expect(ids.length).toBeGreaterThan(9_900);
-      expect(ids.length).toBeLessThanOrEqual(10_000);
-      const answered = await register(clients, GOOD, { address: '192.0.2.9' });
-      expect([answered.status, answered.headers['retry-after']]).toEqual([503, '3600']);
-      const [used = ''] = ids;
-      await clients.used(used);
-      clock.nowMs += HOUR_MS + 1;
-      expect((await register(clients, GOOD, { address: '192.0.2.9' })).status).toBe(201);
-      for (let n = 0; n < 2_000; n++) await register(clients, GOOD, { address: `10.9.${n >> 8}.${n & 255}` });
-      expect(await clients.find(used, undefined)).toBeDefined();
-      const left = await Promise.all(ids.map((id) => clients.find(id, undefined)));
-      expect(left.filter((client) => client === undefined).length).toBeGreaterThan(1_000);
-    },
-    60_000,
-  );
+  proves('choice.clients.capacity', 'keeps at most 10 000 clients and never evicts one that got a token', async () => {
+    const { clients, clock, ids } = await full();
+    expect(ids.length).toBeGreaterThan(9_900);
+    expect(ids.length).toBeLessThanOrEqual(10_000);
+    const answered = await register(clients, GOOD, { address: '192.0.2.9' });
+    expect([answered.status, answered.headers['retry-after']]).toEqual([503, '3600']);
+    const [used = ''] = ids;
+    await clients.used(used);
+    clock.nowMs += HOUR_MS + 1;
+    expect((await register(clients, GOOD, { address: '192.0.2.9' })).status).toBe(201);
+    for (let n = 0; n < 2_000; n++) await register(clients, GOOD, { address: `10.9.${n >> 8}.${n & 255}` });
+    expect(await clients.find(used, undefined)).toBeDefined();
+    const left = await Promise.all(ids.map((id) => clients.find(id, undefined)));
+    expect(left.filter((client) => client === undefined).length).toBeGreaterThan(1_000);
+  });
 
   proves('choice.clients.life', 'ends a client 30 days after its last token', async () => {
     const { clients, clock } = clientsOnMemory();

@@ -75,7 +75,6 @@ describe('signing in at real providers', () => {
       expect(tokens.map((token) => token.claims.sub)).toEqual(['ada', 'bob']);
       expect(rig.server.upstreamTokens.known(caller, 'corp')).toBeDefined();
     },
-    60_000,
   );
 
   it('does not ask a provider again while the browser is signed in', async () => {
@@ -86,7 +85,7 @@ describe('signing in at real providers', () => {
     expect(test.corp.seen.length).toBe(before);
     expect(again.claims.sub).toBe(claims.sub);
     expect(again.claims.tsid).not.toBe(claims.tsid);
-  }, 60_000);
+  });
 
   it('asks a required provider again when the person disconnected it, and keeps the person', async () => {
     await using test = await signInServer({ github: 'required' });
@@ -96,7 +95,7 @@ describe('signing in at real providers', () => {
     const again = await signIn(test.rig, browser);
     expect(again.claims.sub).toBe(claims.sub);
     expect(await test.rig.server.accounts.connections(String(claims.sub))).toHaveLength(2);
-  }, 60_000);
+  });
 
   it('shows a page with a retry when the provider goes away after the login', async () => {
     await using test = await signInServer();
@@ -113,7 +112,7 @@ describe('signing in at real providers', () => {
     await corp.resume();
     const consent = await follow(browser, new URL(retry, rig.issuer).href);
     expect((await press(browser, consent, 'choice', 'allow')).answer.has('code')).toBe(true);
-  }, 60_000);
+  });
 
   it('continues on another replica after every step', async () => {
     const storage = createMemoryStorage(Date.now);
@@ -131,7 +130,7 @@ describe('signing in at real providers', () => {
     expect(consent.body).toContain('Allow');
     const { answer } = await press(browser, { ...consent, url: elsewhere(consent.url) }, 'choice', 'allow');
     expect((await attempt.exchange(answer.get('code') ?? '')).status).toBe(200);
-  }, 60_000);
+  });
 
   it('tells a client that the person denied, and issues no code', async () => {
     await using test = await signInServer();
@@ -142,7 +141,7 @@ describe('signing in at real providers', () => {
     expect(answer.get('state')).toBe('state-of-client');
     expect(answer.get('iss')).toBe(test.rig.issuer);
     expect(answer.has('code')).toBe(false);
-  }, 60_000);
+  });
 
   it('tells a client that a provider refused, without the text of the provider', async () => {
     await using test = await signInServer();
@@ -159,7 +158,7 @@ describe('signing in at real providers', () => {
     const { answer, url } = await follow(browser, `${rig.audience}/oauth/callback?${refused}`);
     expect(answer.get('error')).toBe('access_denied');
     expect(url).not.toContain('canary');
-  }, 60_000);
+  });
 
   it('refuses an answer that names another issuer (mix-up)', async () => {
     await using test = await signInServer();
@@ -172,7 +171,7 @@ describe('signing in at real providers', () => {
     const { answer } = await follow(browser, back.href);
     expect(answer.get('error')).toBe('access_denied');
     expect(corp.seen.slice(before)).not.toContain('POST /token');
-  }, 60_000);
+  });
 
   it('shows no token and no session cookie in a page or a log line', async () => {
     await using test = await signInServer();
@@ -187,7 +186,7 @@ describe('signing in at real providers', () => {
     const [cookie] = [...browser.cookies].filter(([key]) => key.includes('_session')).map(([, { value }]) => value);
     expect(cookie).toMatch(/\S/);
     expect(seen).not.toContain(cookie);
-  }, 60_000);
+  });
 });
 
 /** Follows redirects of the gateway to the provider. */

@@ -201,7 +201,6 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
         message: expect.stringContaining('storage.redis.tls.caCertSecretRef'),
       });
     },
-    30_000,
   );
 
   proves(
@@ -237,7 +236,6 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
         'the Redis Cluster serves the keys of the authorization server again',
       ]);
     },
-    90_000,
   );
 
   proves(
@@ -265,7 +263,6 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
         const { storage } = await boot({ sentinelConfig: { masterName: group.masterName, sentinelService } });
         await exercise(storage);
       },
-      30_000,
     );
 
     proves(
@@ -307,7 +304,6 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
           'the Redis of the authorization server is available again',
         ]);
       },
-      60_000,
     );
   });
 });

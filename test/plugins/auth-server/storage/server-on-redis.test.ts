@@ -193,42 +193,37 @@ describe.skipIf(redisMissing)('the authorization server on Redis', () => {
     );
   }
 
-  proves(
-    'choice.auth-storage.hangs',
-    'answers 503 while Redis hangs, within its timeouts, and recovers',
-    async () => {
-      await using own = await startRedis({ password: files.password });
-      const storage = storageOf({ addr: own.address, readTimeout: '300ms', writeTimeout: '300ms' });
-      await using rig = await authServerRig({ config: { storage } });
-      const { clientId, refresh: token } = await rig.tokens();
-      const attempt = rig.begin(clientId);
-      const code = (await attempt.finish()).get('code') ?? '';
-      own.pause();
-      const startedMs = performance.now();
-      const answers = [
-        await refresh(rig, clientId, token),
-        await attempt.exchange(code),
-        await rig.post('/oauth/revoke', { token, client_id: clientId }),
-      ];
-      for (const { status, headers, body } of answers) {
-        expect({ status, error: body.error }).toEqual({ status: 503, error: 'temporarily_unavailable' });
-        expect(headers.get('retry-after')).toBe('5');
-      }
-      const page = await attempt.browser.get(rig.begin(clientId).url);
-      expect(page.status).toBe(503);
-      expect(await page.text()).not.toMatch(/Redis|127\.0\.0\.1/);
-      expect(performance.now() - startedMs).toBeLessThan(10_000);
-      own.resume();
-      await until(async () => (await refresh(rig, clientId, token)).status === 200, 15_000);
-      expect((await attempt.exchange(code)).status).toBe(200);
-      const lines = rig.http.logged.filter(({ level }) => level === 'error' || level === 'warn');
-      expect(
-        lines.filter(({ message }) => message.startsWith('requests of the authorization server fail')),
-      ).toHaveLength(1);
-      expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
-    },
-    30_000,
-  );
+  proves('choice.auth-storage.hangs', 'answers 503 while Redis hangs, within its timeouts, and recovers', async () => {
+    await using own = await startRedis({ password: files.password });
+    const storage = storageOf({ addr: own.address, readTimeout: '300ms', writeTimeout: '300ms' });
+    await using rig = await authServerRig({ config: { storage } });
+    const { clientId, refresh: token } = await rig.tokens();
+    const attempt = rig.begin(clientId);
+    const code = (await attempt.finish()).get('code') ?? '';
+    own.pause();
+    const startedMs = performance.now();
+    const answers = [
+      await refresh(rig, clientId, token),
+      await attempt.exchange(code),
+      await rig.post('/oauth/revoke', { token, client_id: clientId }),
+    ];
+    for (const { status, headers, body } of answers) {
+      expect({ status, error: body.error }).toEqual({ status: 503, error: 'temporarily_unavailable' });
+      expect(headers.get('retry-after')).toBe('5');
+    }
+    const page = await attempt.browser.get(rig.begin(clientId).url);
+    expect(page.status).toBe(503);
+    expect(await page.text()).not.toMatch(/Redis|127\.0\.0\.1/);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    own.resume();
+    await until(async () => (await refresh(rig, clientId, token)).status === 200);
+    expect((await attempt.exchange(code)).status).toBe(200);
+    const lines = rig.http.logged.filter(({ level }) => level === 'error' || level === 'warn');
+    expect(lines.filter(({ message }) => message.startsWith('requests of the authorization server fail'))).toHaveLength(
+      1,
+    );
+    expect(lines.filter(({ level }) => level === 'error')).toEqual([]);
+  });
 
   describe.skipIf(sentinelMissing)('with Sentinel', () => {
     proves(
@@ -285,7 +280,6 @@ describe.skipIf(redisMissing)('the authorization server on Redis', () => {
           expect((await refresh(two, clientId, token)).status).toBe(200);
         }
       },
-      90_000,
     );
   });
 });

@@ -114,7 +114,6 @@ describe('lists and calls', () => {
       );
       expect([passed > 100, refused > 100]).toEqual([true, true]); // the generator produces both cases
     },
-    60_000,
   );
 
   proves(
@@ -148,7 +147,6 @@ describe('lists and calls', () => {
         { numRuns: 60 },
       );
     },
-    60_000,
   );
 
   proves(

@@ -17,33 +17,25 @@ const BY_NAME = [
 const DEV = { groups: ['dev'] };
 
 describe('a list of 5,000 tools', () => {
-  proves(
-    'choice.authorization.large-lists',
-    'is filtered without blocking the event loop, and cached',
-    async () => {
-      const { shown } = await judge(BY_NAME);
-      let turns = 0;
-      let isDone = false;
-      const others = () => {
-        turns++;
-        if (!isDone) setImmediate(others);
-      };
-      setImmediate(others);
-      const [first, second] = await Promise.all([
-        shown(TOOLS, callerOf('ada', DEV)),
-        shown(TOOLS, callerOf('ada', DEV)),
-      ]);
-      isDone = true;
-      expect(first).toHaveLength(2_500);
-      expect(second).toBe(first);
-      expect(turns).toBeGreaterThanOrEqual(5_000 / 50);
-      const begin = performance.now();
-      for (let n = 0; n < 100; n++) expect(await shown(TOOLS, callerOf('ada', { ...DEV, jti: `${n}` }))).toBe(first);
-      // 100 lists, each with a new token of the same caller: far faster than one filtering
-      expect(performance.now() - begin).toBeLessThan(500);
-    },
-    60_000,
-  );
+  proves('choice.authorization.large-lists', 'is filtered without blocking the event loop, and cached', async () => {
+    const { shown } = await judge(BY_NAME);
+    let turns = 0;
+    let isDone = false;
+    const others = () => {
+      turns++;
+      if (!isDone) setImmediate(others);
+    };
+    setImmediate(others);
+    const [first, second] = await Promise.all([shown(TOOLS, callerOf('ada', DEV)), shown(TOOLS, callerOf('ada', DEV))]);
+    isDone = true;
+    expect(first).toHaveLength(2_500);
+    expect(second).toBe(first);
+    expect(turns).toBeGreaterThanOrEqual(5_000 / 50);
+    const begin = performance.now();
+    for (let n = 0; n < 100; n++) expect(await shown(TOOLS, callerOf('ada', { ...DEV, jti: `${n}` }))).toBe(first);
+    // 100 lists, each with a new token of the same caller: far faster than one filtering
+    expect(performance.now() - begin).toBeLessThan(500);
+  });
 
   it('evaluates policies once for tools that they do not distinguish', async () => {
     const { shown } = await judge([

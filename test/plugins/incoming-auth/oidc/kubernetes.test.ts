@@ -11,7 +11,7 @@ describe.skipIf(missing !== undefined)(`service accounts of a real API server${b
   let cluster: KubeCluster;
   beforeAll(async () => {
     cluster = await startKube();
-  }, 180_000);
+  });
   afterAll(async () => cluster[Symbol.asyncDispose]());
 
   it('are callers with tokens of the audience', async () => {
@@ -30,5 +30,5 @@ describe.skipIf(missing !== undefined)(`service accounts of a real API server${b
     expect(await gateway.status(await token('--audience', AUDIENCE))).toBe(200);
     expect(gateway.calls.at(-1)?.caller.subject).toBe('system:serviceaccount:default:default');
     expect(await gateway.status(await token())).toBe(401);
-  }, 60_000);
+  });
 });

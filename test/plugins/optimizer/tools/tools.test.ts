@@ -367,6 +367,5 @@ describe('the optimizer with code mode', () => {
         );
       }
     },
-    30_000,
   );
 });

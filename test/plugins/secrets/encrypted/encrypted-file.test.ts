@@ -224,7 +224,7 @@ describe('a writer that is killed', () => {
     expect(seen.size).toBeGreaterThan(1);
     await open().change(({ user }) => void user.set('last', '1'));
     expect((await readdir(folder)).filter((name) => name.startsWith('.'))).toEqual([]);
-  }, 60_000);
+  });
 });
 
 const WRITER = join(import.meta.dirname, 'endless-writer.ts');

@@ -92,7 +92,7 @@ describe.each(Object.entries(CHANGES))('%s', (_, change) => {
       expect(await everything(rig), `again after write ${at}`).toEqual(after);
     }
     expect(reverted).toBeGreaterThan(writes / 2);
-  }, 60_000);
+  });
 
   it('is reverted at once when the disk is full at any write', async () => {
     const done = await rigWith(change);
@@ -108,7 +108,7 @@ describe.each(Object.entries(CHANGES))('%s', (_, change) => {
       const wanted = outcome.status === 'fulfilled' ? after : before;
       expect(await everything(rig), `full at write ${at}`).toEqual(wanted);
     }
-  }, 60_000);
+  });
 });
 
 describe('commands at the same time', () => {
@@ -149,5 +149,5 @@ describe('commands at the same time', () => {
       expect([...texts].length).toBeLessThanOrEqual(1);
       expect(Object.keys(files)).toHaveLength((await listSkills(rig.state)).length === 0 ? 0 : 4);
     }
-  }, 60_000);
+  });
 });

@@ -95,7 +95,7 @@ describe('a folder that is replaced by a link', () => {
     ends = true;
     await swaps;
     expect(await rig.read(target)).toEqual({ 'skills/format/keep': 'kept' });
-  }, 60_000);
+  });
 
   it.runIf(process.platform === 'linux')('as the root of the project is refused', async () => {
     const rig = await skillRig();

@@ -54,5 +54,5 @@ describe('the search for a container engine', () => {
       mute.close();
       await rm(folder, { recursive: true, force: true });
     }
-  }, 10_000);
+  });
 });

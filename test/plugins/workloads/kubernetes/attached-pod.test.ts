@@ -10,7 +10,7 @@ import { catalogue } from '../../../../plugins/index.ts';
 import { type FakePod, type FakePodOptions, startFakePod } from '../../../support/fake-pod.ts';
 import { until } from '../../../support/until.ts';
 
-const LONG = 60_000;
+const LONG = 120_000;
 const COUNTER = join(import.meta.dirname, '..', 'container', 'counter.mjs');
 const PROGRAM = [process.execPath, COUNTER];
 

@@ -151,7 +151,6 @@ describe('workload records', () => {
         status: { message: 'mine' },
       });
     },
-    60_000,
   );
 
   it('ignores the lock of a killed process', async () => {

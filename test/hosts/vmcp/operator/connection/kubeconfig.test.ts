@@ -80,7 +80,7 @@ describe.skipIf(missing !== undefined)(`a cluster by its kubeconfig ${missing ? 
   let cluster: KubeCluster;
   beforeAll(async () => {
     cluster = await startKube({ controllers: false });
-  }, 180_000);
+  });
   afterAll(async () => {
     await cluster?.[Symbol.asyncDispose]();
   });
@@ -103,5 +103,5 @@ describe.skipIf(missing !== undefined)(`a cluster by its kubeconfig ${missing ? 
     expect((await byPlugin.list(namespaces)).items.length).toBeGreaterThan(0);
     writeFileSync(plugin, '#!/bin/sh\nexit 3\n');
     await expect(kubeconfigConnection(file, {})).rejects.toThrow(`${file}: no credentials: `);
-  }, 60_000);
+  });
 });

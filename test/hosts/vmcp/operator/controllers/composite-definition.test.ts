@@ -60,7 +60,6 @@ describe.skipIf(kubeSkipped)(`composite tool definitions on a real API server${k
       await until(async () => (await servers()) === '', WAIT_MS);
       expect(running.failures).toEqual([]);
     },
-    120_000,
   );
 
   it('an invalid definition says what is wrong and where, and recovers', async () => {
@@ -81,7 +80,7 @@ describe.skipIf(kubeSkipped)(`composite tool definitions on a real API server${k
     await until(async () => (await statusOf('cycle'))?.validationStatus === 'Valid', WAIT_MS);
     expect(await statusOf('cycle')).not.toHaveProperty('validationErrors');
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('the operator is killed after its write, and the next one writes nothing', async () => {
     await api.create(TYPE, own(KIND, 'default', 'killed'));
@@ -93,7 +92,7 @@ describe.skipIf(kubeSkipped)(`composite tool definitions on a real API server${k
     await running.idle();
     expect(await statusOf('killed')).toMatchObject({ validationStatus: 'Valid' });
     expect([...first.writes, ...second.writes]).toEqual([`apply ${KIND}/killed status`]);
-  }, 60_000);
+  });
 });
 
 interface Status {

@@ -69,7 +69,7 @@ describe.skipIf(kubeSkipped)(`configurations on a real API server${kubeSkipped}`
     }
     expect(running.events.filter((event) => event.startsWith('ConfigValid'))).toEqual([]);
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('events tell transitions only; the hash follows the spec and not the order of its keys', async () => {
     const ns = await namespace();
@@ -91,7 +91,7 @@ describe.skipIf(kubeSkipped)(`configurations on a real API server${kubeSkipped}`
     await settled(4);
     expect((await read(kind, ns, 'a'))?.status?.configHash).toBe(hash);
     expect(running.events).toEqual(['ConfigInvalid MCPAuthzConfig/a', 'ConfigValid MCPAuthzConfig/a']);
-  }, 120_000);
+  });
 
   it('an embedded authorization server says whether people get a synthesized identity', async () => {
     const ns = await namespace();
@@ -120,7 +120,7 @@ describe.skipIf(kubeSkipped)(`configurations on a real API server${kubeSkipped}`
     expect(await identity('without')).toBe('True/OAuth2UpstreamWithoutUserInfo');
     expect(await identity('with')).toBe('False/AllUpstreamsHaveUserInfo');
     expect(conditionsIn(await read(kind, ns, 'with')).Valid).toBe('True/ValidationSucceeded');
-  }, 120_000);
+  });
 
   proves(
     [
@@ -211,7 +211,7 @@ describe.skipIf(kubeSkipped)(`configurations on a real API server${kubeSkipped}`
     for (const name of names) await api.remove(type, { namespace: ns, name });
     for (const name of names) await until(async () => (await read(kind, ns, name)) === undefined, WAIT_MS);
     expect(running.failures.filter((failure) => !failure.includes('409'))).toEqual([]);
-  }, 120_000);
+  });
 });
 
 interface Status {

@@ -201,7 +201,7 @@ describe.skipIf(kubeSkipped)(`hostile objects on a real API server${kubeSkipped}
     expect(a?.status?.configHash).toBeDefined();
     expect(a?.status?.configHash).not.toBe(b?.status?.configHash);
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('a name of an object of another namespace finds nothing, and nothing is read there', async () => {
     const [ns, other] = [await namespace(), await namespace()];
@@ -239,7 +239,7 @@ describe.skipIf(kubeSkipped)(`hostile objects on a real API server${kubeSkipped}
     }
     expect(asked.filter((each) => each.startsWith('Secret') || each.startsWith('ConfigMap'))).toEqual([]);
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('text that Kubernetes or templates would expand stays as it is', async () => {
     const ns = await namespace();
@@ -254,7 +254,7 @@ describe.skipIf(kubeSkipped)(`hostile objects on a real API server${kubeSkipped}
     const [container] = (await api.get(statefulSets, key))?.spec.template.spec.containers ?? [];
     expect(container?.args?.[0]).toBe('--model-id=$$(HF_TOKEN){{.Values.secret}}$$$(X)');
     expect(running.failures).toEqual([]);
-  }, 60_000);
+  });
 
   it('a name of 253 characters is deleted, guarded and grouped as a short one', async () => {
     const ns = await namespace();
@@ -273,7 +273,7 @@ describe.skipIf(kubeSkipped)(`hostile objects on a real API server${kubeSkipped}
     await api.remove(typeNamed('MCPServerEntry'), { namespace: ns, name: long });
     await until(async () => (await read('MCPExternalAuthConfig', ns, long)) === undefined, WAIT_MS);
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('1500 members with long names fit into the status of their group, and the count is true', async () => {
     const ns = await namespace();

@@ -90,7 +90,7 @@ describe.skipIf(kubeSkipped)(`embedding servers on a real API server${kubeSkippe
     await setStatus(key, { replicas: 1, readyReplicas: 0 });
     await phaseIs(ns, 'Downloading');
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('every field of the spec reaches its object', async () => {
     const ns = await namespace();
@@ -143,7 +143,7 @@ describe.skipIf(kubeSkipped)(`embedding servers on a real API server${kubeSkippe
     expect(without?.spec.volumeClaimTemplates).toBeUndefined();
     expect(without?.spec.template.spec.volumes).toMatchObject([{ name: 'model-cache', emptyDir: {} }]);
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('a podTemplateSpec that cannot be merged, or that the API server refuses, is ignored and reported', async () => {
     const ns = await namespace();
@@ -168,7 +168,7 @@ describe.skipIf(kubeSkipped)(`embedding servers on a real API server${kubeSkippe
       WAIT_MS,
     );
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('what the API server refuses, and objects of others, make it Failed with the reason', async () => {
     const ns = await namespace();
@@ -188,7 +188,7 @@ describe.skipIf(kubeSkipped)(`embedding servers on a real API server${kubeSkippe
     expect((await statusOf(ns, 'taken'))?.message).toContain('Service taken exists');
     expect((await api.get(services, { namespace: ns, name: 'taken' }))?.spec.selector).toEqual({ a: 'b' });
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('fields of others stay, and changed fields come back', async () => {
     const ns = await namespace();
@@ -205,7 +205,7 @@ describe.skipIf(kubeSkipped)(`embedding servers on a real API server${kubeSkippe
     await api.remove(services, key);
     await until(async () => (await api.get(services, key)) !== undefined, WAIT_MS);
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('a long name, and one with dots, give objects with short names of their own', async () => {
     const ns = await namespace();
@@ -220,7 +220,7 @@ describe.skipIf(kubeSkipped)(`embedding servers on a real API server${kubeSkippe
     for (const { metadata } of sets.items) expect(metadata.name.length).toBeLessThanOrEqual(52);
     for (const { metadata } of all.items) expect(metadata.name.length).toBeLessThanOrEqual(63);
     expect(running.failures).toEqual([]);
-  }, 120_000);
+  });
 
   it('a deleted one is Terminating while something keeps it', async () => {
     const ns = await namespace();
@@ -234,7 +234,7 @@ describe.skipIf(kubeSkipped)(`embedding servers on a real API server${kubeSkippe
     await api.patch(TYPE, key, { metadata: { finalizers: null } });
     await until(async () => (await api.get(TYPE, key)) === undefined, WAIT_MS);
     expect(running.failures).toEqual([]);
-  }, 60_000);
+  });
 
   it('the operator is killed after any write and converges with the same writes; an unchanged object is not written', async () => {
     for (let kill = 1; ; kill++) {
@@ -255,7 +255,7 @@ describe.skipIf(kubeSkipped)(`embedding servers on a real API server${kubeSkippe
       ]);
       if (!isDead) break;
     }
-  }, 120_000);
+  });
 });
 
 interface Status {

@@ -23,7 +23,7 @@ describe.skipIf(missing !== undefined)(`all controllers on a real API server ${m
   beforeAll(async () => {
     cluster = await startKube({ crds: allCrds(), controllers: false });
     api = apiOf(cluster);
-  }, 180_000);
+  });
   afterAll(() => cluster?.[Symbol.asyncDispose]());
 
   proves(
@@ -67,7 +67,6 @@ describe.skipIf(missing !== undefined)(`all controllers on a real API server ${m
       await asPod[Symbol.asyncDispose]();
       expect(running.failures).toEqual([]);
     },
-    120_000,
   );
 });
 

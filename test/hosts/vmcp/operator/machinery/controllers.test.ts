@@ -79,7 +79,7 @@ describe.skipIf(missing !== undefined)(
     beforeAll(async () => {
       cluster = await startKube({ controllers: false });
       api = apiOf(cluster);
-    }, 180_000);
+    });
     afterAll(async () => {
       await api?.[Symbol.asyncDispose]();
       await cluster?.[Symbol.asyncDispose]();
@@ -170,7 +170,7 @@ describe.skipIf(missing !== undefined)(
       const reported = await api.list(events, { namespace });
       expect(reported.items).toHaveLength(11); // a repeated transition is not reported again
       expect(reported.items[0]).toMatchObject({ reportingController: 'test/copies', note: 'copied', type: 'Normal' });
-    }, 120_000);
+    });
 
     test('follow metadata of secrets by an index, and never see their contents', async () => {
       const namespace = await newNamespace('metadata');
@@ -191,7 +191,7 @@ describe.skipIf(missing !== undefined)(
       expect(() => running.set.caches.of(secrets).byIndex('absent', 'a')).toThrow("has no index 'absent'");
       await write(namespace, 'm', {});
       await until(() => running.set.caches.of(maps).byIndex('secret', 's').length === 0, WAIT_MS);
-    }, 60_000);
+    });
 
     test('follow only the given namespaces', async () => {
       const [one, two, other] = [await newNamespace('one'), await newNamespace('two'), await newNamespace('other')];
@@ -202,7 +202,7 @@ describe.skipIf(missing !== undefined)(
       await until(() => running.set.queues.every(({ queue }) => queue.isIdle), WAIT_MS);
       expect(await dataOf(other, `m${COPY}`)).toBeUndefined();
       expect(running.set.caches.of(maps).list(other)).toEqual([]);
-    }, 60_000);
+    });
 
     test('continue when the API server was killed and is back', async () => {
       const namespace = await newNamespace('killed');
@@ -213,7 +213,7 @@ describe.skipIf(missing !== undefined)(
       await cluster.startApiServer();
       await write(namespace, 'm', { a: '1' });
       await until(async () => (await dataOf(namespace, `m${COPY}`)) !== undefined, 60_000);
-    }, 120_000);
+    });
 
     test('read the list again when the history is gone, and notice what was deleted meanwhile', async () => {
       const namespace = await newNamespace('compacted');
@@ -245,7 +245,7 @@ describe.skipIf(missing !== undefined)(
       await write(namespace, 'm', { a: '1' });
       await until(async () => (await dataOf(namespace, `m${COPY}`)) !== undefined, 2 * WAIT_MS);
       expect(running.restarts).toContain('failed');
-    }, 120_000);
+    });
 
     test('say which right is missing, and continue when it is granted', async () => {
       const namespace = await newNamespace('rights');
@@ -266,7 +266,7 @@ describe.skipIf(missing !== undefined)(
       await write(namespace, 'm', {});
       await until(async () => (await dataOf(namespace, `m${COPY}`)) !== undefined, WAIT_MS);
       expect(running.log.join('\n')).toContain('objects are followed again');
-    }, 60_000);
+    });
 
     test('an object whose reconcile fails does not delay others', async () => {
       const namespace = await newNamespace('failing');
@@ -277,6 +277,6 @@ describe.skipIf(missing !== undefined)(
       expect(running.log.join('\n')).toContain('told to fail');
       await write(namespace, 'bad7', {});
       await until(async () => (await dataOf(namespace, `bad7${COPY}`)) !== undefined, WAIT_MS);
-    }, 60_000);
+    });
   },
 );

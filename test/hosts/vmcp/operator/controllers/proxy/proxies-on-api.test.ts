@@ -21,7 +21,7 @@ import { type RunningControllers, runControllers } from '../../../../../support/
 import { until } from '../../../../../support/until.ts';
 
 const missing = missingKube();
-const LONG = 120_000;
+const LONG = 180_000;
 const SERVERS = typeOfKind(mcpServer) as ResourceType<Resource>;
 const PROXIES = typeOfKind(mcpRemoteProxy) as ResourceType<Resource>;
 const API = 'toolmgr.dev/v1beta1';
@@ -224,7 +224,7 @@ describe.skipIf(missing)(`proxies on a real API server${missing === undefined ? 
       await settled(SERVERS, namespace, ({ phase }) => phase === 'Pending');
       await cluster.kubectl(['rollout', 'restart', 'deployment/tools', '-n', namespace]);
       await cluster.kubectl(['annotate', 'service', 'mcp-tools-proxy', '-n', namespace, 'cloud.example/neg=1']);
-      await until(async () => (await statusOf(SERVERS, namespace)).phase !== undefined, 10_000);
+      await until(async () => (await statusOf(SERVERS, namespace)).phase !== undefined);
       await new Promise((resolve) => setTimeout(resolve, 1_500));
       const before = running.writes.length;
       await cluster.kubectl(['label', 'mcpserver', 'tools', '-n', namespace, 'touched=1']);

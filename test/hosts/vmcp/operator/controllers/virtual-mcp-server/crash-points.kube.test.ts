@@ -115,7 +115,6 @@ describe.skipIf(missing !== undefined)(`an operator that is killed ${missing ? `
       const deployment = await api.get(deployments, { namespace, name: 'a' });
       expect(deployment?.spec.replicas).toBe(before === undefined ? 1 : 3);
     },
-    60_000,
   );
 
   it('an API server that is killed and started again: the reconcile fails, the next one converges', async () => {

@@ -99,14 +99,14 @@ class Connection {
   /** Accepts one line. Waits for the answer of `initialize` only, because what follows belongs to its session. */
   async accept(line: Buffer | typeof TOO_LONG): Promise<void> {
     if (line === TOO_LONG) return this.#refuse(undefined, `a line may have ${this.#options.limits.bodyBytes} bytes`);
-    const { id, method, params, claims, isResponse } = outlineOf(line);
+    const { kind, id, method, params, claims } = outlineOf(line);
+    if (kind === 'invalid') return void this.#serve(line, 'error');
     const isModern = claims && this.#session === undefined;
-    const isRequest = method !== undefined && id !== undefined;
-    if (!isRequest) {
+    if (id === undefined || method === undefined) {
       if (method === 'notifications/cancelled') this.#cancel(params?.requestId);
-      if (isModern && method !== undefined) return; // the core knows no notification of stateless clients
-      // what is no message gets an error without an id
-      return void this.#serve(line, method === undefined && !isResponse ? 'fault' : 'none');
+      // The core knows no notification of stateless clients.
+      if (kind !== 'notification' || !isModern) void this.#serve(line, 'nothing');
+      return;
     }
     if (method === 'ping' && this.#session === undefined && !claims) return this.#pong(id);
     if (this.#running.has(id)) return this.#refuse(id, 'a request with this id is still running');
@@ -176,12 +176,12 @@ class Connection {
     await done;
   }
 
-  /** A message without an answer; an error about it is written only when it is no JSON-RPC message at all. */
-  async #serve(line: Buffer, written: 'fault' | 'none'): Promise<void> {
+  /** Serves what is no request: errors about invalid messages are written, notifications and responses have no answer. */
+  async #serve(line: Buffer, written: 'error' | 'nothing'): Promise<void> {
     await this.#options.gateway().serve(this.#inbound('POST'), line, {
       send: (_status, _headers, body) => {
         const message = bytesOf(body);
-        if (written === 'fault' && message.length > 0) this.#writer.write(message);
+        if (written === 'error' && message.length > 0) this.#writer.write(message);
       },
       open: () => NO_STREAM,
       onDisconnect: ignore,

@@ -12,6 +12,7 @@ import {
   type JsonValue,
 } from '@toolmgr/core';
 import { callTimeoutFrom } from './call-timeout.ts';
+import { separatedCommand } from './command-line.ts';
 import { ERAS } from './eras.ts';
 import { type ExpansionContext, expand, UnusableServer } from './expand.ts';
 import { commonEntry, serversIn } from './file-shapes.ts';
@@ -167,10 +168,13 @@ function isEra(value: JsonValue): value is EraSetting {
 }
 
 async function commandBackend(name: string, server: JsonObject, context: ExpansionContext): Promise<Backend> {
-  const file = expand(textAt(server.command, 'command'), context);
+  const written = textAt(server.command, 'command');
+  const file = expand(written, context);
   const args = listAt(server.args, 'args').map((arg) => expand(arg, context));
   const cwd =
     server.cwd === undefined ? context.folder : resolve(context.folder, expand(textAt(server.cwd, 'cwd'), context));
+  const instead = await separatedCommand({ written, file, args, cwd, path: context.env.PATH ?? '' });
+  if (instead !== undefined) throw new UnusableServer(`its "command" is a whole command line; write ${instead}`);
   const env = { ...(await envFileOf(server.envFile, context)), ...mapAt(server.env, 'env', context) };
   return {
     name,

@@ -14,7 +14,7 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
     title: 'Commands',
     text: 'Read by the commands of the terminal.',
     variables: {
-      TOOLMGR_URL: 'endpoint of `tools` and `call`, in place of `--url`; default `http://127.0.0.1:4483/mcp`',
+      TOOLMGR_URL: 'endpoint of `tools` and `call`, in place of `--url`',
       TOOLMGR_DEBUG: 'with any value, an error is printed with its code and stack',
       TOOLMGR_HTTP_CLIENT:
         'client of HTTP backends: `own` (default) or `undici`; the key `httpClient` of a vmcp file wins',

@@ -10,7 +10,8 @@ import { headersOf, withHeaders } from './headers.ts';
 import type { McpClient, RpcError } from './mcp-client.ts';
 
 interface ClientOptions {
-  readonly url: string;
+  readonly url?: string;
+  readonly gateway?: string;
   readonly header: readonly string[];
   readonly tokenEnv?: string;
   readonly timeout?: number;
@@ -23,7 +24,7 @@ interface CallOptions extends ClientOptions {
   readonly wait?: number;
 }
 
-const DEFAULT_URL = 'http://127.0.0.1:4483/mcp';
+const URL_HELP = 'the endpoint (default: http://127.0.0.1:4483/mcp, or the only gateway that runs on this machine)';
 const DESCRIPTION_CHARACTERS = 100;
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_WAIT_MS = 60_000;
@@ -36,7 +37,7 @@ export function addClientCommands(program: Command): void {
       'after',
       '\nExamples:\n  toolmgr tools\n  toolmgr tools --url https://mcp.example.com/mcp --format json',
     )
-    .action((options: ClientOptions) => withClient(options, (client) => printTools(client, options)));
+    .action((options: ClientOptions) => withClient(options, (client, url) => printTools(client, url, options)));
   addPreflight(tools);
   withEndpoint(
     program
@@ -58,7 +59,7 @@ Examples:
 Exit code 5: the tool was called and failed.`,
     )
     .action((tool: string, pairs: string[], options: CallOptions) =>
-      withClient(options, (client) => callTool(client, tool, pairs, options)),
+      withClient(options, (client, url) => callTool({ client, url, tool, pairs, options })),
     );
 }
 
@@ -68,7 +69,6 @@ function addPreflight(tools: Command): void {
       .command('preflight')
       .description('check that tools exist and that this caller may use them, without calling them')
       .argument('[tools...]', 'names of the tools that are needed')
-      .addOption(new Option(GATEWAY_FLAG, GATEWAY_HELP).conflicts('url'))
       .option('--read-only', 'also require that the server says of each tool that it only reads')
       .option('--pin <name=hash>', 'also require this definition of a tool; may be repeated', collect, [])
       .option('--wait <duration>', 'try again for so long while a tool cannot be used yet', timeoutFrom),
@@ -94,29 +94,38 @@ function collect(value: string, before: readonly string[]): readonly string[] {
 
 function withEndpoint(command: Command): Command {
   return withHeaders(
-    command.addOption(new Option('--url <url>', 'the endpoint').env('TOOLMGR_URL').default(DEFAULT_URL)),
+    command
+      .addOption(new Option('--url <url>', URL_HELP).env('TOOLMGR_URL'))
+      .addOption(new Option(GATEWAY_FLAG, GATEWAY_HELP).conflicts('url')),
   )
     .option('--timeout <duration>', 'longest silence while waiting (default: 1m)', timeoutFrom)
     .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'));
 }
 
-async function withClient(options: ClientOptions, work: (client: McpClient) => Promise<void>): Promise<void> {
-  const { connect, RpcError } = await import('./mcp-client.ts');
+async function withClient(
+  options: ClientOptions,
+  work: (client: McpClient, url: string) => Promise<void>,
+): Promise<void> {
+  const [{ connect, RpcError }, { chooseEndpoint }] = await Promise.all([
+    import('./mcp-client.ts'),
+    import('./choose-endpoint.ts'),
+  ]);
+  const { url } = await chooseEndpoint(options);
   let client: McpClient | undefined;
   try {
-    client = await connect(options.url, {
+    client = await connect(url, {
       headers: headersOf(options.header, options.tokenEnv),
       timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
     });
-    await work(client);
+    await work(client, url);
   } catch (cause) {
-    throw cause instanceof RpcError ? new UsageError(`${options.url} answers: ${describeError(cause)}`) : cause;
+    throw cause instanceof RpcError ? new UsageError(`${url} answers: ${describeError(cause)}`) : cause;
   } finally {
     await client?.close();
   }
 }
 
-async function printTools(client: McpClient, { format, url }: ClientOptions): Promise<void> {
+async function printTools(client: McpClient, url: string, { format }: ClientOptions): Promise<void> {
   const tools = await client.listTools();
   if (format === 'json') return stdout.line(JSON.stringify(tools, undefined, 2));
   const lacking = client.lacking();
@@ -126,12 +135,15 @@ async function printTools(client: McpClient, { format, url }: ClientOptions): Pr
     stdout.line(line);
 }
 
-async function callTool(
-  client: McpClient,
-  name: string,
-  pairs: readonly string[],
-  options: CallOptions,
-): Promise<void> {
+interface AskedCall {
+  readonly client: McpClient;
+  readonly url: string;
+  readonly tool: string;
+  readonly pairs: readonly string[];
+  readonly options: CallOptions;
+}
+
+async function callTool({ client, url, tool: name, pairs, options }: AskedCall): Promise<void> {
   const { RpcError } = await import('./mcp-client.ts');
   // a server that cannot list just now may still be called: then the arguments are read without a schema
   const { listUntilThere } = await import('./list-until-there.ts');
@@ -142,7 +154,7 @@ async function callTool(
   const tool =
     tools === undefined
       ? { name }
-      : (tools.find((one) => one.name === name) ?? unknownTool(name, tools, options.url, client.lacking()));
+      : (tools.find((one) => one.name === name) ?? unknownTool(name, tools, client, url, options));
   const args = argumentsFrom(options.args, pairs, 'inputSchema' in tool ? tool.inputSchema : undefined);
   try {
     const result = await client.callTool(tool, args, stderr.isTty ? showProgress : undefined);
@@ -194,13 +206,18 @@ function showProgress({ progress, total, message }: JsonObject): void {
   process.stderr.write(`\r\u001b[K${[done, said].filter((part) => part !== '').join(' ') || String(progress)}`);
 }
 
-function unknownTool(name: string, tools: readonly JsonObject[], url: string, lacking: readonly string[]): never {
+function unknownTool(
+  name: string,
+  tools: readonly JsonObject[],
+  client: McpClient,
+  url: string,
+  { url: given, gateway }: ClientOptions,
+): never {
+  const lacking = client.lacking();
+  const at = gateway === undefined ? (given === undefined ? '' : ` --url ${given}`) : ` --gateway ${gateway}`;
   const names = tools.map((tool) => String(tool.name));
   const hint = nearest(name, names) ?? names.find((one) => one.endsWith(name));
-  const advice =
-    hint === undefined
-      ? `; see them with: toolmgr tools${url === DEFAULT_URL ? '' : ` --url ${url}`}`
-      : `, did you mean ${hint}?`;
+  const advice = hint === undefined ? `; see them with: toolmgr tools${at}` : `, did you mean ${hint}?`;
   const yet = lacking.length === 0 ? '' : `; not all tools are here yet: ${lacking.join(', ')}`;
   throw new UsageError(`${url} has no tool ${name}${advice}${yet}`);
 }

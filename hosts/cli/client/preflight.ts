@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
-import { chooseGateway, matching } from '../../shared/running/choose-gateway.ts';
 import { fetchExplanations } from '../../shared/running/control-client.ts';
-import { type GatewayRecord, readRunning } from '../../shared/running/gateway-record.ts';
+import type { GatewayRecord } from '../../shared/running/gateway-record.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { Explanation } from '../../vmcp/explain.ts';
+import { chooseEndpoint } from './choose-endpoint.ts';
 import { headersOf } from './headers.ts';
 import { type JudgedTool, judgeTool, type Verdict, verdictOf } from './judge-tools.ts';
 import { connect, RpcError } from './mcp-client.ts';
@@ -13,7 +13,7 @@ import { PIN } from './tool-pin.ts';
 
 /** Flags of `toolmgr tools preflight`. */
 export interface PreflightFlags {
-  readonly url: string;
+  readonly url?: string;
   readonly gateway?: string;
   readonly header: readonly string[];
   readonly tokenEnv?: string;
@@ -42,9 +42,7 @@ export async function preflight(given: readonly string[], flags: PreflightFlags)
   const pins = pinsFrom(flags.pin);
   const names = [...new Set([...given, ...pins.keys()])];
   if (names.length === 0) throw new UsageError('name the tools that are needed, as `toolmgr tools` lists them');
-  const record = flags.gateway === undefined ? await localGateway(flags.url) : await chooseGateway(flags.gateway);
-  const url = flags.gateway === undefined ? flags.url : record?.url;
-  if (url === undefined) throw new UsageError(`gateway ${record?.name} serves one client over stdio and has no URL`);
+  const { url, record } = await chooseEndpoint(flags);
   const headers = headersOf(flags.header, flags.tokenEnv);
   const check = () => checkOnce(names, { ...flags, url, headers, pins, record });
   const deadlineMs = performance.now() + (flags.wait ?? 0);
@@ -101,11 +99,6 @@ async function explain(
   if (record === undefined) return new Map();
   const told = await fetchExplanations(record, names).catch(() => []);
   return new Map(told.map((one, at) => [names[at] ?? '', one]));
-}
-
-async function localGateway(url: string): Promise<GatewayRecord | undefined> {
-  const asUsual = url.replace('//localhost', '//127.0.0.1');
-  return matching(await readRunning().catch(() => []), asUsual)[0];
 }
 
 function pinsFrom(given: readonly string[]): ReadonlyMap<string, string> {

@@ -43,5 +43,5 @@ export function oneOf(found: readonly GatewayRecord[], which: string | undefined
 /** How a gateway is chosen, and what it serves. */
 export function choiceOf({ name, url = '', kind, file, process: { pid } }: GatewayRecord): string {
   const port = URL.canParse(url) ? new URL(url).port : '';
-  return `--gateway ${port || pid}  ${name} (${[kind, file].filter(Boolean).join(' ')})`;
+  return `--gateway ${port || pid}  ${name} (${[kind, file].filter(Boolean).join(' ')})${url === '' ? '' : `  ${url}`}`;
 }

@@ -98,7 +98,8 @@ describe('commands for a running gateway', () => {
     'preflight says of each tool whether it can be used, and calls none',
     async () => {
       const url = ['--url', `http://127.0.0.1:${port}/mcp`];
-      const good = await json('tools', 'preflight', 'memory_read_graph', ...url);
+      expect((await run('tools')).out).toContain('memory_read_graph'); // the only gateway, not at the default port
+      const good = await json('tools', 'preflight', 'memory_read_graph');
       expect(good).toMatchObject({ verdict: 'ready', tools: [{ status: 'ok', backend: 'memory' }] });
       ({ pin } = good.tools[0]);
       expect((await run('tools', 'preflight', '--pin', `memory_read_graph=${pin}`, ...url)).code).toBe(0);
@@ -157,6 +158,11 @@ describe('commands for a running gateway', () => {
       expect(unclear.code).toBe(1);
       expect(unclear.err).toContain('several gateways run; choose one:');
       expect(unclear.err).toContain(`--gateway ${port}  up (up ${join(folder, '.mcp.json')})`);
+      expect(await run('call', 'memory_read_graph')).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`http://127.0.0.1:${port}/mcp`),
+      });
+      expect(await run('call', 'memory_read_graph', '--gateway', port)).toMatchObject({ code: 0 });
       const failed = await run('wait', '--gateway', String(second.pid));
       expect(failed).toMatchObject({ code: 11, err: expect.stringContaining('install its program') });
       expect((await json('status')).gateways).toHaveLength(2);

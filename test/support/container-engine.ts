@@ -112,7 +112,7 @@ async function launchPodman(folder: string, socket: string, insecureRegistry?: s
   const limits = 'default_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]';
   const engine = 'runtime = "runc"\ncgroup_manager = "cgroupfs"\nevents_logger = "file"';
   const network = `network_backend = "cni"\nnetwork_config_dir = "${join(folder, 'networks')}"`;
-  await mkdir(join(folder, 'networks'), { recursive: true });
+  for (const name of ['networks', 'tmp']) await mkdir(join(folder, name), { recursive: true });
   await writeFile(containers, `[containers]\n${limits}\n[engine]\n${engine}\n[network]\n${network}\n`);
   const roots = `graphroot = "${join(folder, 'graph')}"\nrunroot = "${join(folder, 'run')}"`;
   await writeFile(storage, `[storage]\ndriver = "overlay"\n${roots}\n`);
@@ -123,6 +123,7 @@ async function launchPodman(folder: string, socket: string, insecureRegistry?: s
     CONTAINERS_CONF: containers,
     CONTAINERS_STORAGE_CONF: storage,
     CONTAINERS_REGISTRIES_CONF: registries,
+    TMPDIR: join(folder, 'tmp'), // Podman 4 keeps each image that Docker's API loads as a file there
   };
   return started('podman', ['system', 'service', '--time=0', `unix://${socket}`], folder, env);
 }

@@ -10,7 +10,8 @@ export interface Engine {
   readonly api: Dockerode;
 }
 
-const PING_MS = 5_000;
+/** An engine on a busy machine answers late; one that hangs must not hide the next one for long. */
+const PING_MS = 15_000;
 
 /**
  * Finds the first engine that answers.

@@ -22,8 +22,8 @@ export interface CatalogsParts extends BuildParts {
   onRebuilt(event: CatalogRebuilt): void;
 }
 
-/** A class in use: its catalogue, or why there is none. */
-type State = { readonly catalog: Catalog } | { readonly fault: GatewayFault };
+/** A class in use: its catalogue and the backends whose lists it has, or why there is none. */
+type State = { readonly catalog: Catalog; readonly backends: ReadonlySet<string> } | { readonly fault: GatewayFault };
 
 /**
  * Catalogues by capability class. Each is built on first use and rebuilt when its lists change.
@@ -39,6 +39,8 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   const sawShared = new Set<string>();
   const pending = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
+  /** A catalogue in use lacks a backend whose lists are known: no list may be answered without them. */
+  let isIncomplete = false;
   let isStopped = false;
 
   /** The class whose catalogue serves a class: callers without lists of their own see those of their capability class. */
@@ -53,14 +55,24 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
     if (sawShared.size > MAX_NOTED) sawShared.delete(sawShared.values().next().value ?? '');
   };
 
+  /** The classes in use that see changes of these classes. */
+  const affectedBy = (changed: ReadonlySet<string>): readonly string[] =>
+    [...states.keys()].filter((name) =>
+      [name, sharedClass(name), EVERY_CLASS].some((capabilityClass) => changed.has(capabilityClass)),
+    );
+
+  /** Whether a catalogue was built before the lists of a backend were known. */
+  const lacks = (capabilityClass: string, backend: string): boolean => {
+    const state = states.get(capabilityClass);
+    if (state === undefined || 'fault' in state || state.backends.has(backend)) return false;
+    return parts.manager.listings(capabilityClass).has(backend);
+  };
+
   const build = (capabilityClass: string, before = states.get(capabilityClass)): void => {
     const old = before !== undefined && 'catalog' in before ? before.catalog : undefined;
     const startedMs = parts.now();
-    const state = stateFrom(
-      () => buildCatalog(capabilityClass, parts.manager.listings(capabilityClass), parts),
-      old,
-      log,
-    );
+    const listings = parts.manager.listings(capabilityClass);
+    const state = stateFrom(() => buildCatalog(capabilityClass, listings, parts), new Set(listings.keys()), old, log);
     if (state === undefined) return;
     states.set(capabilityClass, state);
     if ('fault' in state) return;
@@ -85,14 +97,14 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   };
 
   const rebuildPending = (): void => {
+    clearTimeout(timer);
     timer = undefined;
-    const asked = [...states.keys()];
-    const needsRebuild = (name: string): boolean => pending.has(name) || pending.has(sharedClass(name));
-    const due = pending.has(EVERY_CLASS) ? asked : asked.filter(needsRebuild);
+    isIncomplete = false;
+    const affected = affectedBy(pending);
     // Lists of single callers appear and disappear; without them callers see those of their capability class.
     const come = [...pending].filter((name) => !states.has(name) && states.has(sharedClass(name)));
     pending.clear();
-    for (const name of due) {
+    for (const name of affected) {
       if (servedBy(name) === name) build(name);
       else forget(name);
     }
@@ -114,6 +126,7 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
 
   return {
     of(listClass) {
+      if (isIncomplete) rebuildPending();
       const capabilityClass = servedBy(listClass);
       const shared = sharedClass(listClass);
       if (capabilityClass !== listClass) noteShared(listClass);
@@ -124,17 +137,16 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
       if (state !== undefined && 'catalog' in state) return state.catalog;
       throw state?.fault ?? new GatewayFault('PLUGIN_FAILED', `no catalogue for class "${capabilityClass}"`);
     },
-    changed(_workload, capabilityClass) {
+    changed(backend, capabilityClass) {
       if (isStopped) return;
       pending.add(capabilityClass);
+      isIncomplete ||= affectedBy(new Set([capabilityClass])).some((name) => lacks(name, backend));
       // The timer is not restarted by later changes: a backend that changes all the time must not delay others'
       // changes.
       timer ??= setTimeout(rebuildPending, limits.coalesceMs).unref();
     },
     catchUp() {
-      if (timer === undefined) return;
-      clearTimeout(timer);
-      rebuildPending();
+      if (timer !== undefined) rebuildPending();
     },
     onChanged(listener) {
       listeners.add(listener);
@@ -143,6 +155,7 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
     classes: () => [...states.keys()].sort(),
     stop() {
       isStopped = true;
+      isIncomplete = false;
       clearTimeout(timer);
       timer = undefined;
       listeners.clear();
@@ -158,11 +171,16 @@ const MAX_NOTED = 20_000; // callers; one that is dropped is not notified
 const EVERY_CLASS = '';
 
 /** The new state of a class; `undefined` when the build failed and the old catalogue is kept. */
-function stateFrom(build: () => BuiltCatalog, old: Catalog | undefined, log: Log): State | undefined {
+function stateFrom(
+  build: () => BuiltCatalog,
+  backends: ReadonlySet<string>,
+  old: Catalog | undefined,
+  log: Log,
+): State | undefined {
   try {
     const { catalog, errors } = build();
     report(catalog, errors, old, log);
-    return { catalog };
+    return { catalog, backends };
   } catch (cause) {
     const fault = faultFrom(cause, 'PLUGIN_FAILED', 'the catalogue could not be built');
     const keepsOld = old !== undefined && KINDS.some((kind) => old.visible(kind).length > 0);

@@ -165,6 +165,21 @@ describe('the first lists', () => {
     },
   );
 
+  proves(
+    'choice.first-lists.incomplete',
+    'lack no backend without its name: it is in the first list after it is ready',
+    async () => {
+      const slow = held('late');
+      const servers = { fast: fakeServer().tool('early'), slow: slow.server };
+      const limits = { discoveryMs: 100, coalesceMs: 60_000 }; // no timer builds the catalogue again
+      const { gateway, list } = await starting(servers, (push) => push([program('fast'), program('slow')]), limits);
+      expect(namesIn(await list())).toEqual(['early']);
+      slow.release();
+      await until(() => gateway.backends().every(({ status }) => status === 'ready'));
+      expect(namesIn(await list())).toEqual(['early', 'late']);
+    },
+  );
+
   proves('choice.first-lists.incomplete', 'that were refused are followed by a notification too', async () => {
     const { gateway, push } = await starting({ ok: fakeServer().tool('one') }, (given) =>
       given([{ name: 'gone', transport: 'streamable-http', url: 'http://127.0.0.1:1/mcp' }]),

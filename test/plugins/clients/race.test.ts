@@ -112,19 +112,21 @@ it('a half written file is read again, and one that stays wrong is refused uncha
   expect(await readFile(path, 'utf8')).toBe('{');
 });
 
-/** Reads, counts and writes the file in place, as editors do. A write that does not show within two seconds is lost. */
+/** Reads, counts and writes the file in place, as editors do, until it is told to stop. A write that does not show within ten seconds is lost. */
 const EDITOR = `
 const { readFileSync, writeFileSync } = require('node:fs');
 const [path, rounds] = process.argv.slice(1);
 let last = 0;
 let lost = 0;
 let since = Date.now();
+let isEnough = false;
+process.once('message', () => { isEnough = true; });
 const tick = () => {
   let value;
   try { value = JSON.parse(readFileSync(path, 'utf8')); } catch { return setTimeout(tick, 1); }
-  if (value.editor !== last && Date.now() - since < 2000) return setTimeout(tick, 1);
+  if (value.editor !== last && Date.now() - since < 10_000) return setTimeout(tick, 1);
   if (value.editor !== last) lost += 1;
-  if (last >= Number(rounds)) return process.send({ last, lost });
+  if (last >= Number(rounds) && isEnough) return process.send({ last, lost }, () => process.disconnect());
   last += 1;
   since = Date.now();
   value.editor = last;
@@ -153,13 +155,14 @@ it('no write of an editor is lost while entries come and go', async () => {
   for (let port = 2; !isOver; port++) {
     await syncClient(places, 'kimi-cli', port % 3 === 0 ? [] : [entry(port)], { force: true, restores: true });
     syncs += 1;
+    if (syncs === 4) editor.send('enough');
   }
   const [{ last, lost }] = await report;
-  expect([last, lost]).toEqual([150, 0]);
-  expect(syncs).toBeGreaterThan(3);
+  expect(last).toBeGreaterThanOrEqual(150);
+  expect(lost).toBe(0);
   await syncClient(places, 'kimi-cli', [entry(9)], { force: true, restores: true });
   const value = JSON.parse(await readFile(path, 'utf8'));
   expect(canonical(value)).toBe(
-    canonical({ mcpServers: { x: { url: 'http://127.0.0.1:9/mcp' } }, editor: 150, keep: ['a'] }),
+    canonical({ mcpServers: { x: { url: 'http://127.0.0.1:9/mcp' } }, editor: last, keep: ['a'] }),
   );
 });

@@ -162,7 +162,8 @@ describe('toolmgr up', () => {
       await using patient = startCli(['call', 'slow_ping', '--url', url], { cwd: folder });
       await patient.printed(/waiting for slow \(starting, \d+ s\)/);
       runner.release();
-      expect(await patient.finished).toMatchObject({ code: 0, out: 'pong\n' });
+      const called = await patient.finished;
+      expect(called, called.err).toMatchObject({ code: 0, out: 'pong\n' });
       await Promise.all([one, two].map((gateway) => gateway.printed(/slow is ready after \d+ s, 1 tool\b/)));
       // one program for each gateway, and one for the session of the call
       expect(runner.notes()).toEqual([1, 2, 3].flatMap(() => ['start pkg', 'installed pkg']));

@@ -60,7 +60,7 @@ Examples:
   for (const [flags, name] of LATER_FLAGS) serve.addOption(new Option(flags).hideHelp().argParser(() => later(name)));
   serve.on('option:optimizer', () => later('--optimizer'));
   serve.on('option:optimizer-embedding', () => later('--optimizer-embedding'));
-  serve.action(async (options) => (await import('./serve.ts')).serve(options));
+  serve.action(async (options) => (await import('./serve/serve.ts')).serve(options));
 }
 
 /** Flags that are not available yet and are refused by name. */

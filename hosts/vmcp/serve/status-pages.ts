@@ -1,9 +1,9 @@
 import { GatewayFault, type Limits, type SecretSource } from '@toolmgr/core';
 import { readSecretFrom } from '@toolmgr/plugins';
-import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, type Served, serveGateway } from '../http/listen.ts';
-import type { HostRoute } from '../http/mount.ts';
-import { type PageAccess, pageAccess } from '../http/page-access.ts';
-import { STATUS_PAGES_HOST, type StatusPagesConfig } from './status-pages-schema.ts';
+import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, type Served, serveGateway } from '../../http/listen.ts';
+import type { HostRoute } from '../../http/mount.ts';
+import { type PageAccess, pageAccess } from '../../http/page-access.ts';
+import { STATUS_PAGES_HOST, type StatusPagesConfig } from '../status-pages-schema.ts';
 
 /** Parameters of the status pages. */
 export interface StatusPagesOptions {

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { type PlanInput, readPlan } from '../../../core/index.ts';
-import { type FakeServer, fakeServer, testGateway } from '../../../core/testing/index.ts';
-import { createSwitch } from '../../../hosts/http/gateway-switch.ts';
-import { serveGateway } from '../../../hosts/http/listen.ts';
-import { hostRoutes } from '../../../hosts/vmcp/host-routes.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
-import { catalogue } from '../../../plugins/index.ts';
-import { proves } from '../../support/proves.ts';
+import { type PlanInput, readPlan } from '../../../../core/index.ts';
+import { type FakeServer, fakeServer, testGateway } from '../../../../core/testing/index.ts';
+import { createSwitch } from '../../../../hosts/http/gateway-switch.ts';
+import { serveGateway } from '../../../../hosts/http/listen.ts';
+import { readConfig } from '../../../../hosts/vmcp/read-config.ts';
+import { hostRoutes } from '../../../../hosts/vmcp/serve/host-routes.ts';
+import { catalogue } from '../../../../plugins/index.ts';
+import { proves } from '../../../support/proves.ts';
 
 const FILE = `
 name: dev-vmcp

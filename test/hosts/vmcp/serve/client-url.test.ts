@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clientUrl } from '../../../hosts/vmcp/client-url.ts';
+import { clientUrl } from '../../../../hosts/vmcp/serve/client-url.ts';
 
 const SERVED = 'http://127.0.0.1:4483/mcp';
 const tokensFor = (audience: string, resource?: string) => ({

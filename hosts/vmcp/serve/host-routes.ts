@@ -1,13 +1,13 @@
 import type { CatalogConflict, Plan } from '@toolmgr/core';
-import type { GatewaySwitch } from '../http/gateway-switch.ts';
-import type { HostRoute } from '../http/mount.ts';
-import type { PageAccess } from '../http/page-access.ts';
-import { statusRoutes } from '../http/status-routes.ts';
-import { VERSION } from '../shared/version.ts';
-import { explainTool } from './explain.ts';
-import { factsOf } from './facts.ts';
-import type { SectionedConfig } from './plan.ts';
-import type { Section } from './sections.ts';
+import type { GatewaySwitch } from '../../http/gateway-switch.ts';
+import type { HostRoute } from '../../http/mount.ts';
+import type { PageAccess } from '../../http/page-access.ts';
+import { statusRoutes } from '../../http/status-routes.ts';
+import { VERSION } from '../../shared/version.ts';
+import { explainTool } from '../explain.ts';
+import { factsOf } from '../facts.ts';
+import type { SectionedConfig } from '../plan.ts';
+import type { Section } from '../sections.ts';
 
 /** The current configuration and plan. */
 export interface Serving extends SectionedConfig {

@@ -1,0 +1,103 @@
+import { dirname, resolve } from 'node:path';
+import { explainCause, type Log } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import { isLoopbackHost } from '../../http/listen.ts';
+import { stderr } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { watchText } from '../../shared/watch-text.ts';
+import { groupConfig } from '../group-config.ts';
+import type { SectionedConfig } from '../plan.ts';
+import { type ReadConfig, readConfig, readConfigText } from '../read-config.ts';
+import { sectionsOf } from '../sections.ts';
+import { type ServeOptions, switchedOnBy } from './options.ts';
+
+/** The configuration that is served, and where it comes from: a vmcp file or a group of workloads. */
+export interface ConfigSource extends SectionedConfig {
+  /** Folder that relative paths of the configuration start at. */
+  readonly baseDir: string;
+  /** The file; `undefined` for a group, which has none. */
+  readonly follow?: FollowedFile | undefined;
+}
+
+interface FollowedFile {
+  readonly file: string;
+  /** What the file contained when it was first read. */
+  readonly text: string;
+  /** Reads a changed text. @throws UsageError and GatewayFault as the first reading does */
+  read(text: string): Promise<ReadConfig>;
+}
+
+/**
+ * Reads the file or the group that the options name, and prints the warnings of the file.
+ * @throws UsageError without a file and a group, or when neither authenticates callers and the host is not loopback
+ * @throws GatewayFault when the file is invalid
+ */
+export async function sourceOf(options: ServeOptions): Promise<ConfigSource> {
+  const { config: file, group, host } = options;
+  if (file !== undefined) {
+    if (group !== undefined) stderr.line(`toolmgr: --group ${group} is ignored, because there is a file`);
+    return await sourceOfFile(file, options);
+  }
+  if (group === undefined) throw new UsageError('give a file (-c FILE) or a group of workloads (--group NAME)');
+  if (!isLoopbackHost(host)) {
+    throw new UsageError(
+      `--group has no authentication, so it binds to loopback only; for --host ${host} write a file: toolmgr vmcp init -g ${group} -o vmcp.yaml`,
+    );
+  }
+  const sections = await sectionsOf(catalogue);
+  return { config: groupConfig(group, group, sections), sections, baseDir: process.cwd() };
+}
+
+async function sourceOfFile(file: string, options: ServeOptions): Promise<ConfigSource> {
+  const text = await readConfigText(file);
+  const read = async (next: string): Promise<ReadConfig> => {
+    const config = await readConfig(next, file, catalogue, switchedOnBy(options));
+    if (config.assumesAnonymous && !isLoopbackHost(options.host)) throw assumedAnonymous(file, options.host);
+    return config;
+  };
+  const { config, sections, warnings } = await read(text);
+  for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
+  return { config, sections, baseDir: dirname(resolve(file)), follow: { file, text, read } };
+}
+
+function assumedAnonymous(file: string, host: string): UsageError {
+  return new UsageError(
+    `${file} has no incomingAuth, so it is served on loopback only; for --host ${host} add incomingAuth with type oidc, or with type anonymous if everyone who can reach it may call`,
+  );
+}
+
+/** The absolute path of the file, as a member of what other commands are told; no member for a group. */
+export function fileOf({ follow }: ConfigSource): { readonly file?: string } {
+  return follow === undefined ? {} : { file: resolve(follow.file) };
+}
+
+/**
+ * Calls `take` with the new configuration when the file changes and on SIGHUP, one at a time, until `signal` aborts.
+ * An invalid file is logged and changes nothing.
+ */
+export function followFile(
+  { follow }: ConfigSource,
+  signal: AbortSignal,
+  log: Log,
+  take: (read: ReadConfig) => Promise<void>,
+): void {
+  if (follow === undefined) return;
+  const { file, text, read } = follow;
+  let turn: Promise<void> = Promise.resolve();
+  const reload = (next: string): void => {
+    turn = turn.then(async () => {
+      if (signal.aborted) return;
+      try {
+        await take(await read(next));
+      } catch (cause) {
+        log.error('the changed file is not used, the previous configuration stays', { cause: explainCause(cause) });
+      }
+    });
+  };
+  watchText(file, text, reload, signal);
+  const onHangup = (): void => {
+    readConfigText(file).then(reload, (cause) => log.error('the file cannot be read', { cause: explainCause(cause) }));
+  };
+  process.on('SIGHUP', onHangup);
+  signal.addEventListener('abort', () => process.off('SIGHUP', onHangup), { once: true });
+}

@@ -1,0 +1,66 @@
+import {
+  createGateway,
+  explainCause,
+  type Gateway,
+  type Log,
+  type Plan,
+  readPlan,
+  type SecretSource,
+} from '@toolmgr/core';
+import { catalogue, readOptionalSecretFrom } from '@toolmgr/plugins';
+import { createSwitch, type GatewaySwitch } from '../../http/gateway-switch.ts';
+import { isLoopbackHost } from '../../http/listen.ts';
+import type { CallFeed } from '../../http/recent-calls/feed.ts';
+import { RECENT_CALLS, recentCallsPlugin } from '../../http/recent-calls/plugin.ts';
+import { httpClientFrom } from '../../shared/http-client.ts';
+import { type PlanFlags, planFromConfig, type SectionedConfig } from '../plan.ts';
+import { type ServeOptions, switchedOnBy } from './options.ts';
+
+/**
+ * Creates the gateway of a configuration; `before` is the gateway that it replaces, whose client sessions continue.
+ * @throws GatewayFault when the configuration cannot be served
+ */
+export type OpenGateway = (read: SectionedConfig, before?: Gateway) => Promise<OpenedGateway>;
+
+/** A gateway and the plan that it was created with. */
+export interface OpenedGateway {
+  readonly gateway: Gateway;
+  readonly plan: Plan;
+}
+
+/** What gateways are created with, besides their configuration. */
+export interface GatewayParts {
+  readonly flags: PlanFlags;
+  readonly baseDir: string;
+  readonly log: Log;
+  /** Receives the calls for the page; `undefined` without a page. */
+  readonly feed: CallFeed | undefined;
+}
+
+/** Makes the function that creates a gateway for the first configuration and for each changed one. */
+export function gatewayOpener({ flags, baseDir, log, feed }: GatewayParts): OpenGateway {
+  return async (read, before) => {
+    const planned = { ...httpClientFrom(process.env), ...planFromConfig(read, flags) };
+    const input = feed === undefined ? planned : { ...planned, plugins: [...planned.plugins, { use: RECENT_CALLS }] };
+    const successor = before === undefined ? {} : { successorOf: before };
+    const plugins = feed === undefined ? [] : [recentCallsPlugin(feed)];
+    const gateway = await createGateway(input, { catalogue, log, plugins, baseDir, ...successor });
+    return { gateway, plan: readPlan(input) };
+  };
+}
+
+/** A switch in front of the first gateway. It logs the gateways that fail to stop. */
+export function switchTo(first: Gateway, log: Log): GatewaySwitch {
+  return createSwitch(first, (cause) => log.error('a gateway failed to stop', { cause: explainCause(cause) }));
+}
+
+/** Flags of the plan: those of the command line, and the key of shared state from the environment. */
+export async function planFlagsOf(options: ServeOptions, secrets: SecretSource): Promise<PlanFlags> {
+  const stateKey = (await readOptionalSecretFrom(secrets, 'TOOLMGR_STATE_KEY'))?.reveal();
+  return {
+    loopback: isLoopbackHost(options.host),
+    switchedOn: switchedOnBy(options),
+    ...(stateKey === undefined ? {} : { stateKey }),
+    ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
+  };
+}

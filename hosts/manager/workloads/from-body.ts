@@ -1,12 +1,11 @@
-import { isAbsolute } from 'node:path';
 import type { FieldProblem } from '@toolmgr/plugins/management';
-import { RUN_CONFIG_VERSION, type RunConfig, runConfig, withoutLogin } from '@toolmgr/plugins/workloads/state';
-import { readRequestedFile } from '../../run/config/option-file.ts';
+import { RUN_CONFIG_VERSION, type RunConfig, runConfig } from '@toolmgr/plugins/workloads/state';
 import { present } from '../../run/config/present.ts';
 import { findUserSecret } from '../../run/secrets/start-secrets.ts';
-import { UsageError } from '../../shared/usage-error.ts';
-import { type Restored, restoreList, restoreMap, restoreText } from './redaction.ts';
-import { resolveImage } from './resolve-image.ts';
+import { type BodyProblems, createBodyProblems, fieldProblem } from './body-problems.ts';
+import { authorizationOf, headersOf, loginOf, oidcOf, overridesOf, runtimeOf, withoutEmpty } from './body-sections.ts';
+import { restoreList, restoreMap, restoreText } from './redaction.ts';
+import { type Resolved, resolveImage } from './resolve-image.ts';
 import type { WorkloadBody } from './workload-body.ts';
 
 /** A configuration that a body asks for, or what is wrong in it. */
@@ -35,36 +34,52 @@ export interface Conversion {
  * @throws UsageError for a file or a registry entry that cannot be used
  */
 export async function configFromBody(given: WorkloadBody, to: Conversion): Promise<FromBody> {
-  const errors: FieldProblem[] = [];
-  const wrong = (path: string, detail: string): undefined => {
-    errors.push({ in: 'body', path, detail });
-    return undefined;
-  };
-  const restored = <T>(path: string, outcome: Restored<T>): T | undefined => {
-    if ('value' in outcome) return outcome.value;
-    for (const name of outcome.hidden) {
-      wrong(name === '' ? path : `${path}.${name}`, 'the value is hidden and there is no stored one: give the value');
-    }
-    return undefined;
-  };
+  const problems = createBodyProblems();
+  checkSource(given, to.base, problems);
+  if (problems.found.length > 0) return { errors: problems.found };
+  const from = await resolveImage(given, to, Boolean(given.url));
+  const config = await configOf(given, to, from, problems);
+  checkImageFields(given, from, problems);
+  checkHeaders(given, problems);
+  if (problems.found.length > 0) return { errors: problems.found };
+  const read = runConfig.safeParse(present(config));
+  if (!read.success) {
+    return { errors: read.error.issues.map(({ path, message }) => fieldProblem(path.join('.'), message)) };
+  }
+  return { config: read.data, warnings: from.warnings, secrets: await copiedSecrets(read.data) };
+}
+
+/** What runs: `image` and `url` exclude each other. On an edit `registry` and `server` are only an echo. */
+function checkSource(
+  { image, url, registry, server }: WorkloadBody,
+  base: RunConfig | undefined,
+  { add }: BodyProblems,
+): void {
+  const isEcho = base !== undefined && (server ?? '') === (base.registry_server_name ?? '');
+  if (base !== undefined && (server ?? '') !== '' && !isEcho) {
+    return add('server', 'cannot be changed: delete the workload and create it again');
+  }
+  if (Boolean(registry) !== Boolean(server)) return add('server', 'expected registry and server together');
+  if (image && url) return add('url', 'image and url exclude each other');
+  const isEntry = Boolean(server) && !isEcho;
+  if (isEntry && (image || url)) return add('server', 'excludes image and url: the entry says what runs');
+  if (!image && !url && !server) add('image', 'expected image or url, which says what runs');
+}
+
+/** The configuration before its schema is applied. */
+async function configOf(body: WorkloadBody, to: Conversion, from: Resolved, problems: BodyProblems) {
   const { base } = to;
-  const body = { ...given, ...sourceOf(given, base, wrong) };
-  if (errors.length > 0) return { errors };
-  const from = await resolveImage(body, to, Boolean(body.url));
-  const isRemote = Boolean(body.url) || from.config.remote_url !== undefined;
-  const isImage = from.config.image !== undefined;
+  const { restored } = problems;
   const isSame = base !== undefined && from.isStored;
-  const transport = body.transport || from.transport;
-  const kept = base === undefined ? {} : keptFields(base, isSame);
-  const loginBase = base?.remote_auth_config ?? {};
-  const config = {
+  const loginBase = isSame && isRemote(body, from) ? base.remote_auth_config : undefined;
+  return {
     schema_version: RUN_CONFIG_VERSION,
-    ...kept,
+    ...(base === undefined ? {} : keptFields(base, isSame)),
     ...from.config,
     name: to.name,
     group: body.group ?? 'default',
-    transport,
-    ...(body.url ? { remote_url: restored('url', restoreText(body.url ?? '', base?.remote_url)) } : {}),
+    transport: body.transport || from.transport,
+    ...(body.url ? { remote_url: restored('url', restoreText(body.url, base?.remote_url)) } : {}),
     cmd_args: restored('cmd_arguments', restoreList(body.cmd_arguments ?? from.args, base?.cmd_args)),
     env_vars: { ...from.env, ...restored('env_vars', restoreMap(body.env_vars ?? {}, base?.env_vars)) },
     ...listOf('secrets', [
@@ -75,72 +90,27 @@ export async function configFromBody(given: WorkloadBody, to: Conversion): Promi
     ...portOf(body.proxy_port, to, from.port),
     proxy_mode: body.proxy_mode || 'streamable-http',
     ...(body.target_port || from.targetPort ? { target_port: body.target_port || from.targetPort } : {}),
-    ...(isImage ? { isolate_network: body.network_isolation ?? from.isolate } : { isolate_network: false }),
+    ...(isImage(from) ? { isolate_network: body.network_isolation ?? from.isolate } : { isolate_network: false }),
     allow_docker_gateway: body.allow_docker_gateway ?? false,
     trust_proxy_headers: body.trust_proxy_headers ?? false,
     ...listOf('tools_filter', body.tools ?? []),
     ...overridesOf(body.tools_override, base),
     ...(await authorizationOf(body.authz_config, base)),
     ...oidcOf(body.oidc, base),
-    ...runtimeOf(body.runtime_config, base, restored),
-    ...headersOf(body, base, from, restored),
+    ...runtimeOf(body.runtime_config, base, problems),
+    ...headersOf(body, base, from, problems),
     ...(body.headers === undefined || body.headers.length === 0 ? {} : { remote_headers: body.headers }),
-    ...(await loginOf(
-      { ...from.login, ...withoutEmpty(body.oauth_config) },
-      isRemote && isSame ? loginBase : {},
-      restored,
-    )),
+    ...(await loginOf({ ...from.login, ...withoutEmpty(body.oauth_config) }, loginBase ?? {}, problems)),
     created_at: base === undefined ? new Date(to.nowMs).toISOString() : base.created_at,
   };
-  if (!isImage && !isRemote && body.volumes !== undefined && body.volumes.length > 0)
-    wrong('volumes', 'is for container images');
-  if (!isImage && body.network_isolation === true) wrong('network_isolation', 'is for container images');
-  checkHeaders(body, wrong);
-  if (errors.length > 0) return { errors };
-  const read = runConfig.safeParse(present(config));
-  if (!read.success) {
-    return { errors: read.error.issues.map(({ path, message }) => fieldProblem(path.join('.'), message)) };
-  }
-  return { config: read.data, warnings: from.warnings, secrets: await copiedSecrets(read.data) };
 }
 
-/** Names of the run configuration that a body calls otherwise. */
-const NAMES_IN_BODY: Readonly<Record<string, string>> = {
-  ...{ remote_url: 'url', cmd_args: 'cmd_arguments', port: 'proxy_port', isolate_network: 'network_isolation' },
-  ...{ tools_filter: 'tools', oidc_config: 'oidc', remote_auth_config: 'oauth_config', remote_headers: 'headers' },
-  ...{ authz_config_path: 'authz_config', process: 'image' },
-};
-
-/** A fault of the configuration by the name that the body has for the field. */
-export function fieldProblem(path: string, detail: string): FieldProblem {
-  const [first = '', ...rest] = path.split('.');
-  return { in: 'body', path: [NAMES_IN_BODY[first] ?? first, ...rest].join('.'), detail };
+function isImage({ config }: Resolved): boolean {
+  return config.image !== undefined;
 }
 
-/** A conflict `field: why` by the name that the body has for the field. */
-export function conflictProblem(conflict: string): FieldProblem {
-  const colon = conflict.indexOf(': ');
-  return colon < 0 ? fieldProblem('', conflict) : fieldProblem(conflict.slice(0, colon), conflict.slice(colon + 2));
-}
-
-type Wrong = (path: string, detail: string) => undefined;
-
-/** What runs: `image` and `url` exclude each other. On an edit `registry` and `server` are only an echo. */
-function sourceOf(
-  { image, url, registry, server }: WorkloadBody,
-  base: RunConfig | undefined,
-  wrong: Wrong,
-): Partial<WorkloadBody> {
-  const isEcho = base !== undefined && (server ?? '') === (base.registry_server_name ?? '');
-  if (base !== undefined && (server ?? '') !== '' && !isEcho) {
-    return wrong('server', 'cannot be changed: delete the workload and create it again') ?? {};
-  }
-  if (Boolean(registry) !== Boolean(server)) return wrong('server', 'expected registry and server together') ?? {};
-  if (image && url) return wrong('url', 'image and url exclude each other') ?? {};
-  const isEntry = Boolean(server) && !isEcho;
-  if (isEntry && (image || url)) return wrong('server', 'excludes image and url: the entry says what runs') ?? {};
-  if (!image && !url && !server) return wrong('image', 'expected image or url, which says what runs') ?? {};
-  return {};
+function isRemote(body: WorkloadBody, { config }: Resolved): boolean {
+  return Boolean(body.url) || config.remote_url !== undefined;
 }
 
 /** Fields of the stored configuration that a body cannot say. Those of the image count while it stays the same. */
@@ -171,112 +141,14 @@ function portOf(given: number | undefined, { base, port }: Conversion, ofEntry: 
   return chosen ? { port: chosen } : {};
 }
 
-function overridesOf(given: WorkloadBody['tools_override'], base: RunConfig | undefined) {
-  const entries = Object.entries(given ?? {}).map(([tool, { name, description }]) => {
-    const annotations = base?.tools_override?.[tool]?.annotations;
-    return [tool, present({ name: name || undefined, description: description || undefined, annotations })];
-  });
-  return entries.length === 0 ? {} : { tools_override: Object.fromEntries(entries) };
+function checkImageFields(body: WorkloadBody, from: Resolved, { add }: BodyProblems): void {
+  if (isImage(from)) return;
+  const { volumes = [], network_isolation: isIsolated } = body;
+  if (!isRemote(body, from) && volumes.length > 0) add('volumes', 'is for container images');
+  if (isIsolated === true) add('network_isolation', 'is for container images');
 }
 
-/** The file is read now; an unchanged path keeps what it contained. */
-async function authorizationOf(path: string | undefined, base: RunConfig | undefined) {
-  if (path === (base?.authz_config_path ?? '') || !path) {
-    return base?.authz_config === undefined || (path === undefined && base.authz_config_path !== undefined)
-      ? {}
-      : present({ authz_config: base.authz_config, authz_config_path: base.authz_config_path });
-  }
-  if (!isAbsolute(path)) throw new UsageError('authz_config: expected the absolute path of an authorization file');
-  const schema = runConfig.shape.authz_config.unwrap();
-  return { authz_config: await readRequestedFile('authz_config', path, schema), authz_config_path: path };
-}
-
-function oidcOf(given: WorkloadBody['oidc'], base: RunConfig | undefined) {
-  const before = base?.oidc_config;
-  const shown = withoutEmpty(given);
-  if (Object.keys(shown).length === 0) return {};
-  const stored = before?.clientSecret;
-  const isStored = stored?.startsWith(`${shown.client_secret},`);
-  const secret = shown.client_secret && (isStored ? stored : `${shown.client_secret},target=clientSecret`);
-  // the rest has no member in a body
-  const { issuer: _, audience: __, jwksurl, introspectionURL, clientID, clientSecret, scopes, ...rest } = before ?? {};
-  return {
-    oidc_config: present({
-      ...rest,
-      issuer: shown.issuer,
-      audience: shown.audience,
-      jwksurl: shown.jwks_url,
-      introspectionURL: shown.introspection_url,
-      clientID: shown.client_id,
-      clientSecret: secret || undefined,
-      scopes: shown.scopes,
-    }),
-  };
-}
-
-type Restore = <T>(path: string, outcome: Restored<T>) => T | undefined;
-
-function runtimeOf(given: WorkloadBody['runtime_config'], base: RunConfig | undefined, restored: Restore) {
-  const shown = withoutEmpty(given);
-  if (Object.keys(shown).length === 0) return {};
-  const env =
-    shown.runtime_env &&
-    restored('runtime_config.runtime_env', restoreMap(shown.runtime_env, base?.runtime_config?.runtime_env));
-  return { runtime_config: present({ ...shown, runtime_env: env }) };
-}
-
-function headersOf(
-  { header_forward: given }: WorkloadBody,
-  base: RunConfig | undefined,
-  from: { readonly headers: Readonly<Record<string, string>> },
-  restored: Restore,
-) {
-  const stored = base?.header_forward?.add_plaintext_headers;
-  const plain = restored(
-    'header_forward.add_plaintext_headers',
-    restoreMap(given?.add_plaintext_headers ?? {}, stored),
-  );
-  const all = { ...from.headers, ...plain };
-  const secret = given?.add_headers_from_secret ?? {};
-  const forward = {
-    ...(Object.keys(all).length === 0 ? {} : { add_plaintext_headers: all }),
-    ...(Object.keys(secret).length === 0 ? {} : { add_headers_from_secret: secret }),
-  };
-  return Object.keys(forward).length === 0 ? {} : { header_forward: forward };
-}
-
-type RemoteAuth = NonNullable<RunConfig['remote_auth_config']>;
-
-/** Settings of the login. What the last login left is kept while they are the same. */
-async function loginOf(given: Partial<NonNullable<WorkloadBody['oauth_config']>>, base: RemoteAuth, restored: Restore) {
-  const { client_secret: secret, bearer_token: token, oauth_params, use_pkce: _, callback_port, ...plain } = given;
-  const settings = withoutLogin(base) ?? {};
-  const reference = (ref: { name: string; target: string } | undefined, field: string, stored: string | undefined) =>
-    ref && (stored?.startsWith(`${ref.name},`) ? stored : `${ref.name},target=${field}`);
-  const params = oauth_params && restored('oauth_config.oauth_params', restoreMap(oauth_params, base.oauth_params));
-  const next = present({
-    ...present({
-      required: settings.required,
-      ...{ bearer_token_file: settings.bearer_token_file, client_secret_file: settings.client_secret_file },
-      ...{ scope_param_name: settings.scope_param_name, timeout: settings.timeout, use_pkce: settings.use_pkce },
-    }),
-    ...plain,
-    skip_browser: plain.skip_browser || settings.skip_browser !== undefined ? plain.skip_browser : undefined,
-    callback_port: callback_port || undefined,
-    oauth_params: params,
-    client_secret: reference(secret, 'client_secret', base.client_secret),
-    bearer_token: reference(token, 'bearer_token', base.bearer_token),
-  }) as RemoteAuth;
-  const isSame = JSON.stringify(sorted(next)) === JSON.stringify(sorted(settings));
-  const kept = isSame ? base : next;
-  return Object.keys(kept).length === 0 ? {} : { remote_auth_config: kept };
-}
-
-function sorted(value: object): unknown {
-  return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function checkHeaders({ headers = [], header_forward: forward }: WorkloadBody, wrong: Wrong): void {
+function checkHeaders({ headers = [], header_forward: forward }: WorkloadBody, { add }: BodyProblems): void {
   const plain = new Map(
     Object.entries(forward?.add_plaintext_headers ?? {}).map(([name, value]) => [name.toLowerCase(), value]),
   );
@@ -284,25 +156,14 @@ function checkHeaders({ headers = [], header_forward: forward }: WorkloadBody, w
   headers.forEach(({ name, required, default: value, choices = [] }, index) => {
     const given = plain.get(name.toLowerCase()) ?? (value || undefined);
     if (required === true && given === undefined && !secret.has(name.toLowerCase()))
-      wrong(`headers.${index}`, `the required header ${name} has no value: give it in header_forward`);
+      add(`headers.${index}`, `the required header ${name} has no value: give it in header_forward`);
     if (given !== undefined && choices.length > 0 && !choices.includes(given))
-      wrong(`header_forward.add_plaintext_headers.${name}`, `expected one of ${choices.join(', ')}`);
+      add(`header_forward.add_plaintext_headers.${name}`, `expected one of ${choices.join(', ')}`);
   });
 }
 
 function listOf(field: string, values: readonly string[]) {
   return values.length === 0 ? {} : { [field]: [...values] };
-}
-
-/** An object of a body without its empty members, which `GET` writes for what is not set. */
-function withoutEmpty<T extends object>(value: T | undefined): Partial<T> {
-  const entries = Object.entries(value ?? {}).filter(
-    ([, member]) =>
-      member !== '' &&
-      member !== undefined &&
-      !(typeof member === 'object' && member !== null && Object.keys(member).length === 0),
-  );
-  return Object.fromEntries(entries) as Partial<T>;
 }
 
 /** The login reads the client secret of a workload where the workload keeps its secrets. */

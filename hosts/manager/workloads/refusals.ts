@@ -5,7 +5,7 @@ import { readWorkloads } from '@toolmgr/plugins/workloads/state';
 import { unknownWorkload } from '../../run/workloads/select.ts';
 import type { FailedStart } from '../../run/workloads/start.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { conflictProblem } from './from-body.ts';
+import { conflictProblem } from './body-problems.ts';
 import { SourceNotFound } from './resolve-image.ts';
 
 /** Options of the command line and the members of a body that mean the same. The first that matches names the field. */

@@ -3,33 +3,28 @@ import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound, Responder } from '../contract/inbound.ts';
 import type { RequestListener } from '../contract/request-record.ts';
 import type { MountedRoutes } from '../contract/route.ts';
-import type { WireError } from '../contract/wire-error.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
-import { errorFromRefusal, INTERNAL, retryAfterSeconds } from '../mcp/envelope.ts';
-import { CODE, wireError } from '../mcp/errors.ts';
-import { isJsonType } from '../mcp/headers.ts';
-import { NULL_ID, readMessage } from '../mcp/message.ts';
+import { INTERNAL } from '../mcp/envelope.ts';
 import type { GatewayService, ListsChanged } from '../pipeline/gateway-service.ts';
 import { createInFlight, type InFlight } from '../timing/in-flight.ts';
-import { isPromise } from '../timing/is-promise.ts';
 import { replaceableSessions, type SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
-import { type BodyFault, type BodyReader, givenBody, readNodeBody, readWebBody } from './http/body.ts';
+import { type BodyReader, givenBody, readNodeBody, readWebBody } from './http/body.ts';
 import { createClientAddress } from './http/client-address.ts';
 import { type FetchOptions, openWebExchange } from './http/fetch-adapter.ts';
 import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adapter.ts';
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
 import { sendProblem } from './http/problem.ts';
 import { type RecordedInbound, RequestRecorder } from './http/request-recorder.ts';
-import { CONSUMED, NO_ROUTES, routeAt, serveRoute } from './http/routes.ts';
-import { sendError } from './http/send-error.ts';
+import { NO_ROUTES, routeAt, serveRoute } from './http/routes.ts';
 import { withHeaders } from './http/with-headers.ts';
 import type { SseOptions } from './http-sse/message-uri.ts';
 import { createProtocolRouter } from './protocol-router.ts';
-import type { HttpExchange, ServedPath } from './protocol-server.ts';
+import { refuse } from './refuse.ts';
 import { createRejectedTokens } from './rejected-tokens.ts';
 import { ReloadableService } from './reloadable-service.ts';
+import { createMcpPath } from './serve-mcp.ts';
 
 /** Settings and dependencies of an endpoint. */
 export interface EndpointOptions {
@@ -105,13 +100,14 @@ export interface Endpoint {
  * errors with the id of the request.
  */
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { limits, log, path, directPath, postOnly = false } = options;
+  const { limits, log, path, directPath } = options;
   const service = new ReloadableService(options.service, log);
   const clientAddress = options.trustedProxies && createClientAddress(options.trustedProxies);
   const guard = createGuard({ allowedOrigins: [], allowedHosts: undefined, ...options });
   let routes = options.routes ?? NO_ROUTES;
   let { onSessionEnded = ignore } = options;
   const rejected = createRejectedTokens(log);
+  const serveMcp = createMcpPath({ service, limits, log, rejected, postOnly: options.postOnly === true });
   let inFlight = createInFlight();
   const flights = new Set([inFlight]);
   const sharedSessions = options.sharedSessions && replaceableSessions(options.sharedSessions);
@@ -167,50 +163,6 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       const recorder = inbound.record;
       if (recorder?.status === 0) recorder.clientDisconnected(); // the client disconnected before its body was complete
     }
-  }
-
-  async function serveMcp(
-    served: ServedPath,
-    inbound: RecordedInbound,
-    readBody: BodyReader,
-    responder: Responder,
-  ): Promise<void> {
-    const { method } = inbound;
-    const isMessage = method === 'POST' && served.takesMessages;
-    const bodiless = isMessage || postOnly ? undefined : served.bodiless(method);
-    if (!isMessage && bodiless === undefined) {
-      const allow = postOnly ? POST_ONLY : served.allow();
-      return refuse(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), allow);
-    }
-    const found = service.identify(inbound);
-    const caller = isPromise(found) ? await found : found;
-    if (caller === undefined) {
-      inbound.record?.refused(UNAUTHENTICATED.message);
-      return refuse(responder, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' });
-    }
-    if ('refused' in caller) {
-      inbound.record?.refused(caller.reason);
-      rejected.note(inbound, caller);
-      const retry: Record<string, string> =
-        caller.status === 429 || caller.status === 503 ? { 'retry-after': String(retryAfterSeconds(caller)) } : {};
-      return refuse(responder, caller.status, errorFromRefusal(caller), { ...retry, ...caller.headers });
-    }
-    inbound.record?.isOf(caller);
-    const exchange: HttpExchange = { inbound, responder, caller };
-    if (bodiless !== undefined) return bodiless(exchange);
-    if (!isJsonType(inbound.headers['content-type'])) {
-      return refuse(responder, 415, wireError(CODE.invalidRequest, 'Content-Type must be application/json'));
-    }
-    const body = await readBody();
-    if (body === 'consumed') log.error('a request could not be read', { path: inbound.path, cause: CONSUMED });
-    if (typeof body === 'string') return refuseBody(responder, body);
-    const message = readMessage(body, limits);
-    if ('misread' in message) return refuse(responder, 400, message.misread, {}, message.id);
-    inbound.record?.says(message);
-    const server = served.serverFor(inbound, message);
-    if ('code' in server) return refuse(responder, 400, server, {}, message.kind === 'request' ? message.id : NULL_ID);
-    inbound.record?.speaks(server.era);
-    await server.post(exchange, message); // awaited, because returning the promise costs two more microtasks
   }
 
   async function stopNow(): Promise<void> {
@@ -270,33 +222,6 @@ function recorded(serve: Endpoint['serve'], listener: RequestListener): Endpoint
 function isPreflight({ method, headers }: Inbound): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
-
-function refuse(
-  responder: Responder,
-  status: number,
-  error: WireError,
-  headers: Readonly<Record<string, string>> = {},
-  id = NULL_ID,
-): void {
-  sendError(responder, status, { 'content-type': 'application/json', ...headers }, id, error);
-}
-
-function refuseBody(responder: Responder, fault: BodyFault): void {
-  if (fault === 'gone') return;
-  const { status, text } = BODY_FAULTS[fault];
-  // The rest of the body is not read: the connection ends after the response.
-  refuse(responder, status, wireError(CODE.invalidRequest, text), { connection: 'close' });
-}
-
-const BODY_FAULTS = {
-  consumed: { status: 500, text: CONSUMED },
-  tooLarge: { status: 413, text: 'the request body is too large' },
-  tooSlow: { status: 408, text: 'the request body took too long' },
-} as const satisfies Record<Exclude<BodyFault, 'gone'>, { readonly status: number; readonly text: string }>;
-
-const UNAUTHENTICATED = wireError(401, 'authentication is required');
-
-const POST_ONLY = { allow: 'POST, OPTIONS' };
 
 const STOPPING_HEADERS = { 'retry-after': '1', connection: 'close' };
 

@@ -1,0 +1,32 @@
+import type { Responder } from '../contract/inbound.ts';
+import type { WireError } from '../contract/wire-error.ts';
+import { CODE, wireError } from '../mcp/errors.ts';
+import { NULL_ID } from '../mcp/message.ts';
+import type { BodyFault } from './http/body.ts';
+import { CONSUMED } from './http/routes.ts';
+import { sendError } from './http/send-error.ts';
+
+/** Sends a JSON-RPC error; `id` is the raw id of the request, `null` when it is unknown. */
+export function refuse(
+  responder: Responder,
+  status: number,
+  error: WireError,
+  headers: Readonly<Record<string, string>> = {},
+  id = NULL_ID,
+): void {
+  sendError(responder, status, { 'content-type': 'application/json', ...headers }, id, error);
+}
+
+/** Refuses a request whose body was not read. Sends nothing to a client that has disconnected. */
+export function refuseBody(responder: Responder, fault: BodyFault): void {
+  if (fault === 'gone') return;
+  const { status, text } = BODY_FAULTS[fault];
+  // The rest of the body is not read: the connection ends after the response.
+  refuse(responder, status, wireError(CODE.invalidRequest, text), { connection: 'close' });
+}
+
+const BODY_FAULTS = {
+  consumed: { status: 500, text: CONSUMED },
+  tooLarge: { status: 413, text: 'the request body is too large' },
+  tooSlow: { status: 408, text: 'the request body took too long' },
+} as const satisfies Record<Exclude<BodyFault, 'gone'>, { readonly status: number; readonly text: string }>;

@@ -1,0 +1,89 @@
+import type { Responder } from '../contract/inbound.ts';
+import type { Log } from '../extension/plugin.ts';
+import type { Limits } from '../limits.ts';
+import { errorFromRefusal, retryAfterSeconds } from '../mcp/envelope.ts';
+import { CODE, wireError } from '../mcp/errors.ts';
+import { isJsonType } from '../mcp/headers.ts';
+import { NULL_ID, readMessage } from '../mcp/message.ts';
+import type { GatewayService } from '../pipeline/gateway-service.ts';
+import { isPromise } from '../timing/is-promise.ts';
+import type { BodyReader } from './http/body.ts';
+import type { RecordedInbound } from './http/request-recorder.ts';
+import { CONSUMED } from './http/routes.ts';
+import type { HttpExchange, ServedPath } from './protocol-server.ts';
+import { refuse, refuseBody } from './refuse.ts';
+import type { RejectedTokens } from './rejected-tokens.ts';
+
+/** What requests for MCP are answered with. */
+export interface McpPathParts {
+  readonly service: Pick<GatewayService, 'identify'>;
+  readonly limits: Limits;
+  readonly log: Log;
+  readonly rejected: RejectedTokens;
+  /** Only POST is answered. */
+  readonly postOnly: boolean;
+}
+
+/** Answers a request for one of the paths of MCP. */
+export type ServeMcp = (
+  served: ServedPath,
+  inbound: RecordedInbound,
+  readBody: BodyReader,
+  responder: Responder,
+) => Promise<void>;
+
+/**
+ * Makes the function that checks the method, authenticates, reads the message, and passes it to the server of its era.
+ * Refusals are JSON-RPC errors.
+ */
+export function createMcpPath({ service, limits, log, rejected, postOnly }: McpPathParts): ServeMcp {
+  return serveMcp;
+
+  async function serveMcp(
+    served: ServedPath,
+    inbound: RecordedInbound,
+    readBody: BodyReader,
+    responder: Responder,
+  ): Promise<void> {
+    const { method } = inbound;
+    const isMessage = method === 'POST' && served.takesMessages;
+    const bodiless = isMessage || postOnly ? undefined : served.bodiless(method);
+    if (!isMessage && bodiless === undefined) {
+      const allow = postOnly ? POST_ONLY : served.allow();
+      return refuse(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), allow);
+    }
+    const found = service.identify(inbound);
+    const caller = isPromise(found) ? await found : found;
+    if (caller === undefined) {
+      inbound.record?.refused(UNAUTHENTICATED.message);
+      return refuse(responder, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' });
+    }
+    if ('refused' in caller) {
+      inbound.record?.refused(caller.reason);
+      rejected.note(inbound, caller);
+      const retry: Record<string, string> =
+        caller.status === 429 || caller.status === 503 ? { 'retry-after': String(retryAfterSeconds(caller)) } : {};
+      return refuse(responder, caller.status, errorFromRefusal(caller), { ...retry, ...caller.headers });
+    }
+    inbound.record?.isOf(caller);
+    const exchange: HttpExchange = { inbound, responder, caller };
+    if (bodiless !== undefined) return bodiless(exchange);
+    if (!isJsonType(inbound.headers['content-type'])) {
+      return refuse(responder, 415, wireError(CODE.invalidRequest, 'Content-Type must be application/json'));
+    }
+    const body = await readBody();
+    if (body === 'consumed') log.error('a request could not be read', { path: inbound.path, cause: CONSUMED });
+    if (typeof body === 'string') return refuseBody(responder, body);
+    const message = readMessage(body, limits);
+    if ('misread' in message) return refuse(responder, 400, message.misread, {}, message.id);
+    inbound.record?.says(message);
+    const server = served.serverFor(inbound, message);
+    if ('code' in server) return refuse(responder, 400, server, {}, message.kind === 'request' ? message.id : NULL_ID);
+    inbound.record?.speaks(server.era);
+    await server.post(exchange, message); // awaited, because returning the promise costs two more microtasks
+  }
+}
+
+const UNAUTHENTICATED = wireError(401, 'authentication is required');
+
+const POST_ONLY = { allow: 'POST, OPTIONS' };

@@ -2,11 +2,11 @@ import type { BackendHealth, BackendHello, BackendState, BackendStatus } from '.
 import type { Era } from '../contract/era.ts';
 import { type BackOff, backOffMs } from '../timing/back-off.ts';
 import { LATE, within } from '../timing/within.ts';
-import { ConnectionFailure, categoryOf } from './failure.ts';
+import { ConnectionFailure, categoryOf, stopped } from './failure.ts';
 import { isAlive } from './health/ping.ts';
 import type { ReadLists } from './lists/list-reader.ts';
-import type { Connector } from './sessions/connect.ts';
-import { type SessionHolder, stopped } from './sessions/session-holder.ts';
+import type { Connector } from './sessions/connector.ts';
+import type { SessionHolder } from './sessions/session-holder.ts';
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
 /** A connection that ended after this time is reopened at once; one that ended sooner may be part of a crash loop. */

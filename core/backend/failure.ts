@@ -49,6 +49,24 @@ export class ConnectionFailure extends GatewayFault {
   }
 }
 
+/** The backend sent something that MCP does not allow here. */
+export function protocolFailure(backend: string, sentence: string, facts: OtherFacts = {}): ConnectionFailure {
+  return new ConnectionFailure('BACKEND_PROTOCOL', backend, sentence, { ...facts, category: 'protocol' });
+}
+
+/** The backend sent more than a limit of the gateway allows. */
+export function tooLargeFailure(backend: string, sentence: string, facts: OtherFacts = {}): ConnectionFailure {
+  return new ConnectionFailure('BACKEND_TOO_LARGE', backend, sentence, { ...facts, category: 'too-large' });
+}
+
+type OtherFacts = Omit<FailureFacts, 'category'>;
+
+/** The failure of everything that a stop cancels. */
+export function stopped(backend: string): ConnectionFailure {
+  const facts = { category: 'stopped', notRun: true } as const;
+  return new ConnectionFailure('BACKEND_UNREACHABLE', backend, 'was removed', facts);
+}
+
 /** The category of any error, for status pages. Missing credentials of a caller count as refused ones. */
 export function categoryOf(error: unknown): string {
   if (error instanceof ConnectionFailure) return error.category;

@@ -21,6 +21,9 @@ export type EraAnswer =
   /** The response says nothing about the era: a proxy, an overload, an outage. */
   | { readonly is: 'undecided' };
 
+/** The first request of a connection, before its era is known. */
+export type HelloRequest = Omit<OutgoingRequest, 'method' | 'params' | 'era'>;
+
 const MODERN = '2026-07-28';
 
 /**
@@ -31,10 +34,7 @@ const MODERN = '2026-07-28';
  * Fails: ConnectionFailure when the backend is unreachable or refuses the credentials.
  * Source: MCP 2026-07-28 lifecycle, version negotiation by clients of both eras.
  */
-export async function probe(
-  connection: JsonRpcConnection,
-  asked: Omit<OutgoingRequest, 'method' | 'params' | 'era'>,
-): Promise<EraAnswer> {
+export async function probe(connection: JsonRpcConnection, asked: HelloRequest): Promise<EraAnswer> {
   try {
     const result = await connection.request({ ...asked, method: 'server/discover', params: [], era: MODERN });
     const found = resultValue(result);
@@ -52,7 +52,7 @@ export async function probe(
  */
 export async function probePatiently(
   connection: JsonRpcConnection,
-  asked: Omit<OutgoingRequest, 'method' | 'params' | 'era'>,
+  asked: HelloRequest,
   silentMs: number,
 ): Promise<EraAnswer> {
   const late = probe(connection, asked);

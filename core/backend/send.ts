@@ -8,7 +8,7 @@ import { shareOfCall } from '../mcp/shares.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import { LATE, within } from '../timing/within.ts';
 import type { BackendController } from './controller.ts';
-import { ConnectionFailure } from './failure.ts';
+import { ConnectionFailure, protocolFailure } from './failure.ts';
 import type { ExclusiveSession } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 import { outgoingRequest } from './sessions/outgoing-request.ts';
@@ -139,8 +139,7 @@ async function sendLastTime(sending: Sending, mirrored: readonly MirroredParam[]
     if (!(cause instanceof BackendError) || sending.controller.era !== '2026-07-28') throw cause;
     if (cause.code !== CODE.headerMismatch && cause.code !== CODE.unsupportedVersion) throw cause;
     // The error is about the gateway's own request; clients cannot act on it.
-    const facts = { category: 'protocol', cause } as const;
     const sentence = `refuses the request of this gateway (${cause.code})`;
-    throw new ConnectionFailure('BACKEND_PROTOCOL', sending.controller.backend.name, sentence, facts);
+    throw protocolFailure(sending.controller.backend.name, sentence, { cause });
   }
 }

@@ -14,3 +14,8 @@ export function isWanted(level: string, threshold: string): boolean {
   const at = LOG_LEVELS.indexOf(level as LogLevel);
   return at === -1 || at >= LOG_LEVELS.indexOf(threshold as LogLevel);
 }
+
+/** Whether more messages reach the threshold `level` than reach `than`; every level does without `than`. */
+export function isMoreVerbose(level: string, than: string | undefined): boolean {
+  return than === undefined || LOG_LEVELS.indexOf(level as LogLevel) < LOG_LEVELS.indexOf(than as LogLevel);
+}

@@ -11,7 +11,7 @@ import { BackendError, CODE } from '../../mcp/errors.ts';
 import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import { readAnnotations, stripAnnotations } from '../../mcp/mirrored-params.ts';
 import type { BackendListing, ListedItem } from '../backend-manager.ts';
-import { ConnectionFailure } from '../failure.ts';
+import { type ConnectionFailure, protocolFailure } from '../failure.ts';
 import type { BackendSession } from '../sessions/backend-session.ts';
 
 /** Caller and limits of a listing. */
@@ -194,13 +194,7 @@ function elementsOf(list: RawJson | undefined, authContext: ListingAuthContext, 
 }
 
 function tooMuch({ backend }: ListingAuthContext, shape: ListShape, sentence: string): ConnectionFailure {
-  const facts = { category: 'protocol' } as const;
-  return new ConnectionFailure(
-    'BACKEND_PROTOCOL',
-    backend.name,
-    `answered ${shape.method} with an invalid list: it ${sentence}`,
-    facts,
-  );
+  return protocolFailure(backend.name, `answered ${shape.method} with an invalid list: it ${sentence}`);
 }
 
 function sameItems(one: readonly ListedItem[], other: readonly ListedItem[]): boolean {

@@ -11,7 +11,7 @@ import type { Limits } from '../../limits.ts';
 import { errorOf, idFrom } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { InFlightMap } from '../../timing/in-flight.ts';
-import { ConnectionFailure } from '../failure.ts';
+import { ConnectionFailure, protocolFailure, tooLargeFailure } from '../failure.ts';
 import type {
   BackendSession,
   Exchange,
@@ -235,10 +235,9 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
       const id = idFrom(RawObject.parse(bytes).get('id'));
       const exchange = id === undefined ? undefined : this.#pending.get(id);
       const sentence = `sent an object with more than ${max} members`;
-      const failure = new ConnectionFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
       if (exchange === undefined || (via !== undefined && via !== exchange)) {
         this.#options.log.warn('a message of a backend was dropped', this.about(cause));
-      } else exchange.fail(failure);
+      } else exchange.fail(tooLargeFailure(this.backend, sentence));
       return undefined;
     }
   }
@@ -253,7 +252,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
       return exchange.fail(this.#unfit(error.toBytes()) ?? this.#errorFrom(error));
     }
     const members = message.object('result');
-    if (members === undefined) return exchange.fail(this.#broken('answered without a result object'));
+    if (members === undefined) return exchange.fail(protocolFailure(this.backend, 'answered without a result object'));
     const unfit = this.#unfit(members.toBytes());
     if (unfit !== undefined) return exchange.fail(unfit);
     exchange.succeed(members);
@@ -268,9 +267,9 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
   #unfit(answer: RawJson): ConnectionFailure | undefined {
     if (answer.length > this.limits.resultBytes) {
       const sentence = `answered ${answer.length} bytes, more than the limit of ${this.limits.resultBytes}`;
-      return new ConnectionFailure('BACKEND_TOO_LARGE', this.backend, sentence, { category: 'too-large' });
+      return tooLargeFailure(this.backend, sentence);
     }
-    return isUtf8(answer) ? undefined : this.#broken('answered bytes that are not UTF-8');
+    return isUtf8(answer) ? undefined : protocolFailure(this.backend, 'answered bytes that are not UTF-8');
   }
 
   #end(cause: ConnectionFailure): void {
@@ -284,10 +283,6 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
     const facts = { category: 'closed', notRun, connectionLost: true, cause: first } as const;
     const why = first === undefined ? '' : `: it ${first.sentence}`;
     return new ConnectionFailure('BACKEND_UNREACHABLE', this.backend, `has its session closed${why}`, facts);
-  }
-
-  #broken(sentence: string): ConnectionFailure {
-    return new ConnectionFailure('BACKEND_PROTOCOL', this.backend, sentence, { category: 'protocol' });
   }
 
   /** Log fields about this backend. */

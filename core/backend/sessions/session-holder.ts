@@ -1,17 +1,18 @@
 import type { Caller } from '../../contract/caller.ts';
 import type { SessionOwner } from '../../contract/client-context.ts';
-import type { JsonObject, RawJson } from '../../contract/json.ts';
+import type { JsonObject } from '../../contract/json.ts';
 import type { Log } from '../../extension/plugin.ts';
-import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
-import { LOG_LEVELS } from '../../mcp/log-levels.ts';
 import type { ListKind } from '../../mcp/methods.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
-import { ConnectionFailure } from '../failure.ts';
+import { ConnectionFailure, stopped } from '../failure.ts';
 import type { BackendSession, SessionEvents } from './backend-session.ts';
-import type { ConnectFor, Connector } from './connect.ts';
+import type { ConnectFor, Connector } from './connector.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
+import { ResourceWatchers } from './resource-watchers.ts';
+import { sessionEvents } from './session-events.ts';
+import { SessionLogLevel } from './session-log-level.ts';
 
 const REOPEN: BackOff = { firstMs: 500, maxMs: 30_000 };
 
@@ -37,47 +38,33 @@ export interface SessionHolderOptions {
   ambiguousMessage(): void;
 }
 
-/** Subscribers of a session holder, by owner. */
-export type Watchers = ReadonlyMap<string, Watcher>;
-
-/** A subscriber, and its number of subscriptions per resource. */
-export interface Watcher {
-  readonly owner: SessionOwner;
-  readonly counts: Map<string, number>;
-}
-
 /** Holds one session: opens it on demand, once at a time, and repeats log level and subscriptions in a new session. */
 export class SessionHolder {
   readonly key: string;
   readonly #options: SessionHolderOptions;
-  readonly #watchers: Map<string, Watcher>;
+  readonly #watchers: ResourceWatchers;
+  readonly #logLevel: SessionLogLevel;
   readonly #closing = new AbortController();
   #connection: JsonRpcConnection | undefined;
   #opening: Promise<JsonRpcConnection> | undefined;
-  #level: string | undefined;
-  /** A level that the backend has not confirmed yet: calls wait for it, so that none runs at another level. */
-  #settingLevel: Promise<void> | undefined;
   #reopening: NodeJS.Timeout | undefined;
 
   /** `watchers`: subscribers of the previous holder, subscribed again when a session opens. */
-  constructor(options: SessionHolderOptions, watchers: Watchers = new Map()) {
+  constructor(options: SessionHolderOptions, watchers?: ResourceWatchers) {
     this.key = options.key;
     this.#options = options;
-    this.#watchers = new Map(watchers);
+    this.#watchers = new ResourceWatchers(watchers);
+    this.#logLevel = new SessionLogLevel((connection, level) => this.#sendLevel(connection, level));
   }
 
   /** The session, if it is open and nothing has to be awaited. */
   get ready(): JsonRpcConnection | undefined {
-    return this.#settingLevel === undefined ? this.connection : undefined;
+    return this.#logLevel.pending === undefined ? this.connection : undefined;
   }
 
   /** The session, if it is open. */
   get connection(): JsonRpcConnection | undefined {
     return this.#connection?.alive === true ? this.#connection : undefined;
-  }
-
-  get opening(): boolean {
-    return this.#opening !== undefined;
   }
 
   get caller(): Caller {
@@ -110,13 +97,13 @@ export class SessionHolder {
     return this.#options.share;
   }
 
-  /** The current subscribers. */
-  get watchers(): Watchers {
-    return new Map(this.#watchers);
+  /** A copy of the current subscribers. */
+  get watchers(): ResourceWatchers {
+    return new ResourceWatchers(this.#watchers);
   }
 
   get isWatched(): boolean {
-    return this.#watchers.size > 0;
+    return !this.#watchers.isEmpty;
   }
 
   /** No request needs its session now. */
@@ -152,7 +139,8 @@ export class SessionHolder {
   connect(): JsonRpcConnection | Promise<JsonRpcConnection> {
     const connection = this.#connection;
     if (connection?.alive !== true) return this.open();
-    return this.#settingLevel === undefined ? connection : this.#settingLevel.then(() => this.connect());
+    const { pending } = this.#logLevel;
+    return pending === undefined ? connection : pending.then(() => this.connect());
   }
 
   /** Opens a new session unless one is open; concurrent callers share the attempt. */
@@ -184,41 +172,36 @@ export class SessionHolder {
    * stored then
    */
   async watch(uri: string, owner: SessionOwner): Promise<void> {
-    const first = !this.#isWatched(uri);
-    const watcher = this.#watchers.get(owner.key) ?? { owner, counts: new Map<string, number>() };
-    this.#watchers.set(owner.key, watcher);
-    watcher.counts.set(uri, (watcher.counts.get(uri) ?? 0) + 1);
-    if (!first) return;
+    const isFirst = !this.#watchers.has(uri);
+    this.#watchers.add(uri, owner);
+    if (!isFirst) return;
     try {
       await this.#ask(await this.connect(), 'resources/subscribe', { uri });
     } catch (cause) {
-      this.#forgetWatch(uri, owner.key);
+      this.#watchers.remove(uri, owner.key);
       throw cause;
     }
   }
 
   async unwatch(uri: string, ownerKey: string): Promise<void> {
-    if (!this.#forgetWatch(uri, ownerKey) || this.#isWatched(uri)) return;
+    if (!this.#watchers.remove(uri, ownerKey) || this.#watchers.has(uri)) return;
     const { connection } = this;
     if (connection !== undefined) await this.#ask(connection, 'resources/unsubscribe', { uri });
   }
 
   /** An owner of a shared session has ended. */
   async forgetOwner(ownerKey: string): Promise<void> {
-    const uris = [...(this.#watchers.get(ownerKey)?.counts.keys() ?? [])];
-    this.#watchers.delete(ownerKey);
+    const left = this.#watchers.removeOwner(ownerKey);
     const { connection } = this;
     if (connection === undefined) return;
-    const left = uris.filter((uri) => !this.#isWatched(uri));
     await Promise.allSettled(left.map((uri) => this.#ask(connection, 'resources/unsubscribe', { uri })));
   }
 
   /** Sets the log level of the session; `atLeast` only lowers the threshold. Also applied to sessions opened later. */
   setLevel(level: string, atLeast = false): void {
-    if (this.#level === level || (atLeast && !isMoreVerbose(level, this.#level))) return;
-    this.#level = level;
+    if (!this.#logLevel.set(level, atLeast)) return;
     const { connection } = this;
-    if (connection !== undefined) this.#sendLevel(connection);
+    if (connection !== undefined) this.#logLevel.sendTo(connection);
   }
 
   rootsChanged(): void {
@@ -248,14 +231,13 @@ export class SessionHolder {
     }
     this.#connection = connection;
     if (connection.era === '2025-11-25') this.#restore(connection);
-    await this.#settingLevel;
+    await this.#logLevel.pending;
     return connection;
   }
 
   #restore(connection: JsonRpcConnection): void {
-    if (this.#level !== undefined) this.#sendLevel(connection);
-    const uris = new Set([...this.#watchers.values()].flatMap((watcher) => [...watcher.counts.keys()]));
-    for (const uri of uris) {
+    this.#logLevel.sendTo(connection);
+    for (const uri of this.#watchers.uris) {
       this.#ask(connection, 'resources/subscribe', { uri }).catch((cause: unknown) =>
         this.#note('subscription', cause),
       );
@@ -263,23 +245,21 @@ export class SessionHolder {
   }
 
   #events(): SessionEvents {
-    const { owner, backend } = this.#options;
-    const holder = this;
-    return {
-      listChanged: (kind) => this.#options.listChanged(this, kind),
-      updated: (params) => this.#updated(params),
-      logged: (params) => owner?.sink?.logged(backend, params),
-      notified: (method, params) => owner?.sink?.notified?.(backend, method, params),
-      ambiguousMessage: () => this.#options.ambiguousMessage(),
-      get request() {
-        return owner?.sink?.request;
-      },
-      lost(cause) {
-        holder.#connection = undefined;
-        holder.#options.lost(holder, cause);
-        if (holder.#watchers.size > 0) holder.#reopen(1);
-      },
-    };
+    const { owner, backend, listChanged, ambiguousMessage } = this.#options;
+    return sessionEvents({
+      backend,
+      owner,
+      watchers: this.#watchers,
+      listChanged: (kind) => listChanged(this, kind),
+      ambiguousMessage,
+      lost: (cause) => this.#lost(cause),
+    });
+  }
+
+  #lost(cause: ConnectionFailure): void {
+    this.#connection = undefined;
+    this.#options.lost(this, cause);
+    if (this.isWatched) this.#reopen(1);
   }
 
   /** Subscribers send no requests, so without this the session would not be reopened for them. */
@@ -287,32 +267,18 @@ export class SessionHolder {
     clearTimeout(this.#reopening);
     const ms = backOffMs(attempt, REOPEN);
     this.#reopening = setTimeout(() => {
-      if (this.#closing.signal.aborted || this.#watchers.size === 0) return;
+      if (this.#closing.signal.aborted || !this.isWatched) return;
       Promise.resolve(this.connect()).catch(() => this.#reopen(attempt + 1));
     }, ms);
     this.#reopening.unref();
   }
 
-  #updated(params: RawJson): void {
-    const uri = RawObject.parse(params).string('uri');
-    if (uri === undefined) return;
-    for (const { owner, counts } of this.#watchers.values()) {
-      // An update may name a resource below the subscribed one.
-      const wanted = [...counts.keys()].some((watched) => uri === watched || uri.startsWith(watched));
-      if (wanted) owner.sink?.resourceUpdated(this.#options.backend, params);
+  async #sendLevel(connection: JsonRpcConnection, level: string): Promise<void> {
+    try {
+      await this.#ask(connection, 'logging/setLevel', { level }, this.#options.limits.helloMs);
+    } catch (cause) {
+      this.#note('log level', cause);
     }
-  }
-
-  #sendLevel(connection: JsonRpcConnection): void {
-    const level = this.#level;
-    if (level === undefined || connection.era !== '2025-11-25' || connection.hello.capabilities.logging === undefined)
-      return;
-    const sent = this.#ask(connection, 'logging/setLevel', { level }, this.#options.limits.helloMs)
-      .catch((cause: unknown) => this.#note('log level', cause))
-      .finally(() => {
-        if (this.#settingLevel === sent) this.#settingLevel = undefined;
-      });
-    this.#settingLevel = sent;
   }
 
   async #ask(
@@ -334,22 +300,6 @@ export class SessionHolder {
     });
   }
 
-  #isWatched(uri: string): boolean {
-    for (const watcher of this.#watchers.values()) if (watcher.counts.has(uri)) return true;
-    return false;
-  }
-
-  /** Returns whether there was such a subscription. */
-  #forgetWatch(uri: string, ownerKey: string): boolean {
-    const watcher = this.#watchers.get(ownerKey);
-    const count = watcher?.counts.get(uri);
-    if (watcher === undefined || count === undefined) return false;
-    if (count > 1) watcher.counts.set(uri, count - 1);
-    else watcher.counts.delete(uri);
-    if (watcher.counts.size === 0) this.#watchers.delete(ownerKey);
-    return true;
-  }
-
   /** Errors caused by a stop are not logged as failures. */
   #note(what: string, cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
@@ -360,16 +310,4 @@ export class SessionHolder {
       cause: reason,
     });
   }
-}
-
-/** The failure of everything that a stop cancels. */
-export function stopped(backend: string): ConnectionFailure {
-  const facts = { category: 'stopped', notRun: true } as const;
-  return new ConnectionFailure('BACKEND_UNREACHABLE', backend, 'was removed', facts);
-}
-
-function isMoreVerbose(level: string, than: string | undefined): boolean {
-  if (than === undefined) return true;
-  const levels: readonly string[] = LOG_LEVELS;
-  return levels.indexOf(level) < levels.indexOf(than);
 }

@@ -7,8 +7,10 @@ import type { ListKind } from '../../mcp/methods.ts';
 import { Shares } from '../../mcp/shares.ts';
 import { ConnectionFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
-import type { Connector } from './connect.ts';
-import { SessionHolder, type Watchers } from './session-holder.ts';
+import type { Connector } from './connector.ts';
+import { firstWaiting, leastMissed, ProcessStarts } from './replace-session.ts';
+import type { ResourceWatchers } from './resource-watchers.ts';
+import { SessionHolder } from './session-holder.ts';
 
 const SWEEP_MAX_MS = 30_000;
 
@@ -44,9 +46,8 @@ export class SessionPool {
   readonly #common = new Set<SessionHolder>();
   readonly #shares: Shares<SessionHolder>;
   /** Subscribers of owners whose holder was replaced: their next holder subscribes again. */
-  readonly #interrupted = new Map<string, Watchers>();
-  /** When a caller at its limit last replaced one of its processes. */
-  readonly #churned = new Map<string, number>();
+  readonly #interrupted = new Map<string, ResourceWatchers>();
+  readonly #processStarts: ProcessStarts;
   readonly #levels = new Map<string, string>();
   /** A modern backend that refused `initialize` supports one era only. */
   #isModernOnly: boolean;
@@ -56,6 +57,7 @@ export class SessionPool {
     this.#options = options;
     const { backend, limits } = options;
     this.#isModernOnly = backend.era === 'modern';
+    this.#processStarts = new ProcessStarts(limits.processChurnMs, options.now);
     this.#shares =
       backend.transport === 'stdio'
         ? new Shares(limits.processesPerBackend, limits.processesPerCaller)
@@ -87,7 +89,7 @@ export class SessionPool {
     const { caller, capabilities } = owner;
     const capabilityClass = this.#options.perCaller ? listClassOf(owner) : owner.capabilityClass;
     const only = own === owner.key ? owner : undefined;
-    const share = only === undefined ? NOBODYS : (owner.share ?? caller.key);
+    const share = only === undefined ? OF_ALL : (owner.share ?? caller.key);
     const isBeside = this.#isBeside(owner);
     if (!this.#makeRoom(share)) {
       if (isBeside) return this.base;
@@ -161,12 +163,8 @@ export class SessionPool {
   /** Removes a subscription that waits for its owner's next holder. */
   forgetWatch(owner: SessionOwner, uri: string): void {
     const watchers = this.#interrupted.get(owner.key);
-    const counts = watchers?.get(owner.key)?.counts;
-    if (counts === undefined) return;
-    const count = counts.get(uri) ?? 0;
-    if (count > 1) counts.set(uri, count - 1);
-    else counts.delete(uri);
-    if (counts.size === 0) this.#interrupted.delete(owner.key);
+    watchers?.remove(uri, owner.key);
+    if (watchers?.isEmpty) this.#interrupted.delete(owner.key);
   }
 
   /** The owner has ended. */
@@ -217,7 +215,7 @@ export class SessionPool {
 
   #holder(
     about: Pick<ConstructorParameters<typeof SessionHolder>[0], SessionKeys>,
-    watchers?: Watchers,
+    watchers?: ResourceWatchers,
   ): SessionHolder {
     const { backend, connector, limits, log, listChanged, lost, ambiguousMessage } = this.#options;
     const given = { ...about, backend: backend.name, connector, limits, log, listChanged, lost, ambiguousMessage };
@@ -235,34 +233,26 @@ export class SessionPool {
   #makeRoom(share: string): boolean {
     const donor = this.#shares.donor(share);
     if (donor === undefined) return true;
-    const spare = this.#mayStart(share) ? (replaceableHolder(donor) ?? this.#parkedOf(donor, share)) : undefined;
+    const spare = this.#processStarts.may(share) ? this.#spareOf(donor, share) : undefined;
     if (spare === undefined) return false;
     if (!spare.isFree) spare.endWaitingCall();
     const isProcess = this.#options.backend.transport === 'stdio';
-    if (isProcess && spare.share === share) this.#churned.set(share, this.#options.now());
+    if (isProcess && spare.share === share) this.#processStarts.note(share);
     if (spare.isWatched) this.#interrupted.set(spare.key, spare.watchers);
     this.#drop(spare);
     return true;
   }
 
-  /**
-   * For a caller without a session, when all sessions of the one with the most are in use: the first that waits for an
-   * answer.
-   */
-  #parkedOf(donor: Iterable<SessionHolder>, share: string): SessionHolder | undefined {
+  /** The holder that a caller may replace: one in use only for a caller without a session. */
+  #spareOf(donor: Iterable<SessionHolder>, share: string): SessionHolder | undefined {
+    const free = leastMissed(donor);
+    if (free !== undefined) return free;
     for (const _ of this.#shares.of(share)) return undefined;
-    for (const holder of donor) if (holder.waitsForClient) return holder;
-    return undefined;
-  }
-
-  /** Starting a program is expensive: a caller at its limit must not start programs as fast as it can call. */
-  #mayStart(share: string): boolean {
-    const lastMs = this.#churned.get(share);
-    return lastMs === undefined || this.#options.now() - lastMs >= this.#options.limits.processChurnMs;
+    return firstWaiting(donor);
   }
 
   #sweep(): void {
-    for (const share of this.#churned.keys()) if (this.#mayStart(share)) this.#churned.delete(share);
+    this.#processStarts.sweep();
     const sinceMs = this.#options.now() - this.#options.limits.linkIdleMs;
     for (const holder of this.#holders.values()) if (holder.isIdleSince(sinceMs)) this.#drop(holder);
   }
@@ -283,20 +273,7 @@ function numbered(key: string, number: number): string {
   return number === 0 ? key : `${key}#${number}`;
 }
 
-/** The holder to replace: the least recently used one without subscribers, else the least recently used one. */
-function replaceableHolder(holders: Iterable<SessionHolder>): SessionHolder | undefined {
-  let spare: SessionHolder | undefined;
-  for (const holder of holders) {
-    if (!holder.isFree) continue;
-    const isLessMissed =
-      spare === undefined ||
-      (holder.isWatched === spare.isWatched ? holder.usedAtMs < spare.usedAtMs : spare.isWatched);
-    if (isLessMissed) spare = holder;
-  }
-  return spare;
-}
-
 /** The share of sessions that several owners use. */
-const NOBODYS = '';
+const OF_ALL = '';
 
 type SessionKeys = 'key' | 'share' | 'caller' | 'capabilities' | 'capabilityClass' | 'purpose' | 'owner' | 'era';

@@ -5,7 +5,7 @@ import type { Limits } from '../../limits.ts';
 import { mediaType } from '../../mcp/headers.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LATE, within } from '../../timing/within.ts';
-import { ConnectionFailure, socketFailure } from '../failure.ts';
+import { ConnectionFailure, protocolFailure, socketFailure, tooLargeFailure } from '../failure.ts';
 import type { Exchange, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
 import { STREAM_TYPE } from './http-body.ts';
@@ -46,8 +46,7 @@ export class SseTransport implements Transport {
           if (event.name !== 'endpoint') return this.#hear(event);
           this.#path = this.#target.pathWithin(event.data.toString('utf8').trim());
           if (this.#path !== undefined) return resolve();
-          const facts = { category: 'protocol' } as const;
-          reject(new ConnectionFailure('BACKEND_PROTOCOL', this.#backend, 'sent an endpoint of another origin', facts));
+          reject(protocolFailure(this.#backend, 'sent an endpoint of another origin'));
         },
         ended: (cause) => {
           reject(cause);
@@ -182,12 +181,10 @@ class Stream implements BackendReader {
   }
 
   #unreadable(cause: unknown): ConnectionFailure {
-    if (cause instanceof SseTooLarge) {
-      const facts = { category: 'too-large', connectionLost: true } as const;
-      return new ConnectionFailure('BACKEND_TOO_LARGE', this.#backend, `sent more than ${this.#maxBytes} bytes`, facts);
-    }
-    const facts = { category: 'protocol', connectionLost: true, cause } as const;
-    return new ConnectionFailure('BACKEND_PROTOCOL', this.#backend, 'sent something that is not an MCP message', facts);
+    const facts = { connectionLost: true } as const;
+    if (cause instanceof SseTooLarge)
+      return tooLargeFailure(this.#backend, `sent more than ${this.#maxBytes} bytes`, facts);
+    return protocolFailure(this.#backend, 'sent something that is not an MCP message', { ...facts, cause });
   }
 }
 

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
-import { ConnectionFailure } from '../failure.ts';
+import { ConnectionFailure, tooLargeFailure } from '../failure.ts';
 import type { Exchange, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
 import { Lines } from './lines.ts';
@@ -126,9 +126,8 @@ export class StdioTransport implements Transport {
 
   #tooLong(): void {
     const sentence = `wrote a line of more than ${this.#limits.frameBytes} bytes`;
-    const failure = new ConnectionFailure('BACKEND_TOO_LARGE', this.#backend, sentence, { category: 'too-large' });
     // The line was discarded, so its request is unknown.
-    this.#sink.failAll(failure);
+    this.#sink.failAll(tooLargeFailure(this.#backend, sentence));
   }
 
   #ended(sentence: string, category: 'spawn' | 'exit', cause: unknown): void {

@@ -5,22 +5,20 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { HttpClientFactory } from '../../http1/http-client.ts';
-import { isObject } from '../../json/json-value.ts';
 import type { Limits } from '../../limits.ts';
-import { partsFromValue } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
-import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
 import type { BackendCredentials } from '../authorizers.ts';
-import { ConnectionFailure, categoryOf } from '../failure.ts';
-import { type EraAnswer, probe, probePatiently } from '../negotiate-era.ts';
+import { ConnectionFailure, categoryOf, protocolFailure } from '../failure.ts';
+import { type EraAnswer, type HelloRequest, probe, probePatiently } from '../negotiate-era.ts';
 import { HttpTarget } from '../transports/http-target.ts';
 import type { Spawn } from '../transports/process-group.ts';
 import { SseTransport } from '../transports/sse.ts';
 import { StdioTransport } from '../transports/stdio.ts';
 import { StreamableHttpTransport } from '../transports/streamable-http.ts';
-import type { OutgoingRequest, SessionEvents, SessionFor, Transport, TransportSink } from './backend-session.ts';
+import type { SessionEvents, SessionFor, Transport, TransportSink } from './backend-session.ts';
 import { installTurnOf } from './first-start.ts';
-import { JsonRpcConnection, resultValue } from './json-rpc-connection.ts';
+import { initialize, initializeUnlessModern, type Negotiated } from './initialize.ts';
+import { JsonRpcConnection } from './json-rpc-connection.ts';
 
 /** A program that answered before and is slow now gets this many times `limits.helloMs`. */
 const MAX_TIMEOUT_FACTOR = 6;
@@ -152,8 +150,7 @@ export class Connector {
       : probe(connection, this.#hello(who)));
     if (backend.era === 'modern' && answer.is === 'silent' && answer.late !== undefined) answer = await answer.late;
     if (backend.era === 'modern' && answer.is !== 'modern') {
-      const facts = { category: 'protocol' } as const;
-      throw new ConnectionFailure('BACKEND_PROTOCOL', backend.name, 'has `era: modern` and does not support it', facts);
+      throw protocolFailure(backend.name, 'has `era: modern` and does not support it');
     }
     return answer;
   }
@@ -163,7 +160,7 @@ export class Connector {
     const { connection, transport } = started;
     try {
       const late = answer.is === 'silent' && started === first ? answer.late : undefined;
-      const negotiated = await this.#initializeUnlessModern(late, connection, who);
+      const negotiated = await this.#negotiate(late, connection, who);
       if (negotiated.is === 'modern') return this.#openModern(started, negotiated.hello);
       connection.agree('2025-11-25', negotiated.hello);
       await connection.notify('notifications/initialized');
@@ -194,52 +191,17 @@ export class Connector {
     if (proven) this.#rememberEra('2025-11-25');
   }
 
-  /** Initializes, unless the pending probe is answered in the modern way first. */
-  async #initializeUnlessModern(
+  async #negotiate(
     late: Promise<EraAnswer> | undefined,
     connection: JsonRpcConnection,
     who: ConnectFor,
   ): Promise<Negotiated> {
-    if (late === undefined) return { is: 'legacy', hello: await this.#initialize(connection, who) };
-    const over = new AbortController();
-    const signal = AbortSignal.any([who.signal, over.signal]);
-    const legacy = this.#initialize(connection, { ...who, caller: who.caller, signal }).then(
-      (hello): Negotiated => ({ is: 'legacy', hello }),
-      async (cause: unknown): Promise<Negotiated> => {
-        // A modern server refuses to initialize; its response to the probe has arrived or arrives now.
-        const answer = cause instanceof BackendError ? await late : undefined;
-        if (answer?.is === 'modern') return answer;
-        throw cause;
-      },
-    );
-    const modern = late.then((answer) => (answer.is === 'modern' ? answer : legacy));
-    try {
-      return await Promise.race([legacy, modern]);
-    } finally {
-      over.abort();
-      modern.catch(() => {});
-    }
+    const { clientInfo } = this.#options;
+    if (late !== undefined) return await initializeUnlessModern(late, connection, this.#hello(who), clientInfo);
+    return { is: 'legacy', hello: await initialize(connection, this.#hello(who), clientInfo) };
   }
 
-  async #initialize(connection: JsonRpcConnection, who: ConnectFor): Promise<BackendHello> {
-    const { backend, clientInfo } = this.#options;
-    const params = { protocolVersion: LEGACY_VERSIONS[0], capabilities: who.capabilities, clientInfo };
-    const asked = { ...this.#hello(who), method: 'initialize', params: partsFromValue(params) };
-    const result = resultValue(await connection.request({ ...asked, era: '2025-11-25' }));
-    const version = result.protocolVersion;
-    if (!isLegacyVersion(version)) {
-      const facts = { category: 'protocol' } as const;
-      throw new ConnectionFailure('BACKEND_PROTOCOL', backend.name, 'supports no MCP revision of this gateway', facts);
-    }
-    return {
-      info: isObject(result.serverInfo) ? result.serverInfo : {},
-      capabilities: isObject(result.capabilities) ? result.capabilities : {},
-      instructions: typeof result.instructions === 'string' ? result.instructions : undefined,
-      protocolVersion: String(version),
-    };
-  }
-
-  #hello(who: ConnectFor): Omit<OutgoingRequest, 'method' | 'params' | 'era'> {
+  #hello(who: ConnectFor): HelloRequest {
     const { limits, backend } = this.#options;
     const isProgram = backend.transport === 'stdio';
     const leftMs = Math.max(1, Math.ceil(this.#startedMs + limits.firstStartMs - performance.now()));
@@ -287,12 +249,6 @@ export class Connector {
     if (backend.transport === 'sse') return new SseTransport(this.#target, sink, limits, who, log);
     return new StreamableHttpTransport(this.#target, sink, limits, who);
   }
-}
-
-/** Result of the negotiation. */
-interface Negotiated {
-  readonly is: 'legacy' | 'modern';
-  readonly hello: BackendHello;
 }
 
 interface Started {

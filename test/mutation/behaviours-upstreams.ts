@@ -2,14 +2,21 @@ import type { Mutation } from './mutation.ts';
 
 const FOLDER = 'plugins/auth-server/upstreams';
 const OIDC = `${FOLDER}/oidc-upstream.ts`;
+const OIDC_IDENTITY = `${FOLDER}/oidc-identity.ts`;
+const OIDC_LIBRARY = `${FOLDER}/oidc-library.ts`;
 const FAILURES = `${FOLDER}/failures.ts`;
 const REGISTERED = `${FOLDER}/registered-clients.ts`;
 
 /** Upstream identity providers: removing or reversing a line must fail the proofs of its requirement. */
 export const upstreamBehaviours: readonly Mutation[] = [
-  ['choice.upstream.id-token', OIDC, 'enableNonRepudiationChecks(made); // the signature of ID tokens', ''],
+  ['choice.upstream.id-token', OIDC_LIBRARY, 'enableNonRepudiationChecks(made); // the signature of ID tokens', ''],
   ['choice.upstream.id-token', OIDC, 'expectedNonce: leg.nonce, ', ''],
-  ['choice.upstream.userinfo-subject', OIDC, 'answer?.sub !== undefined && answer.sub !== claims.sub', 'false'],
+  [
+    'choice.upstream.userinfo-subject',
+    OIDC_IDENTITY,
+    'answer?.sub !== undefined && answer.sub !== claims.sub',
+    'false',
+  ],
   ['choice.upstream.refresh-checked-late', OIDC, 'claims?.sub === old.idTokenSubject', 'true'],
   [
     'choice.upstream.refresh-checked-late',

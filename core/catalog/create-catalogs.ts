@@ -41,6 +41,8 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   let timer: NodeJS.Timeout | undefined;
   /** A catalogue in use lacks a backend whose lists are known: no list may be answered without them. */
   let isIncomplete = false;
+  /** When requests may build again: many backends that become ready one after the other must not fill the time with builds. */
+  let restsUntilMs = 0;
   let isStopped = false;
 
   /** The class whose catalogue serves a class: callers without lists of their own see those of their capability class. */
@@ -100,6 +102,7 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
     clearTimeout(timer);
     timer = undefined;
     isIncomplete = false;
+    const startedMs = parts.now();
     const affected = affectedBy(pending);
     // Lists of single callers appear and disappear; without them callers see those of their capability class.
     const come = [...pending].filter((name) => !states.has(name) && states.has(sharedClass(name)));
@@ -113,6 +116,8 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
       sawShared.delete(name);
       build(name, states.get(sharedClass(name)));
     }
+    const endedMs = parts.now();
+    restsUntilMs = endedMs + REST_PER_BUILD * (endedMs - startedMs);
   };
 
   const forget = (name: string): void => {
@@ -126,7 +131,7 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
 
   return {
     of(listClass) {
-      if (isIncomplete) rebuildPending();
+      if (isIncomplete && parts.now() >= restsUntilMs) rebuildPending();
       const capabilityClass = servedBy(listClass);
       const shared = sharedClass(listClass);
       if (capabilityClass !== listClass) noteShared(listClass);
@@ -163,6 +168,8 @@ export function createCatalogs(parts: CatalogsParts): Catalogs {
   };
 }
 
+/** Times the duration of a build: requests cause builds in a tenth of the time at most. */
+const REST_PER_BUILD = 9;
 const MAX_NOTED = 20_000; // callers; one that is dropped is not notified
 
 /**

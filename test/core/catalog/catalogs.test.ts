@@ -64,6 +64,23 @@ describe('the catalogues of a gateway', () => {
     },
   );
 
+  it('are not built again for each of many backends that become ready while requests come', () => {
+    const slow: CatalogsParts['shape'] = (draft) => {
+      const endMs = performance.now() + 20;
+      while (performance.now() < endMs); // a build that takes time
+      return draft;
+    };
+    const world = createWorld({}, 60_000, slow);
+    world.catalogs.of('');
+    for (let at = 1; at <= 50; at++) {
+      world.listings.set(`b${at}`, listingOf(`b${at}`, { tools: [`t${at}`] }));
+      world.catalogs.changed(`b${at}`, '');
+      world.catalogs.of('');
+    }
+    expect(world.shaping.runs).toBeGreaterThan(1);
+    expect(world.shaping.runs).toBeLessThan(10); // 51 without a rest between builds
+  });
+
   it('stay silent when a rebuild gives the same lists', async () => {
     const world = createWorld({ a: { tools: ['t'] } });
     const first = world.catalogs.of('');

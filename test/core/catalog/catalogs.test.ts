@@ -255,7 +255,7 @@ function createWorld(
     },
     serverInfo: { name: 'gateway', version: '1' },
     limits: { pageSize: 1000, coalesceMs },
-    now: core.now,
+    now: () => performance.now(),
     log: core.log,
     onRebuilt: (event) => rebuilt.push(event),
   });

@@ -2,19 +2,29 @@ import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { UsageError } from './usage-error.ts';
 
-/** Asks the user for one line; `hides` does not show what is typed. */
-export type Ask = (question: string, options?: { readonly hides?: boolean }) => Promise<string>;
+/** Asks the user for one line; `hides` does not show what is typed. Rejects when `signal` aborts. */
+export type Ask = (question: string, options?: AskOptions) => Promise<string>;
+
+interface AskOptions {
+  readonly hides?: boolean;
+  readonly signal?: AbortSignal;
+}
 
 /** Asks on the terminal; `undefined` when there is none. The question goes to stderr. */
 export function terminalAsk(): Ask | undefined {
   return process.stdin.isTTY === true && process.stderr.isTTY === true ? askOnTerminal : undefined;
 }
 
-async function askOnTerminal(question: string, { hides = false } = {}): Promise<string> {
+async function askOnTerminal(question: string, { hides = false, signal }: AskOptions = {}): Promise<string> {
   const output = hides ? new Writable({ write: (_chunk, _encoding, done) => done() }) : process.stderr;
   if (hides) process.stderr.write(question);
-  const lines = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
+  const lines = createInterface({
+    ...{ input: process.stdin, output, terminal: true, historySize: 0 },
+    ...(signal === undefined ? {} : { signal }), // it closes the interface
+  });
   try {
+    // raw mode of the terminal: Ctrl-C is no signal by itself
+    if (signal !== undefined) lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     return await new Promise<string>((resolve, reject) => {
       lines.once('close', () => reject(new UsageError('no answer was entered')));
       if (hides) lines.once('line', resolve);

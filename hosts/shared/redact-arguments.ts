@@ -21,6 +21,18 @@ export function redactArguments(args: readonly unknown[]): unknown[] {
   });
 }
 
+/**
+ * The same for a program with its arguments. The first argument, also after `-y`, is shown like a program: it is the package of `npx`,
+ * the script of `node`, or a subcommand. After any other flag it may be the value of the flag.
+ */
+export function redactCommand(program: string, args: readonly string[]): unknown[] {
+  const first = args.find((arg) => !YES.has(arg));
+  if (first === undefined || first.startsWith('-')) return redactArguments([program, ...args]);
+  return [...redactArguments([program]), ...redactArguments(args)];
+}
+
+const YES: ReadonlySet<string> = new Set(['-y', '--yes']);
+
 /** Removes the credentials and the query values of a URL; other text is unchanged. */
 export function redactUrl(text: string): string {
   return URL_LIKE.test(text) ? redactUrlParts(text) : text;

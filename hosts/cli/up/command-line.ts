@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { delimiter, join, resolve } from 'node:path';
-import { redactArguments } from '../../shared/redact-arguments.ts';
+import { redactCommand } from '../../shared/redact-arguments.ts';
 
 /** The `command` of a server as its file has it, and where its program is looked up. */
 export interface GivenCommand {
@@ -20,7 +20,8 @@ export async function separatedCommand({ written, file, args, cwd, path }: Given
   const [program = '', ...rest] = wordsOf(written);
   if (rest.length === 0 || (await isProgram(file, cwd, path))) return undefined;
   if (isPath(program) && !(await isProgram(program, cwd, path))) return undefined; // a folder with a blank in its name
-  return `"command": ${JSON.stringify(program)}, "args": ${JSON.stringify(redactArguments([...rest, ...args]))}`;
+  const [command, ...others] = redactCommand(program, [...rest, ...args]);
+  return `"command": ${JSON.stringify(command)}, "args": ${JSON.stringify(others)}`;
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -21,7 +21,7 @@ import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
 import { serveStdio } from '../../stdio/serve-stdio.ts';
 import { takeStdout } from '../../stdio/take-stdout.ts';
-import { requireAgreement } from './agreed-files.ts';
+import { requireAgreement, requireAgreementToChange } from './agreed-files.ts';
 import { backendLine } from './backend-line.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { type ClientFile, readClientFile } from './client-file.ts';
@@ -93,13 +93,23 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const file = resolve(files[0]?.file ?? '');
   using stop = stopSignal();
   const output = options.stdio === true ? takeStdout() : undefined;
+  const watch = (): void => {
+    if (options.watch !== true) return;
+    const agreement = { hasTerminal: options.stdio !== true, signal: stop.signal };
+    const followed = {
+      read: readMarked,
+      agree: (one: WatchedFile, next: ClientFile) => requireAgreementToChange(one, servers.current(), next, agreement),
+      replace: servers.replace,
+    };
+    watchFiles(files, followed, stop.signal);
+  };
   gatewayLog.holdFailures(); // printServed shows them
   const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
   await using gatewaySwitch = createSwitch(gateway);
   if (output !== undefined) {
     void gateway.settled().then(() => printServed(gateway, gatewayLog, 'standard input and output', named));
     showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
-    if (options.watch === true) watchFiles(files, readMarked, servers.replace, stop.signal);
+    watch();
     await using _control = await serveControl({
       ...{ gateway: () => gateway, log, lines: gatewayLog, signal: stop.signal },
       about: { kind: 'up --stdio', name: 'up', file },
@@ -151,7 +161,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     printHints(`${served.url}/mcp`, options.watch === true);
   });
   showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
-  if (options.watch === true) watchFiles(files, readMarked, servers.replace, stop.signal);
+  watch();
   await untilAborted(stop.signal);
   stderr.line('stopping');
   await Promise.all([served.close(limits.stopMs), gatewaySwitch.stop()]);

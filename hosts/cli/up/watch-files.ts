@@ -4,19 +4,27 @@ import { watchText } from '../../shared/watch-text.ts';
 import type { ClientFile } from './client-file.ts';
 import type { FoundFile } from './find-file.ts';
 
-/** Serves the changed content of any of the files. */
-export function watchFiles(
-  files: readonly WatchedFile[],
-  read: () => Promise<ClientFile>,
-  replace: (file: ClientFile) => void,
-  signal: AbortSignal,
-): void {
+/** What happens to changed files. */
+export interface FollowedFiles {
+  /** Reads all files from their texts. */
+  read(): Promise<ClientFile>;
+  /** @throws UsageError when the user does not agree to the change of `file` */
+  agree(file: WatchedFile, next: ClientFile): Promise<void>;
+  replace(next: ClientFile): void;
+}
+
+/** Serves the changed content of any of the files. One change is followed at a time: it may wait for an answer of the user. */
+export function watchFiles(files: readonly WatchedFile[], followed: FollowedFiles, signal: AbortSignal): void {
+  let previous = Promise.resolve();
   for (const one of files) {
+    let latest = one.text;
     const changed = (text: string): void => {
-      const before = one.text;
-      one.text = text;
-      void follow(read, replace).then((isUsed) => {
-        if (!isUsed && one.text === text) one.text = before;
+      latest = text;
+      previous = previous.then(async () => {
+        if (latest !== text || signal.aborted) return; // it has changed again
+        const before = one.text;
+        one.text = text;
+        if (!(await follow(one, followed, signal))) one.text = before;
       });
     };
     watchText(one.file, one.text, changed, signal);
@@ -30,14 +38,17 @@ export interface WatchedFile extends FoundFile {
   readonly isOfProject: boolean;
 }
 
-async function follow(read: () => Promise<ClientFile>, replace: (file: ClientFile) => void): Promise<boolean> {
+async function follow(file: WatchedFile, followed: FollowedFiles, signal: AbortSignal): Promise<boolean> {
   try {
-    const next = await read();
+    const next = await followed.read();
     for (const note of next.notes) stderr.line(`${stderr.yellow('note')} ${oneLine(note)}`);
-    replace(next);
+    await followed.agree(file, next);
+    if (signal.aborted) return false;
+    followed.replace(next);
     stderr.line(`changed: now ${next.backends.map(({ name }) => name).join(', ') || 'no server'}`);
     return true;
   } catch (cause) {
+    if (signal.aborted) return false;
     const why = cause instanceof Error ? cause.message : String(cause);
     stderr.line(`${stderr.yellow('not used')} ${why}; the previous servers stay`);
     return false;

@@ -3,9 +3,10 @@ import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { requireAgreement } from '../../../../hosts/cli/up/agreed-files.ts';
+import { requireAgreement, requireAgreementToChange } from '../../../../hosts/cli/up/agreed-files.ts';
 import { clientPlaces } from '../../../../hosts/cli/up/find-file.ts';
-import { cli } from '../../../support/cli.ts';
+import { watchFiles } from '../../../../hosts/cli/up/watch-files.ts';
+import { cli, startCli } from '../../../support/cli.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -53,6 +54,75 @@ it('asks once for each content of a file, and shows no values', async () => {
   expect(questions).toHaveLength(3);
   await agree({ ...changed, text: 'named by the user', isOfProject: false });
   expect(questions).toHaveLength(3);
+});
+
+it('asks again when a watched file of the project has new or different servers, and only then', async () => {
+  const servers = (...args: string[]) => ({
+    backends: args.map((arg) => ({ name: arg, transport: 'stdio' as const, command: { file: 'npx', args: [arg] } })),
+    headers: new Map<string, Readonly<Record<string, string>>>(),
+  });
+  const questions: string[] = [];
+  let answer = 'n';
+  const ask = async (question: string) => {
+    questions.push(question);
+    return answer;
+  };
+  const file = { file: join(folder, '.mcp.json'), text: 'two', isOfProject: true };
+  const change = (next: ReturnType<typeof servers>, one = file, hasTerminal = true) =>
+    requireAgreementToChange(one, servers('a', 'b'), next, { hasTerminal, state: folder, ask });
+  await change(servers('b'));
+  await change(servers('c'), { ...file, isOfProject: false });
+  expect(questions).toEqual([]);
+  await expect(change(servers('a', 'c'))).rejects.toThrow('you did not agree to the change');
+  await expect(change(servers('a', 'c'), file, false)).rejects.toThrow(
+    /new or changed servers \(c\) need your agreement/,
+  );
+  await expect(change({ ...servers('a'), headers: new Map([['a', { token: 'x' }]]) }, file, false)).rejects.toThrow(
+    '(a)',
+  );
+  answer = 'y';
+  await change(servers('a', 'c'));
+  await change(servers('a', 'c'), file, false); // a client that starts `up --stdio` has the answer
+  expect(questions).toHaveLength(2);
+});
+
+it('the answer is for the content that was shown, not for what is written while the question is open', async () => {
+  const file = { file: join(folder, '.mcp.json'), text: '1', isOfProject: true };
+  await writeFile(file.file, '1');
+  const [asked, question] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const read = async () => ({ backends: [], headers: new Map(), notes: [file.text] });
+  const replaced: string[] = [];
+  const shown: string[] = [];
+  const stop = new AbortController();
+  const agree = async (_: unknown, { notes }: { readonly notes: readonly string[] }) => {
+    shown.push(...notes);
+    asked.resolve();
+    await question.promise;
+    if (notes[0] === '3') throw new Error('not agreed');
+  };
+  watchFiles([file], { read, agree, replace: ({ notes }) => void replaced.push(...notes) }, stop.signal);
+  await writeFile(file.file, '2');
+  await asked.promise;
+  await writeFile(file.file, '3');
+  question.resolve();
+  await expect.poll(() => shown, { timeout: 20_000 }).toEqual(['2', '3']);
+  expect(replaced).toEqual(['2']);
+  await expect.poll(() => file.text).toBe('2');
+  stop.abort();
+});
+
+it('up --watch without a terminal does not start programs that a file of the folder gets later', async () => {
+  const proof = join(folder, 'it-ran');
+  const file = join(folder, '.mcp.json');
+  const evil = { command: process.execPath, args: ['-e', `fs.writeFileSync(${JSON.stringify(proof)}, '')`] };
+  await writeFile(file, JSON.stringify({ mcpServers: { one: { url: 'http://127.0.0.1:9/mcp' } } }));
+  await using up = startCli(['up', '--watch', '--port', '0'], { cwd: folder, env: { HOME: folder } });
+  await up.printed(/serves \.mcp\.json at/);
+  await writeFile(file, JSON.stringify({ mcpServers: { evil } }));
+  await up.printed(
+    /not used \.mcp\.json: new or changed servers \(evil\) need your agreement.*the previous servers stay/,
+  );
+  await expect(readFile(proof)).rejects.toThrow('ENOENT');
 });
 
 it('a file of the user is not one of the project when the working folder is the home folder', () => {

@@ -12,6 +12,8 @@ it('a command that is a whole command line is left out, and the note says what t
     const mcpServers = {
       one: { command: 'npx -y foo' },
       more: { command: 'npx -y', args: ['foo'] },
+      secret: { command: 'run --key s3cret foo' },
+      variable: { command: 'KEY=s3cret npx foo' },
       quoted: { command: 'run "my tools" --key=s3cret' },
       here: { command: './my server' },
       found: { command: 'my server' },
@@ -23,7 +25,9 @@ it('a command that is a whole command line is left out, and the note says what t
       'one: left out, its "command" is a whole command line; write "command": "npx", "args": ["-y","foo"]',
       'more: left out, its "command" is a whole command line; write "command": "npx", "args": ["-y","foo"]',
     ]);
-    expect(notes[2]).toContain('"command": "run", "args": ["[secret]","--key=[secret]"]');
+    expect(notes[2]).toContain('"args": ["--key","[secret]","[secret]"]');
+    expect(notes.join()).not.toContain('s3cret');
+    expect(notes[4]).toContain('"command": "run", "args": ["[secret]","--key=[secret]"]');
     expect(backends.map(({ name }) => name)).toEqual(['here', 'found', 'missing']);
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -33,6 +33,11 @@ export interface GatewayOptions {
    * `drained`. When this gateway cannot be made, the other one continues unchanged.
    */
   readonly successorOf?: Gateway;
+  /**
+   * Client sessions must move to this gateway: it is not made when they cannot, because a setting under which they were opened has
+   * changed. For a host whose client cannot open another session, e.g. over stdio.
+   */
+  readonly sessionsMustMove?: boolean;
   /** Starts the program of a stdio backend; tests replace it. */
   readonly spawn?: Spawn;
 }
@@ -87,6 +92,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
     foreign: new Set(loaded.flatMap(({ use, isForeign }) => (isForeign ? [use] : []))),
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
     before: options.successorOf && handoverStateOf(options.successorOf),
+    sessionsMustMove: options.sessionsMustMove === true,
   });
   performing = joined.performing;
   behind = joined.backends;

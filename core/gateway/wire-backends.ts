@@ -35,6 +35,8 @@ export interface WiringParts {
    * ones.
    */
   before?: HandoverState | undefined;
+  /** See `GatewayOptions`. */
+  readonly sessionsMustMove: boolean;
 }
 
 /** The backends and their catalogues. `expected`: backends that their source has not described yet. */

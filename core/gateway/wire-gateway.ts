@@ -1,6 +1,7 @@
 import { mergeSources } from '../backend/merge-sources.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
+import { GatewayFault } from '../errors.ts';
 import { addedLists } from '../pipeline/gateway-service.ts';
 import type { InnerCalls } from '../pipeline/perform-inner.ts';
 import { givenBody } from '../server/http/body.ts';
@@ -23,18 +24,23 @@ export interface WiredGateway {
   takeOver(): void;
 }
 
-/** Wires the backends, the pipeline and the server of one gateway, and what a reload hands over. Seals the hooks. */
+/**
+ * Wires the backends, the pipeline and the server of one gateway, and what a reload hands over. Seals the hooks.
+ * @throws GatewayFault PLAN_INVALID when client sessions must move to this gateway and cannot
+ */
 export function wireGateway(parts: WiringParts): WiredGateway {
   const { plan, hooks, slots, log, endpointSettings } = parts;
   const { limits } = plan;
   const stopped = new AbortController();
+  const authenticators = hooks.authenticate.tapNames();
+  const { perCaller } = parts.authorizers;
+  const why = parts.before && whyNotMoved(parts.before, { plan, authenticators, perCaller, endpointSettings });
+  if (why !== undefined && parts.sessionsMustMove)
+    throw new GatewayFault('PLAN_INVALID', `${why}, which ends the sessions of clients: it needs a restart`);
 
   let sources: Sources | undefined;
   const wiredBackends = wireBackends(parts, () => sources?.expected() ?? NOTHING_EXPECTED);
   const { manager, catalogs, gaps, isAdopted } = wiredBackends;
-  const authenticators = hooks.authenticate.tapNames();
-  const { perCaller } = parts.authorizers;
-  const why = parts.before && whyNotMoved(parts.before, { plan, authenticators, perCaller, endpointSettings });
   let before = why === undefined ? parts.before : undefined;
   const wiredPipeline = wirePipeline(parts, wiredBackends, before);
   const { performing, firstLists, suspendedCalls, seal, rounds } = wiredPipeline;

@@ -35,14 +35,16 @@ export interface GatewayParts {
   readonly log: Log;
   /** Receives the calls for the page; `undefined` without a page. */
   readonly feed: CallFeed | undefined;
+  /** A gateway that would end the client sessions of the one that it replaces is not created. */
+  readonly sessionsMustMove: boolean;
 }
 
 /** Makes the function that creates a gateway for the first configuration and for each changed one. */
-export function gatewayOpener({ flags, baseDir, log, feed }: GatewayParts): OpenGateway {
+export function gatewayOpener({ flags, baseDir, log, feed, sessionsMustMove }: GatewayParts): OpenGateway {
   return async (read, before) => {
     const planned = { ...httpClientFrom(process.env), ...planFromConfig(read, flags) };
     const input = feed === undefined ? planned : { ...planned, plugins: [...planned.plugins, { use: RECENT_CALLS }] };
-    const successor = before === undefined ? {} : { successorOf: before };
+    const successor = before === undefined ? {} : { successorOf: before, sessionsMustMove };
     const plugins = feed === undefined ? [] : [recentCallsPlugin(feed)];
     const gateway = await createGateway(input, { catalogue, log, plugins, baseDir, ...successor });
     return { gateway, plan: readPlan(input) };

@@ -11,9 +11,11 @@ import { factsOf } from '../facts.ts';
 import { type ConfigSource, fileOf, followFile } from './config-source.ts';
 import { logBackends } from './log-backends.ts';
 import { type OpenGateway, switchTo } from './open-gateway.ts';
+import { levelOf, type ServeOptions } from './options.ts';
 
 /** What is served over standard input and output. */
 export interface StdioParts {
+  readonly options: ServeOptions;
   readonly source: ConfigSource;
   readonly open: OpenGateway;
   readonly gatewayLog: GatewayLog;
@@ -23,7 +25,7 @@ export interface StdioParts {
  * Serves a source to one client over standard input and output until the client ends or a signal; nothing listens.
  * @throws UsageError when the configuration requires tokens, which this transport does not carry
  */
-export async function serveOverStdio({ source, open, gatewayLog }: StdioParts): Promise<void> {
+export async function serveOverStdio({ options, source, open, gatewayLog }: StdioParts): Promise<void> {
   const { log } = gatewayLog;
   if (factsOf(source.config, source.sections).callers === 'token') {
     throw new UsageError(
@@ -40,6 +42,7 @@ export async function serveOverStdio({ source, open, gatewayLog }: StdioParts): 
   showStarts({ gateway: gatewayNow, gatewayLog, say: (line) => log.info(line), signal: stop.signal });
   followFile(source, stop.signal, log, async (read) => {
     const next = await open(read, gatewaySwitch.current);
+    gatewayLog.setLevel(levelOf(options, read.config));
     gatewaySwitch.exchange(next.gateway);
     for (const warning of read.warnings) log.warn(warning);
     log.info('configuration reloaded', { file: source.follow?.file ?? '' });

@@ -20,7 +20,8 @@ export async function serve(options: ServeOptions): Promise<void> {
   const secrets = environmentSecrets(process.env);
   const flags = await planFlagsOf(options, secrets);
   const feed = options.page === true ? createCallFeed() : undefined;
-  const open = gatewayOpener({ flags, baseDir: source.baseDir, log, feed });
-  if (options.stdio === true) await serveOverStdio({ source, open, gatewayLog });
+  const sessionsMustMove = options.stdio === true; // its one client cannot open another
+  const open = gatewayOpener({ flags, baseDir: source.baseDir, log, feed, sessionsMustMove });
+  if (options.stdio === true) await serveOverStdio({ options, source, open, gatewayLog });
   else await serveOverHttp({ options, source, open, gatewayLog, secrets, feed });
 }

@@ -139,10 +139,11 @@ export const limitsSchema = z.strictObject({
   rounds: z.int().min(1).default(10).describe('input_required rounds of one call'),
   requestStateBytes: z.int().min(256).default(65_536).describe('largest accepted requestState'),
   requestStateTtlMs: z.int().min(1000).default(600_000).describe('a requestState is valid for this long'),
+  // Claude Code ends a tools/list, and Gemini CLI an initialize over stdio, after 5 s; starting the gateway counts too.
   discoveryMs: z
     .int()
     .min(10)
-    .default(5_000)
+    .default(3_000)
     .describe('time that lists wait for the first snapshot of every source and for the first answer of new backends'),
   firstStartMs: z
     .int()

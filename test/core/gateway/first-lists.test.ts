@@ -180,6 +180,18 @@ describe('the first lists', () => {
     },
   );
 
+  proves(
+    'choice.first-lists.below-clients',
+    'with the defaults are answered in time for clients that end a tools/list after 5 s',
+    async () => {
+      const { list } = await starting({ slow: held('late').server }, (push) => push([program('slow')]));
+      const ended = AbortSignal.timeout(5_000);
+      const answered = await list();
+      expect(ended.aborted).toBe(false);
+      expect(answered.result._meta).toHaveProperty('dev.toolmgr/lacking');
+    },
+  );
+
   proves('choice.first-lists.incomplete', 'that were refused are followed by a notification too', async () => {
     const { gateway, push } = await starting({ ok: fakeServer().tool('one') }, (given) =>
       given([{ name: 'gone', transport: 'streamable-http', url: 'http://127.0.0.1:1/mcp' }]),

@@ -47,6 +47,8 @@ export const gatewayChoices = [
       'choice.first-lists.after-reload':
         'lists wait in the same way for backends that a change of the configuration adds',
       'choice.first-lists.bounded': 'a slow backend delays the lists of others by limits.discoveryMs at most',
+      'choice.first-lists.below-clients':
+        'with the defaults lists are answered before common clients end the request, which some do after 5 s',
       'choice.first-lists.incomplete':
         'a list that lacks backends names them in its _meta or is refused by their names, and a notification follows',
     },

@@ -140,45 +140,6 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
   );
 
   it(
-    'a plugin package that is installed by name is used by a vmcp file',
-    async () => {
-      const plugin = join(scratch, 'toolmgr-plugin-shout');
-      mkdirSync(plugin);
-      writeFileSync(
-        join(plugin, 'package.json'),
-        '{"name":"toolmgr-plugin-shout","version":"1.0.0","type":"module","exports":"./index.js","dependencies":{"zod":"^4"}}',
-      );
-      writeFileSync(
-        join(plugin, 'index.js'),
-        `import { z } from 'zod';
-       export default { address: 'toolmgr-plugin-shout', config: z.strictObject({ loud: z.boolean() }), apply() {} };`,
-      );
-      const published = await run('npm', ['publish', '--provenance=false'], { cwd: plugin });
-      expect(published.code, published.err).toBe(0);
-      await registry.install(project, ['toolmgr-plugin-shout']);
-      const file = (loud: unknown): string => `
-name: own
-groupRef: own
-incomingAuth: { type: anonymous }
-outgoingAuth: { source: inline }
-aggregation: {}
-backends: [{ name: a, transport: streamable-http, url: 'http://127.0.0.1:1/mcp' }]
-plugins: [{ use: toolmgr-plugin-shout, with: { loud: ${loud} } }]
-`;
-      const validate = async (loud: unknown): Promise<Ran> => {
-        writeFileSync(join(project, 'vmcp.yaml'), file(loud));
-        return run('npx', ['toolmgr', 'vmcp', 'validate', '-c', 'vmcp.yaml']);
-      };
-      const accepted = await validate(true);
-      expect(accepted.code, accepted.err + accepted.out).toBe(0);
-      const refused = await validate(7);
-      expect(refused.code).toBe(1);
-      expect(refused.err + refused.out).toContain('loud');
-    },
-    LONG,
-  );
-
-  it(
     'a missing optional peer is named with the command that installs it, and is found once it is installed',
     async () => {
       const toolmgr = join(prefix, 'bin/toolmgr');

@@ -1,3 +1,4 @@
+import { join, relative, sep } from 'node:path';
 import type { Command } from 'commander';
 import { scaffold } from './scaffold.ts';
 
@@ -16,16 +17,18 @@ export function addPluginCommands(program: Command): void {
     .action(async (name: string, { into }: { into: string }, command: Command) => {
       const made = await scaffold({ name, into });
       if ('problem' in made) command.error(`toolmgr: ${made.problem}`, { exitCode: 1 });
-      else print(name, made.folder, made.files);
+      else print(made.folder, made.files);
     });
 }
 
-function print(name: string, folder: string, files: readonly string[]): void {
+function print(folder: string, files: readonly string[]): void {
+  const file = relative('.', join(folder, 'index.ts')).replaceAll(sep, '/');
+  const use = file.startsWith('..') ? file : `./${file}`;
   process.stdout.write(
     [
       `created ${folder}: ${files.join(', ')}`,
       `next: cd ${folder} && npm install && npm test`,
-      `use it in a gateway file: plugins: [{ use: ./${name}/index.ts, with: { blocked: [] } }]`,
+      `use it in a gateway file: plugins: [{ use: ${use}, with: { blocked: [] } }]`,
       '',
     ].join('\n'),
   );

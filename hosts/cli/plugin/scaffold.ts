@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { VERSION } from '../../shared/version.ts';
 
 /** Name and place of a new plugin. */
 export interface ScaffoldRequest {
@@ -34,48 +35,59 @@ export async function scaffold({ name, into }: ScaffoldRequest): Promise<Scaffol
   const folder = resolve(into, name);
   if (existsSync(folder)) return { problem: `${folder} exists already; choose another name or remove it` };
   await mkdir(folder, { recursive: true });
-  const files = filesOf(name, coreDependency());
+  const files = filesOf(name, cloneOfCore());
   for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text, { flag: 'wx' });
   return { folder, files: Object.keys(files).sort() };
 }
 
-/** How the new plugin depends on the core: by version when this program is installed, by path when it runs from a clone. */
-interface CoreDependency {
-  readonly spec: string;
-  readonly nodeFlags: string;
-}
-
-function coreDependency(): CoreDependency {
+/** The folder of the core when this program runs from a clone; `undefined` when it is installed. */
+function cloneOfCore(): string | undefined {
   const core = join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..', 'core');
-  const isClone = existsSync(join(core, 'index.ts'));
-  return isClone ? { spec: `file:${core}`, nodeFlags: '--conditions=development ' } : { spec: '^0.1.0', nodeFlags: '' };
+  return existsSync(join(core, 'index.ts')) ? core : undefined;
 }
 
-function filesOf(name: string, core: CoreDependency): Readonly<Record<string, string>> {
+function filesOf(name: string, core: string | undefined): Readonly<Record<string, string>> {
   return {
-    'package.json': `${JSON.stringify(packageOf(name, core), undefined, 2)}\n`,
-    'tsconfig.json': `${JSON.stringify(tsconfigOf(core), undefined, 2)}\n`,
+    'package.json': json(packageOf(name, core)),
+    'tsconfig.json': json(tsconfigOf(core)),
+    'tsconfig.build.json': json(buildConfigOf(core)),
+    '.gitignore': 'dist/\nnode_modules/\n',
     'index.ts': pluginText(name),
     'index.test.ts': testText(),
     'README.md': readmeText(name),
   };
 }
 
-function packageOf(name: string, { spec, nodeFlags }: CoreDependency) {
+function json(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
+}
+
+/** The core is a peer: the gateway has it. In a clone it is also linked, because it may be on no registry. */
+function packageOf(name: string, core: string | undefined) {
+  const nodeFlags = core === undefined ? '' : '--conditions=development ';
+  const buildOfCore = core === undefined ? '' : `tsc -b ${JSON.stringify(core)} && `;
   return {
     name: `toolmgr-plugin-${name}`,
     version: '0.1.0',
     type: 'module',
     keywords: ['toolmgr-plugin'],
     engines: { node: '>=24' },
-    exports: './index.ts',
+    exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
+    files: ['dist'],
     scripts: {
       pretest: NODE_CHECK,
       test: `node ${nodeFlags}--test`,
       types: 'tsc',
+      build: `${buildOfCore}tsc -p tsconfig.build.json`,
+      prepack: 'npm run build',
     },
-    dependencies: { '@toolmgr/core': spec, zod: '^4.6.7' },
-    devDependencies: { '@types/node': '^24.0.0', typescript: '^7.0.2' },
+    peerDependencies: { '@toolmgr/core': `^${VERSION}` },
+    dependencies: { zod: '^4.6.7' },
+    devDependencies: {
+      ...(core === undefined ? {} : { '@toolmgr/core': `file:${core}` }),
+      '@types/node': '^24.0.0',
+      typescript: '^7.0.2',
+    },
   };
 }
 
@@ -83,7 +95,7 @@ function packageOf(name: string, { spec, nodeFlags }: CoreDependency) {
 const NODE_CHECK = `node -e "if (parseInt(process.versions.node) < 24) { console.error('Node ' + process.versions.node + ' is too old: this plugin is TypeScript, which Node runs directly from 24 on (https://nodejs.org)'); process.exit(1) }"`;
 
 /** For the editor and `npm run types`. In a clone the types come from the sources, because it may not be built. */
-function tsconfigOf({ nodeFlags }: CoreDependency) {
+function tsconfigOf(core: string | undefined) {
   return {
     compilerOptions: {
       module: 'nodenext',
@@ -94,12 +106,28 @@ function tsconfigOf({ nodeFlags }: CoreDependency) {
       noUncheckedIndexedAccess: true,
       erasableSyntaxOnly: true,
       verbatimModuleSyntax: true,
-      allowImportingTsExtensions: true,
+      rewriteRelativeImportExtensions: true,
       skipLibCheck: true,
       noEmit: true,
-      ...(nodeFlags === '' ? {} : { customConditions: ['development'] }),
+      ...(core === undefined ? {} : { customConditions: ['development'] }),
     },
     include: ['*.ts'],
+  };
+}
+
+/** Compiles the plugin and the files that it imports. In a clone the sources of the core are left out. */
+function buildConfigOf(core: string | undefined) {
+  return {
+    extends: './tsconfig.json',
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      rootDir: '.',
+      outDir: 'dist',
+      ...(core === undefined ? {} : { customConditions: [] }),
+    },
+    files: ['index.ts'],
+    include: [],
   };
 }
 
@@ -174,8 +202,19 @@ plugins:
 \`\`\`
 
 \`npm install && npm test\` runs its tests against a gateway in memory: no sockets, no containers. \`npm run types\` checks the types.
-After \`npm install ../${name}\` in the folder of the gateway file, \`use: toolmgr-plugin-${name}\` finds it too. To publish it,
-compile it to JavaScript first, because Node runs no TypeScript inside node_modules.
+The gateway runs \`index.ts\` as it is: no build is needed while you write it.
+
+## Publish
+
+\`npm publish\`, or \`npm pack\` for a tarball, first compiles \`index.ts\` and the files that it imports to JavaScript in \`dist\`, because
+Node runs no TypeScript inside node_modules. After \`npm install toolmgr-plugin-${name}\` in the folder of the gateway file:
+
+\`\`\`yaml
+plugins:
+  - use: toolmgr-plugin-${name}
+    with:
+      blocked: [delete_everything]
+\`\`\`
 
 Stability: alpha. Trusts: no other party.
 `;

@@ -1,0 +1,123 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type LocalRegistry, type Ran, startLocalRegistry } from '../support/local-registry.ts';
+import { rig } from '../support/rig.ts';
+import { until } from '../support/until.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const EVERYTHING = join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
+const found = rig('packaging');
+const LONG_MS = 240_000;
+
+describe.skipIf('missing' in found)('a new plugin of an installed toolmgr', () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-own-plugin-'));
+  /** The folder of the gateway file. */
+  const project = join(scratch, 'project');
+  const plugin = join(project, 'shout');
+  const home = join(scratch, 'home');
+  const env = { HOME: home, XDG_STATE_HOME: join(home, 'state'), NO_COLOR: '1' };
+  let registry: LocalRegistry;
+
+  const run = async (cwd: string, program: string, ...args: string[]): Promise<Ran> => {
+    const ran = await registry.run(program, args, { cwd, env });
+    if (ran.code !== 0) throw new Error(`${program} ${args.join(' ')}:\n${ran.out}${ran.err}`);
+    return ran;
+  };
+
+  beforeAll(async () => {
+    if ('missing' in found) return;
+    for (const folder of [project, home]) mkdirSync(folder);
+    writeFileSync(join(project, 'package.json'), '{"type":"module"}');
+    registry = await startLocalRegistry(found.folder);
+    await registry.install(project, ['toolmgr']);
+    await run(project, 'npx', 'toolmgr', 'plugin', 'new', 'shout');
+  }, LONG_MS);
+
+  afterAll(async () => {
+    await registry?.[Symbol.asyncDispose]();
+    rmSync(scratch, { recursive: true, force: true });
+  }, LONG_MS);
+
+  it(
+    'passes its tests and serves from its TypeScript file without a build',
+    async () => {
+      await run(plugin, 'npm', 'install');
+      await run(plugin, 'npm', 'test');
+      expect(readdirSync(plugin)).not.toContain('dist');
+      await served('./shout/index.ts');
+    },
+    LONG_MS,
+  );
+
+  it(
+    'serves by the name of its package, which has JavaScript and types only',
+    async () => {
+      await run(plugin, 'npm', 'pack');
+      const name = 'toolmgr-plugin-shout';
+      await registry.install(project, [join(plugin, `${name}-0.1.0.tgz`)]);
+      const installed = join(project, 'node_modules', name);
+      expect(readdirSync(installed).sort()).toEqual(['README.md', 'dist', 'package.json']);
+      expect(readdirSync(join(installed, 'dist')).sort()).toEqual(['index.d.ts', 'index.js']);
+      await served(name);
+
+      writeFileSync(
+        join(project, 'consumer.ts'),
+        `import shout from '${name}';\nconst wrong: number = shout.address;\n`,
+      );
+      const tsc = join(plugin, 'node_modules/typescript/bin/tsc');
+      const flags = ['--noEmit', '--strict', '--skipLibCheck', '--module', 'nodenext', '--ignoreConfig', 'consumer.ts'];
+      const types = await registry.run(process.execPath, [tsc, ...flags], { cwd: project });
+      expect(types.out).toContain("consumer.ts(2,7): error TS2322: Type 'string' is not assignable to type 'number'");
+      expect(types.out).not.toContain('consumer.ts(1');
+
+      writeVmcp(name, 'blokced: []');
+      const refused = await registry.run('npx', ['toolmgr', 'vmcp', 'validate', '-c', 'vmcp.yaml'], {
+        cwd: project,
+        env,
+      });
+      expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('did you mean "blocked"?') });
+    },
+    LONG_MS,
+  );
+
+  /** Serves a file with the plugin, and checks that the plugin hides a tool. */
+  async function served(use: string): Promise<void> {
+    writeVmcp(use, 'blocked: [everything_echo]');
+    const gateway = spawn('npx', ['toolmgr', 'vmcp', 'serve', '-c', 'vmcp.yaml', '--port', '0'], {
+      cwd: project,
+      env: { ...process.env, ...registry.env, ...env },
+      detached: true, // npx starts a shell: the whole group is stopped
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    const ended = once(gateway, 'exit');
+    let printed = '';
+    gateway.stderr.on('data', (text) => (printed += text));
+    const at = (): string | undefined => /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(printed)?.[0];
+    try {
+      await until(() => at() !== undefined || gateway.exitCode !== null, LONG_MS);
+      const { out } = await run(project, 'npx', 'toolmgr', 'tools', '--url', at() ?? `nowhere: ${printed}`);
+      expect(out).toContain('everything_get-sum');
+      expect(out).not.toContain('everything_echo');
+    } finally {
+      if (gateway.pid !== undefined && gateway.exitCode === null) process.kill(-gateway.pid, 'SIGTERM');
+      await ended;
+    }
+  }
+
+  function writeVmcp(use: string, settings: string): void {
+    const file = `name: own
+groupRef: own
+incomingAuth: { type: anonymous }
+outgoingAuth: { source: inline }
+aggregation: { conflictResolution: prefix }
+backends: [{ name: everything, transport: stdio, command: { file: ${process.execPath}, args: [${EVERYTHING}] } }]
+plugins: [{ use: ${use}, with: { ${settings} } }]
+`;
+    writeFileSync(join(project, 'vmcp.yaml'), file);
+    expect(readFileSync(join(plugin, 'README.md'), 'utf8')).toContain(`use: ${use}`);
+  }
+});

@@ -152,6 +152,7 @@ export { Registry } from './extension/registry.ts';
 export type { Slots } from './extension/slots.ts';
 export { STAGE, type StageName } from './extension/stages.ts';
 export { createGateway, type GatewayOptions } from './gateway/assemble.ts';
+export { checkPlan, type PlanCheck } from './gateway/check-plan.ts';
 export {
   type Catalogue,
   type CatalogueEntry,

@@ -1,4 +1,4 @@
-import type { Authorizer } from '../contract/auth-strategy.ts';
+import type { Authorizer, AuthStrategy } from '../contract/auth-strategy.ts';
 import { faultFrom, GatewayFault } from '../errors.ts';
 import type { Slots } from '../extension/slots.ts';
 import { isPromise } from '../timing/is-promise.ts';
@@ -31,15 +31,23 @@ interface StrategyUse {
   readonly options?: unknown;
 }
 
+/** Gets the fault of a strategy that could not be prepared: throws it, or returns what replaces the strategy. */
+export type WhenUnprepared = (cause: unknown) => Authorizer;
+
 /**
  * Prepares the strategies that the plan names; a backend without an entry of its own gets the default.
  * @throws GatewayFault SLOT_UNKNOWN, AUTH_STRATEGY_INVALID, SECRET_MISSING, and PLAN_INVALID when a passthrough
  * header would collide with one that a strategy sets
  */
-export async function prepareAuthorizers(plan: AuthorizerPlan, slots: Slots): Promise<Authorizers> {
+export async function prepareAuthorizers(
+  plan: AuthorizerPlan,
+  slots: Slots,
+  whenUnprepared: WhenUnprepared = rethrow,
+): Promise<Authorizers> {
   const prepared = new Map<string, Authorizer>();
   const prepare = async (where: string, use: StrategyUse): Promise<Authorizer> => {
-    const authorizer = await slots.authStrategies.get(use.type).prepare(use.options, where);
+    const strategy = slots.authStrategies.get(use.type);
+    const authorizer = await preparedBy(strategy, use.options, where).catch(whenUnprepared);
     checkHeaders(where, authorizer, plan.passthroughHeaders);
     return guarded(where, authorizer);
   };
@@ -60,6 +68,19 @@ export async function prepareAuthorizers(plan: AuthorizerPlan, slots: Slots): Pr
         : (fallback.forBackend?.(backend).strategy ?? byDefault.type),
     perCaller: [fallback, ...prepared.values()].some((authorizer) => authorizer.perCaller === true),
   };
+}
+
+/** An error of a plugin gets the place of the strategy; a fault has it already. */
+async function preparedBy(strategy: AuthStrategy, options: unknown, where: string): Promise<Authorizer> {
+  try {
+    return await strategy.prepare(options, where);
+  } catch (cause) {
+    throw faultFrom(cause, 'AUTH_STRATEGY_INVALID', `${where} could not be prepared`);
+  }
+}
+
+function rethrow(cause: unknown): never {
+  throw cause;
 }
 
 function checkHeaders(where: string, { headerNames }: Authorizer, passthrough: readonly string[]): void {

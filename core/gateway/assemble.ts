@@ -1,4 +1,4 @@
-import { prepareAuthorizers } from '../backend/authorizers.ts';
+import { prepareAuthorizers, type WhenUnprepared } from '../backend/authorizers.ts';
 import type { Spawn } from '../backend/create-manager.ts';
 import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import { createHooks, type Hooks } from '../extension/hooks.ts';
@@ -7,6 +7,7 @@ import type { Core, Log, Plugin } from '../extension/plugin.ts';
 import { createSlots } from '../extension/slots.ts';
 import { chooseClient } from '../http1/choose-client.ts';
 import type { InnerCalls } from '../pipeline/perform-inner.ts';
+import { isPromise } from '../timing/is-promise.ts';
 import { createEndpointSettings } from './endpoint-settings.ts';
 import type { Catalogue } from './find-plugin.ts';
 import type { Gateway } from './gateway.ts';
@@ -14,7 +15,8 @@ import { type LoadedPlugin, loadPlugins } from './load-plugins.ts';
 import { type PlanInput, readPlan } from './plan.ts';
 import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
 import { handoverStateOf } from './reload-handover.ts';
-import { wireGateway } from './wire-gateway.ts';
+import { placeOf } from './why-not-loaded.ts';
+import { type WiredGateway, wireGateway } from './wire-gateway.ts';
 
 /** What a host or an embedder passes besides the plan. */
 export interface GatewayOptions {
@@ -51,6 +53,39 @@ export interface GatewayOptions {
  * CATALOG_CONFLICT
  */
 export async function createGateway(input: PlanInput, options: GatewayOptions = {}): Promise<Gateway> {
+  const { hooks, joined } = await assemble(input, options);
+  try {
+    await hooks.starting.promise();
+    await joined.open();
+    if (options.successorOf !== undefined) {
+      await joined.gateway.settled(); // wait for the lists, so that clients neither wait nor see entries disappear
+      joined.gateway.catalog(); // when it cannot be built, the previous gateway is kept
+    }
+    joined.takeOver();
+  } catch (cause) {
+    await joined.gateway.stop();
+    throw cause;
+  }
+  return joined.gateway;
+}
+
+/** A gateway whose plugins are applied and that has not started. */
+export interface Assembled {
+  readonly hooks: Hooks;
+  readonly loaded: readonly LoadedPlugin[];
+  readonly joined: WiredGateway;
+}
+
+/**
+ * Does everything that comes before the start. The result is stopped with `joined.gateway.stop()`.
+ * @param whenUnprepared gets the fault of an outgoing-auth strategy and throws it, or returns what replaces the strategy
+ * @throws GatewayFault like {@link createGateway}
+ */
+export async function assemble(
+  input: PlanInput,
+  options: GatewayOptions,
+  whenUnprepared?: WhenUnprepared,
+): Promise<Assembled> {
   const plan = readPlan(input);
   const log = options.log ?? stderrLog();
   const now = options.now ?? Date.now;
@@ -78,7 +113,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   const loaded = await loadPlugins(plan, { catalogue, inline: plugins, baseDir });
   applyAll(core, loaded);
   requireAuthentication(hooks, log);
-  const authorizers = await prepareAuthorizers(plan, slots);
+  const authorizers = await prepareAuthorizers(plan, slots, whenUnprepared);
   const httpClient = await chooseClient(plan.httpClient);
   const joined = wireGateway({
     plan,
@@ -96,29 +131,29 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
   });
   performing = joined.performing;
   behind = joined.backends;
-  try {
-    await hooks.starting.promise();
-    await joined.open();
-    if (options.successorOf !== undefined) {
-      await joined.gateway.settled(); // wait for the lists, so that clients neither wait nor see entries disappear
-      joined.gateway.catalog(); // when it cannot be built, the previous gateway is kept
-    }
-    joined.takeOver();
-  } catch (cause) {
-    await joined.gateway.stop();
-    throw cause;
-  }
-  return joined.gateway;
+  return { hooks, loaded, joined };
 }
 
 function applyAll(core: Core, loaded: readonly LoadedPlugin[]): void {
   for (const { plugin, config } of loaded) {
     try {
-      plugin.apply(core, config);
+      const applied: unknown = plugin.apply(core, config);
+      if (!isPromise(applied)) continue;
+      applied.then(undefined, () => {});
     } catch (cause) {
-      throw faultFrom(cause, 'PLUGIN_FAILED', `${plugin.address} could not be applied`);
+      throw faultFrom(cause, 'PLUGIN_FAILED', `${plugin.address} could not be applied${placeIn(cause)}`);
     }
+    throw new GatewayFault(
+      'PLUGIN_INVALID',
+      `${plugin.address}: apply must not be asynchronous; wait in a tapPromise of the hook starting`,
+    );
   }
+}
+
+/** `, at FILE:LINE` where a plugin threw. */
+function placeIn(cause: unknown): string {
+  const place = cause instanceof Error ? placeOf(cause) : undefined;
+  return place === undefined ? '' : `, at ${place}`;
 }
 
 /** Authentication must be configured, even if it accepts everybody. */

@@ -38,11 +38,11 @@ function nearestFile(path: string): string {
   }
 }
 
-/** Where an error happened: the line at its beginning, or the first file of its stack. */
-function placeOf({ stack = '' }: Error): string | undefined {
+/** `FILE:LINE` where an error happened: the line at the beginning of its stack, or the first file of it. */
+export function placeOf({ stack = '' }: Error): string | undefined {
   const [, file, line] = /^(?:file:\/\/)?(\/[^\n]+|[A-Za-z]:[^\n]+):(\d+)\n/.exec(stack) ?? [];
   if (file !== undefined) return `${file}:${line}`;
-  return /\bfile:\/\/([^\s()]+:\d+):\d+\)?$/m.exec(stack)?.[1];
+  return /(?<=[\s(]|file:\/\/)(\/[^\s()]+:\d+):\d+\)?$/m.exec(stack)?.[1];
 }
 
 /** Node does not report the place of a syntax error in JavaScript; its TypeScript parser does. */

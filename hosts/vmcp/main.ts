@@ -83,6 +83,9 @@ function addValidate(vmcp: Command): void {
     .addHelpText(
       'after',
       `
+What vmcp serve refuses is refused here too. The plugins of the file are applied, but nothing is started: files, ports,
+sign-in servers and stores are not opened, and secrets may be missing. The lines "not checked" say what only a start shows.
+
 A YAML file with a VirtualMCPServer and the objects that it refers to is checked as the API server and the operator would check
 it. References to objects that are not in the file are listed as not checked.
 
@@ -99,20 +102,23 @@ Examples:
       }
       const read = await readFile(file);
       const { config } = read;
+      const start = await (await import('./check-start.ts')).checkStart(read, file);
       const asked = connect ? await (await import('./check-against-backends.ts')).checkAgainstBackends(read, file) : [];
-      const warnings = [...read.warnings, ...asked];
+      const warnings = [...read.warnings, ...start.warnings, ...asked];
+      const notChecked = connect ? start.notChecked : [...start.notChecked, 'names of tools (--connect checks them)'];
       for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
       const [{ overviewOf }, { catalogue }] = await Promise.all([import('./overview.ts'), import('@toolmgr/plugins')]);
       const lines = await overviewOf(read, catalogue);
       if (format === 'json') {
         const { metadata, statusPages } = config;
         const told = Object.fromEntries(lines.map(({ key, value }) => [key, value]));
-        return stdout.line(JSON.stringify({ valid: true, ...told, metadata, statusPages, warnings }));
+        return stdout.line(JSON.stringify({ valid: true, ...told, metadata, statusPages, warnings, notChecked }));
       }
       stdout.line(`${file} is valid`);
       for (const { label, value, text } of lines) stdout.line(`  ${label.padEnd(14)} ${text ?? value}`);
       for (const [key, value] of Object.entries(config.metadata ?? {}))
         stdout.line(`  metadata       ${key}: ${value}`);
+      for (const what of notChecked) stdout.line(`  not checked    ${what}`);
     });
 }
 

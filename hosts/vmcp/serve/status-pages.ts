@@ -101,8 +101,11 @@ interface OwnListener {
   readonly port: number;
 }
 
-/** @throws GatewayFault SECRET_MISSING or PLAN_INVALID with the name of the variable, never its value */
-async function tokenOf({ tokenEnv }: StatusPagesConfig, secrets: SecretSource): Promise<string | undefined> {
+/**
+ * The token that readers of the pages need.
+ * @throws GatewayFault SECRET_MISSING or PLAN_INVALID with the name of the variable, never its value
+ */
+export async function tokenOf({ tokenEnv }: StatusPagesConfig, secrets: SecretSource): Promise<string | undefined> {
   if (tokenEnv === undefined) return undefined;
   const token = (await readSecretFrom(secrets, tokenEnv, TOKEN)).reveal();
   if (B64_TOKEN.test(token)) return token;

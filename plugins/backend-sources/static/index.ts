@@ -93,19 +93,16 @@ const config = z
 
 type Listed = z.output<typeof backend>;
 
-/** The program with the values of `envFrom`. @throws GatewayFault SECRET_MISSING with the setting and the name */
-async function commandFrom(
-  { envFrom = {}, ...command }: z.output<typeof commandSchema>,
-  backend: string,
-  slots: SecretSlots,
-): Promise<NonNullable<Backend['command']>> {
+/** The values of `envFrom`. @throws GatewayFault SECRET_MISSING with the setting and the name */
+async function secretsOf({ command, name: backend }: Listed, slots: SecretSlots): Promise<Environment> {
   const read = async ([variable, name]: [string, string]): Promise<[string, string]> => {
     const setting = `backends: ${backend}: command.envFrom.${variable}`;
     return [variable, (await readSecret(slots, name, setting)).reveal()];
   };
-  const values = await Promise.all(Object.entries(envFrom).map(read));
-  return { ...command, env: { ...command.env, ...Object.fromEntries(values) } };
+  return Object.fromEntries(await Promise.all(Object.entries(command?.envFrom ?? {}).map(read)));
 }
+
+type Environment = Readonly<Record<string, string>>;
 
 /** Serves the configured backends. */
 export default definePlugin({
@@ -115,15 +112,21 @@ export default definePlugin({
   config,
   apply(core, { group, backends }) {
     // headers are part of the strategy: see contract.ts
-    const backendFrom = async ({ headers: _, headersEnv: __, command, ...listed }: Listed): Promise<Backend> => ({
+    const backendFrom = (
+      { headers: _, headersEnv: __, command, ...listed }: Listed,
+      env: Environment = {},
+    ): Backend => ({
       ...listed,
-      ...(command === undefined ? {} : { command: await commandFrom(command, listed.name, core.slots) }),
+      ...(command === undefined ? {} : { command: commandWith(command, env) }),
       ...(group === undefined ? {} : { metadata: { ...listed.metadata, group } }),
     });
-    let snapshot: readonly Backend[] = [];
-    core.hooks.starting.tapPromise(ADDRESS, async () => {
-      snapshot = await Promise.all(backends.map(backendFrom));
-    });
+    let snapshot: readonly Backend[] = backends.map((listed) => backendFrom(listed));
+    if (backends.some(({ command }) => command?.envFrom !== undefined)) {
+      core.hooks.starting.tapPromise(ADDRESS, async () => {
+        const withSecrets = async (listed: Listed) => backendFrom(listed, await secretsOf(listed, core.slots));
+        snapshot = await Promise.all(backends.map(withSecrets));
+      });
+    }
     core.slots.backendSources.register(ADDRESS, {
       async watch(push, signal) {
         push(snapshot);
@@ -133,3 +136,10 @@ export default definePlugin({
     });
   },
 });
+
+function commandWith(
+  { envFrom: _, ...command }: z.output<typeof commandSchema>,
+  secrets: Environment,
+): NonNullable<Backend['command']> {
+  return { ...command, env: { ...command.env, ...secrets } };
+}

@@ -114,6 +114,38 @@ describe('a custom plugin that cannot be used', () => {
   );
 
   it(
+    'is refused by validate with the words of the start, and validate says what it does not check',
+    async () => {
+      const own = (apply: string): string =>
+        `export default { address: 'own', config: { safeParse: () => ({ success: true, data: {} }) }, apply: ${apply} };`;
+      const withoutAuth = gatewayOf('./own.mjs').replace('incomingAuth: { type: anonymous }\n', '');
+      await put({ 'own.mjs': own('() => {}'), 'vmcp.yaml': withoutAuth });
+      const file = join(folder, 'vmcp.yaml');
+      const [validated, served] = await Promise.all([
+        cli(['vmcp', 'validate', '-c', file]),
+        cli(['vmcp', 'serve', '-c', file, '--port', '0']),
+      ]);
+      expect(validated).toMatchObject({ code: 1, err: expect.stringContaining('none of them authenticates callers') });
+      expect(served).toEqual(validated);
+
+      const opens = "(core) => core.hooks.starting.tapPromise('own', async () => { throw new Error('opened'); })";
+      const header = '{ headerName: X-Key, headerValueEnv: TOOLMGR_TEST_UNSET }';
+      const inline = `{ source: inline, default: { type: header_injection, headerInjection: ${header} } }`;
+      await put({ 'own.mjs': own(opens), 'vmcp.yaml': gatewayOf('./own.mjs').replace('{ source: inline }', inline) });
+      const { code, out } = await cli(['vmcp', 'validate', '-c', file, '--format', 'json']);
+      expect([code, JSON.parse(out).notChecked]).toEqual([
+        0,
+        [
+          expect.stringContaining('the environment variable TOOLMGR_TEST_UNSET is not set'),
+          'what these plugins do at the start: own',
+          'names of tools (--connect checks them)',
+        ],
+      ]);
+    },
+    LONG,
+  );
+
+  it(
     'may check its configuration without zod, and the file gets its message',
     async () => {
       await put({

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { SkillFields } from './skill-file.ts';
 
 /** One file of a skill. */
 export interface SkillFile {
@@ -11,16 +12,7 @@ export interface SkillFile {
 }
 
 /** A skill from anywhere: verified against its digest, and within the limits of an installation. */
-export interface SkillArtifact {
-  readonly name: string;
-  readonly version?: string;
-  readonly description: string;
-  readonly license?: string;
-  readonly compatibility?: string;
-  readonly allowedTools: readonly string[];
-  /** OCI references of skills that this one needs. */
-  readonly requires: readonly string[];
-  readonly metadata: Readonly<Record<string, string>>;
+export interface SkillArtifact extends SkillFields {
   /** SKILL.md without its front matter. */
   readonly body: string;
   /** `SKILL.md` first, then sorted by path. */

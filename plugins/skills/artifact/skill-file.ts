@@ -12,7 +12,7 @@ export interface SkillFields {
   readonly license?: string;
   readonly compatibility?: string;
   readonly allowedTools: readonly string[];
-  /** OCI references of other skills. */
+  /** OCI references of skills that this one needs. */
   readonly requires: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { caBundleRef, commonStatus, httpUrl, int32, kube, podTemplateSpec } from './fields.ts';
+import { caBundleRef, httpUrl, kube, podTemplateSpec } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
-import { headerForward, PROXY_RULES, proxyFields } from './workload.ts';
+import { headerForward, PROXY_RULES, proxyFields, proxyStatus } from './workload.ts';
 
 /** MCPRemoteProxy: a remote server, with a proxy in front. */
 export const mcpRemoteProxy = defineKind({
@@ -24,15 +24,7 @@ export const mcpRemoteProxy = defineKind({
   ),
   status: z.strictObject({
     phase: z.enum(['Pending', 'Ready', 'Failed', 'Terminating']).default('Pending'),
-    message: z.string().optional().describe('detail of the phase'),
-    url: z.string().optional().describe('URL of the Service of the proxy'),
-    readyReplicas: int32().optional(),
-    authzConfigHash: z.string().optional(),
-    externalAuthConfigHash: z.string().optional(),
-    oidcConfigHash: z.string().optional(),
-    telemetryConfigHash: z.string().optional(),
-    toolConfigHash: z.string().optional(),
-    ...commonStatus,
+    ...proxyStatus,
   }),
   columns: [
     COLUMNS.phase,

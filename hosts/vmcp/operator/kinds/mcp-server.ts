@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { commonStatus, env, int32, kube, podTemplateSpec, port, secretKeyRef } from './fields.ts';
+import { env, int32, kube, podTemplateSpec, port, secretKeyRef } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
-import { PROXY_RULES, proxyFields } from './workload.ts';
+import { PROXY_RULES, proxyFields, proxyStatus } from './workload.ts';
 
 const volume = z.strictObject({
   name: z.string().min(1).max(63).describe('name of the volume'),
@@ -74,15 +74,7 @@ export const mcpServer = defineKind({
   ),
   status: z.strictObject({
     phase: z.enum(['Pending', 'Ready', 'Failed', 'Terminating', 'Stopped']).default('Pending'),
-    message: z.string().optional().describe('detail of the phase'),
-    url: z.string().optional().describe('URL of the Service of the proxy'),
-    readyReplicas: int32().optional(),
-    authzConfigHash: z.string().optional(),
-    externalAuthConfigHash: z.string().optional(),
-    oidcConfigHash: z.string().optional(),
-    telemetryConfigHash: z.string().optional(),
-    toolConfigHash: z.string().optional(),
-    ...commonStatus,
+    ...proxyStatus,
   }),
   columns: [
     COLUMNS.phase,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  commonStatus,
   env,
   imagePullSecrets,
   int32,
@@ -62,6 +63,19 @@ export const proxyFields = {
   replicas: int32().optional().describe('number of pods of the proxy; without it another controller sets it'),
   sessionStorage: sessionStorage.optional().describe('where sessions are kept, for more than one pod of the proxy'),
   rateLimiting: ofSection('rateLimiting').optional().describe('rate limits; needs sessionStorage with provider redis'),
+};
+
+/** Fields of the status of both kinds, after the phase. */
+export const proxyStatus = {
+  message: z.string().optional().describe('detail of the phase'),
+  url: z.string().optional().describe('URL of the Service of the proxy'),
+  readyReplicas: int32().optional(),
+  authzConfigHash: z.string().optional(),
+  externalAuthConfigHash: z.string().optional(),
+  oidcConfigHash: z.string().optional(),
+  telemetryConfigHash: z.string().optional(),
+  toolConfigHash: z.string().optional(),
+  ...commonStatus,
 };
 
 /** Rules of {@link proxyFields}. */

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { ViewProps } from '../../app/view-props.ts';
 import { FilterField } from '../../widgets/filter-field.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { CallDetail } from './detail.tsx';
 import { durationText } from './duration-text.ts';
 import { type Call, followCalls } from './follow-calls.ts';
@@ -72,36 +73,23 @@ export function view({ offer }: ViewProps): JSX.Element {
       {top.length === 0 ? (
         <p class="muted">No call yet. Calls of connected clients and of the playground appear here.</p>
       ) : (
-        <div class="scroll">
-          <table>
-            <caption class="hidden">Calls, newest first</caption>
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">Name</th>
-                <th scope="col">Backend</th>
-                <th scope="col">Client</th>
-                <th scope="col">Caller</th>
-                <th scope="col">Duration</th>
-                <th scope="col">Outcome</th>
-              </tr>
-            </thead>
-            <tbody>
-              {found
-                .slice(-MAX_ROWS)
-                .reverse()
-                .map((call) => (
-                  <Row
-                    key={call.seq}
-                    call={call}
-                    open={() => {
-                      open.value = call;
-                    }}
-                  />
-                ))}
-            </tbody>
-          </table>
-        </div>
+        <Table
+          title="Calls, newest first"
+          columns={['Time', 'Name', 'Backend', 'Client', 'Caller', 'Duration', 'Outcome']}
+        >
+          {found
+            .slice(-MAX_ROWS)
+            .reverse()
+            .map((call) => (
+              <Row
+                key={call.seq}
+                call={call}
+                open={() => {
+                  open.value = call;
+                }}
+              />
+            ))}
+        </Table>
       )}
       {open.value !== undefined && (
         <CallDetail

@@ -7,6 +7,7 @@ import type { ClientStatus } from '../../app/shapes.ts';
 import type { ViewProps } from '../../app/view-props.ts';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { RegisterDialog } from './register-dialog.tsx';
 
 /** Editors and other programs that use MCP servers: which are on this machine, and which get the workloads. */
@@ -56,44 +57,33 @@ function ClientTable({ clients, title, offer }: TableProps): JSX.Element {
     asks.value = undefined;
   };
   return (
-    <div class="scroll">
-      <table>
-        <caption class="hidden">{title}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Client</th>
-            <th scope="col">State</th>
-            <th scope="col">Skills</th>
-            <th scope="col">Actions</th>
+    <>
+      <Table title={title} columns={['Client', 'State', 'Skills', 'Actions']}>
+        {clients.map(({ client_type: name, installed, registered, supports_skills: skills }) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>
+              <StatusMark status={registered ? 'registered' : installed ? 'found' : 'not found'} />
+            </td>
+            <td>{skills ? 'yes' : 'no'}</td>
+            <td class="actions">
+              {!offer.readOnly && (
+                <button
+                  type="button"
+                  class={`small ${registered ? '' : 'primary'}`}
+                  onClick={() => {
+                    asks.value = { action: registered ? 'unregister' : 'register', name };
+                  }}
+                >
+                  {registered ? 'Unregister' : 'Register'}
+                  <span class="hidden"> {name}</span>
+                </button>
+              )}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {clients.map(({ client_type: name, installed, registered, supports_skills: skills }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>
-                <StatusMark status={registered ? 'registered' : installed ? 'found' : 'not found'} />
-              </td>
-              <td>{skills ? 'yes' : 'no'}</td>
-              <td class="actions">
-                {!offer.readOnly && (
-                  <button
-                    type="button"
-                    class={`small ${registered ? '' : 'primary'}`}
-                    onClick={() => {
-                      asks.value = { action: registered ? 'unregister' : 'register', name };
-                    }}
-                  >
-                    {registered ? 'Unregister' : 'Register'}
-                    <span class="hidden"> {name}</span>
-                  </button>
-                )}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+        ))}
+      </Table>
       {asks.value !== undefined && <RegisterDialog {...asks.value} onClose={close} />}
-    </div>
+    </>
   );
 }

@@ -11,6 +11,7 @@ import { CopyButton } from '../../widgets/copy-button.tsx';
 import { FilterField } from '../../widgets/filter-field.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { TargetChoice } from '../../widgets/target-choice.tsx';
 
 /** As `EndpointView` of the host. */
@@ -97,34 +98,20 @@ function Facts({
     <div class="described">
       <section>
         <h2>Backends</h2>
-        <div class="scroll">
-          <table>
-            <caption class="hidden">Backends</caption>
-            <thead>
-              <tr>
-                <th scope="col">Name</th>
-                <th scope="col">State</th>
-                <th scope="col">Transport</th>
-                <th scope="col">MCP revision</th>
-                <th scope="col">Credentials</th>
-              </tr>
-            </thead>
-            <tbody>
-              {backends.map((backend) => (
-                <tr key={backend.name}>
-                  <th scope="row">{backend.name}</th>
-                  <td>
-                    <StatusMark status={backend.status} />
-                    {backend.cause !== undefined && <div class="muted clip">{backend.cause}</div>}
-                  </td>
-                  <td>{backend.transport}</td>
-                  <td>{backend.revision ?? '-'}</td>
-                  <td>{backend.outgoingAuth}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table title="Backends" columns={['Name', 'State', 'Transport', 'MCP revision', 'Credentials']}>
+          {backends.map((backend) => (
+            <tr key={backend.name}>
+              <th scope="row">{backend.name}</th>
+              <td>
+                <StatusMark status={backend.status} />
+                {backend.cause !== undefined && <div class="muted clip">{backend.cause}</div>}
+              </td>
+              <td>{backend.transport}</td>
+              <td>{backend.revision ?? '-'}</td>
+              <td>{backend.outgoingAuth}</td>
+            </tr>
+          ))}
+        </Table>
         {backends.length === 0 && <p class="muted">No backend runs.</p>}
       </section>
       <Entries entries={entries} />
@@ -170,38 +157,26 @@ function Entries({ entries }: { readonly entries: readonly Entry[] }): JSX.Eleme
           {found.length} of {entries.length}
         </span>
       </div>
-      <div class="scroll">
-        <table>
-          <caption class="hidden">Tools, prompts and resources</caption>
-          <thead>
-            <tr>
-              <th scope="col">Name for clients</th>
-              <th scope="col">Kind</th>
-              <th scope="col">Backend</th>
-              <th scope="col">Its own name</th>
-              <th scope="col">Changed by</th>
-              <th scope="col">Seen</th>
-            </tr>
-          </thead>
-          <tbody>
-            {found.slice(0, MAX_ROWS).map((entry) => (
-              <tr key={`${entry.kind} ${entry.key} ${entry.backend}`}>
-                <th scope="row">
-                  <code>{entry.key}</code>
-                  {entry.description !== undefined && <div class="muted clip">{entry.description}</div>}
-                </th>
-                <td>{entry.kind}</td>
-                <td>{entry.backend}</td>
-                <td>
-                  <code>{entry.original}</code>
-                </td>
-                <td>{entry.shapedBy.join(', ') || '-'}</td>
-                <td>{seenAs(entry)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table
+        title="Tools, prompts and resources"
+        columns={['Name for clients', 'Kind', 'Backend', 'Its own name', 'Changed by', 'Seen']}
+      >
+        {found.slice(0, MAX_ROWS).map((entry) => (
+          <tr key={`${entry.kind} ${entry.key} ${entry.backend}`}>
+            <th scope="row">
+              <code>{entry.key}</code>
+              {entry.description !== undefined && <div class="muted clip">{entry.description}</div>}
+            </th>
+            <td>{entry.kind}</td>
+            <td>{entry.backend}</td>
+            <td>
+              <code>{entry.original}</code>
+            </td>
+            <td>{entry.shapedBy.join(', ') || '-'}</td>
+            <td>{seenAs(entry)}</td>
+          </tr>
+        ))}
+      </Table>
       {found.length > MAX_ROWS && <p class="muted">Only the first {MAX_ROWS} are shown. Use the filter.</p>}
     </section>
   );

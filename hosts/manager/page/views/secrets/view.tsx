@@ -7,6 +7,7 @@ import type { ViewProps } from '../../app/view-props.ts';
 import { act } from '../../widgets/act.ts';
 import { Confirm } from '../../widgets/dialog.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { ProviderDialog } from './provider-dialog.tsx';
 import { SecretDialog } from './secret-dialog.tsx';
 
@@ -60,38 +61,26 @@ export function view({ offer }: ViewProps): JSX.Element {
           )}
           {capabilities.can_list !== false && <ProblemNote problem={secrets.problem.value} />}
           {keys.length > 0 && (
-            <div class="scroll">
-              <table>
-                <caption class="hidden">Secrets</caption>
-                <thead>
-                  <tr>
-                    <th scope="col">Name</th>
-                    <th scope="col">Description</th>
-                    <th scope="col">Actions</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {keys.map(({ key, description }) => (
-                    <tr key={key}>
-                      <th scope="row">{key}</th>
-                      <td>{description}</td>
-                      <td class="actions">
-                        {canWrite && (
-                          <div class="buttons">
-                            <button type="button" class="small" onClick={show({ kind: 'rotate', key })}>
-                              Rotate<span class="hidden"> {key}</span>
-                            </button>
-                            <button type="button" class="small" onClick={show({ kind: 'delete', key })}>
-                              Delete<span class="hidden"> {key}</span>
-                            </button>
-                          </div>
-                        )}
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </table>
-            </div>
+            <Table title="Secrets" columns={['Name', 'Description', 'Actions']}>
+              {keys.map(({ key, description }) => (
+                <tr key={key}>
+                  <th scope="row">{key}</th>
+                  <td>{description}</td>
+                  <td class="actions">
+                    {canWrite && (
+                      <div class="buttons">
+                        <button type="button" class="small" onClick={show({ kind: 'rotate', key })}>
+                          Rotate<span class="hidden"> {key}</span>
+                        </button>
+                        <button type="button" class="small" onClick={show({ kind: 'delete', key })}>
+                          Delete<span class="hidden"> {key}</span>
+                        </button>
+                      </div>
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </Table>
           )}
           {secrets.data.value !== undefined && keys.length === 0 && <p>There are no secrets.</p>}
         </>

@@ -9,6 +9,7 @@ import { act } from '../../widgets/act.ts';
 import { Confirm } from '../../widgets/dialog.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { InstallDialog } from './install-dialog.tsx';
 
 /** The installed skills of the user and of projects. */
@@ -35,51 +36,36 @@ export function InstalledSkills({ offer }: { readonly offer: Offer }): JSX.Eleme
       <ProblemNote problem={found.problem.value} />
       {found.data.value !== undefined && skills.length === 0 && <p>No skill is installed.</p>}
       {skills.length > 0 && (
-        <div class="scroll">
-          <table>
-            <caption class="hidden">Installed skills</caption>
-            <thead>
-              <tr>
-                <th scope="col">Skill</th>
-                <th scope="col">State</th>
-                <th scope="col">For</th>
-                <th scope="col">Clients</th>
-                <th scope="col">Source</th>
-                <th scope="col">Actions</th>
-              </tr>
-            </thead>
-            <tbody>
-              {skills.map((skill) => (
-                <tr key={`${skill.scope} ${skill.project_root} ${nameOf(skill)}`}>
-                  <th scope="row">
-                    {nameOf(skill)} <span class="muted">{skill.metadata?.version}</span>
-                  </th>
-                  <td>
-                    <StatusMark status={skill.status ?? 'unknown'} />
-                  </td>
-                  <td class="clip">{skill.scope === 'project' ? skill.project_root : 'you'}</td>
-                  <td>{skill.clients?.join(', ')}</td>
-                  <td class="clip">
-                    <code>{skill.reference}</code>
-                  </td>
-                  <td class="actions">
-                    {!offer.readOnly && (
-                      <button
-                        type="button"
-                        class="small"
-                        onClick={() => {
-                          removes.value = skill;
-                        }}
-                      >
-                        Uninstall<span class="hidden"> {nameOf(skill)}</span>
-                      </button>
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table title="Installed skills" columns={['Skill', 'State', 'For', 'Clients', 'Source', 'Actions']}>
+          {skills.map((skill) => (
+            <tr key={`${skill.scope} ${skill.project_root} ${nameOf(skill)}`}>
+              <th scope="row">
+                {nameOf(skill)} <span class="muted">{skill.metadata?.version}</span>
+              </th>
+              <td>
+                <StatusMark status={skill.status ?? 'unknown'} />
+              </td>
+              <td class="clip">{skill.scope === 'project' ? skill.project_root : 'you'}</td>
+              <td>{skill.clients?.join(', ')}</td>
+              <td class="clip">
+                <code>{skill.reference}</code>
+              </td>
+              <td class="actions">
+                {!offer.readOnly && (
+                  <button
+                    type="button"
+                    class="small"
+                    onClick={() => {
+                      removes.value = skill;
+                    }}
+                  >
+                    Uninstall<span class="hidden"> {nameOf(skill)}</span>
+                  </button>
+                )}
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       {installs.value && (
         <InstallDialog

@@ -7,6 +7,7 @@ import { ApiProblem, sentenceOf } from '../../app/problem.ts';
 import type { SyncResult, UpgradeOutcome } from '../../app/shapes.ts';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
+import { Table } from '../../widgets/table.tsx';
 
 /** The folder stays when the person comes back. */
 const folder = signal('');
@@ -125,32 +126,19 @@ function Synced({ result }: { readonly result: SyncResult }): JSX.Element {
 function Outcomes({ outcomes }: { readonly outcomes: readonly UpgradeOutcome[] }): JSX.Element {
   if (outcomes.length === 0) return <p>The lock file has no skills.</p>;
   return (
-    <div class="scroll">
-      <table>
-        <caption class="hidden">Upgrades</caption>
-        <thead>
-          <tr>
-            <th scope="col">Skill</th>
-            <th scope="col">State</th>
-            <th scope="col">New</th>
-            <th scope="col">Reason</th>
-          </tr>
-        </thead>
-        <tbody>
-          {outcomes.map(({ name, status, new_resolved_reference: next, reason, error }) => (
-            <tr key={name}>
-              <th scope="row">{name}</th>
-              <td>
-                <StatusMark status={status} />
-              </td>
-              <td class="clip">
-                <code>{next}</code>
-              </td>
-              <td>{error ?? reason}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <Table title="Upgrades" columns={['Skill', 'State', 'New', 'Reason']}>
+      {outcomes.map(({ name, status, new_resolved_reference: next, reason, error }) => (
+        <tr key={name}>
+          <th scope="row">{name}</th>
+          <td>
+            <StatusMark status={status} />
+          </td>
+          <td class="clip">
+            <code>{next}</code>
+          </td>
+          <td>{error ?? reason}</td>
+        </tr>
+      ))}
+    </Table>
   );
 }

@@ -8,6 +8,7 @@ import type { Workload } from '../../app/shapes.ts';
 import { FilterField } from '../../widgets/filter-field.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
+import { Table } from '../../widgets/table.tsx';
 import { WorkloadActions } from './actions.tsx';
 import { FirstSteps } from './first-steps.tsx';
 
@@ -47,31 +48,16 @@ export function WorkloadList({ offer }: { readonly offer: Offer }): JSX.Element 
               {shown.length} of {all.length}
             </span>
           </div>
-          <div class="scroll">
-            <table>
-              <caption class="hidden">Workloads</caption>
-              <thead>
-                <tr>
-                  <th scope="col">Name</th>
-                  <th scope="col">State</th>
-                  <th scope="col">Server</th>
-                  <th scope="col">Group</th>
-                  <th scope="col">Address</th>
-                  <th scope="col">Actions</th>
-                </tr>
-              </thead>
-              <tbody>
-                {shown.map((workload) => (
-                  <Row
-                    key={workload.name}
-                    workload={workload}
-                    canUpgrade={upgradable.has(workload.name)}
-                    readOnly={offer.readOnly}
-                  />
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table title="Workloads" columns={['Name', 'State', 'Server', 'Group', 'Address', 'Actions']}>
+            {shown.map((workload) => (
+              <Row
+                key={workload.name}
+                workload={workload}
+                canUpgrade={upgradable.has(workload.name)}
+                readOnly={offer.readOnly}
+              />
+            ))}
+          </Table>
         </>
       )}
     </>

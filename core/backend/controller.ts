@@ -2,43 +2,25 @@ import type { Backend, BackendHealth, BackendState } from '../contract/backend.t
 import type { Caller } from '../contract/caller.ts';
 import type { ClientContext, SessionOwner } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
-import type { JsonObject } from '../contract/json.ts';
-import type { StdioLauncher } from '../contract/stdio-launcher.ts';
 import { explainCause, type UserActionRequired } from '../errors.ts';
-import type { Log } from '../extension/plugin.ts';
-import type { HttpClientFactory } from '../http1/http-client.ts';
-import type { Limits } from '../limits.ts';
-import type { BackendCredentials } from './authorizers.ts';
 import { Availability } from './availability.ts';
 import type { BackendListing, BackendManagerEvents, CallerLists } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { type ConnectionFailure, categoryOf, stopped } from './failure.ts';
 import { BackendLists } from './lists/backend-lists.ts';
-import { Connector } from './sessions/connector.ts';
+import { Connector, type ConnectorOptions } from './sessions/connector.ts';
 import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 import { type OpenForOwnerOptions, openForOwner } from './sessions/open-for-owner.ts';
 import type { SessionHolder } from './sessions/session-holder.ts';
 import { SessionPool } from './sessions/session-pool.ts';
 import { ModernWatches } from './subscriptions/modern-subscriptions.ts';
-import type { Spawn } from './transports/process-group.ts';
 
 /** What one backend controller is made with. */
-export interface BackendControllerOptions {
-  readonly backend: Backend;
-  readonly credentials: BackendCredentials;
-  readonly clientInfo: JsonObject;
-  readonly limits: Limits;
-  readonly log: Log;
+export interface BackendControllerOptions extends ConnectorOptions {
   readonly events: BackendManagerEvents;
-  readonly spawn: Spawn | undefined;
-  /** An entry of the slot `stdioLaunchers`. */
-  readonly launcher: ((name: string) => StdioLauncher) | undefined;
-  readonly httpClient: HttpClientFactory | undefined;
-  readonly processCount: { processes: number };
   /** Lists of the previous description; served until the backend has sent its own. */
   readonly inherited?: ReadonlyMap<string, BackendListing>;
-  now(): number;
 }
 
 /** Manages one backend for all callers: its availability, its lists and its sessions. */

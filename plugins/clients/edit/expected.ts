@@ -1,5 +1,5 @@
 import { canonical, isObject, memberOf, withMember } from './canonical.ts';
-import type { Plain, ServersPlace } from './entry-text.ts';
+import { type EditedText, faultAt, isFault, type Plain, type ServersPlace, type TextFault } from './entry-text.ts';
 
 /** The entries of a parsed file. A list without names, and members of other shapes, are left out. */
 export function entriesIn(root: Plain, { key, shape }: ServersPlace): ReadonlyMap<string, Plain> {
@@ -21,6 +21,32 @@ export function containerFault(root: Plain, { key, shape }: ServersPlace): strin
   if (container === undefined || container === null) return undefined;
   const fits = shape === 'map' ? isObject(container) : Array.isArray(container);
   return fits ? undefined : `${key} is not ${shape === 'map' ? 'an object' : 'a list'}`;
+}
+
+/** What an edit means to change. */
+export interface MeantEdit {
+  /** The file before the edit. */
+  readonly before: Plain;
+  readonly name: string;
+  /** The entry as the parser of the format reads it; `undefined` when it is removed. */
+  readonly value: unknown;
+}
+
+/** The edited text; a fault when `parse` does not read exactly what was meant. */
+export function checkedEdit(
+  text: string,
+  edited: EditedText,
+  place: ServersPlace,
+  { before, name, value }: MeantEdit,
+  parse: (text: string, place: ServersPlace) => { readonly plain: Plain } | TextFault,
+): EditedText | TextFault {
+  const read = parse(edited.text, place);
+  return !isFault(read) && isAsMeant(before, read.plain, place, name, value) ? edited : layoutFault(text, place);
+}
+
+/** The fault of an edit that would change other parts of the file. */
+export function layoutFault(text: string, { key }: ServersPlace): TextFault {
+  return faultAt(text, 0, `the layout of the file does not allow to edit ${key} without changing other parts`);
 }
 
 /**

@@ -12,7 +12,7 @@ import {
   splice,
   type TextFault,
 } from './entry-text.ts';
-import { containerFault, entriesIn, isAsMeant } from './expected.ts';
+import { checkedEdit, containerFault, entriesIn } from './expected.ts';
 
 /** Entries in JSON with comments and trailing commas. */
 export function jsonEntries(place: ServersPlace): EntryText {
@@ -25,7 +25,8 @@ export function jsonEntries(place: ServersPlace): EntryText {
       const read = parse(text, place);
       if (isFault(read)) return read;
       const { changes, made: added, own } = putChanges(text, read.root, place.key, name, value);
-      return checked(text, read.plain, place, splice(text, changes), name, value, { ...made, ...added }, own);
+      const edited = { text: splice(text, changes), made: { ...made, ...added }, own };
+      return checkedEdit(text, edited, place, { before: read.plain, name, value }, parse);
     },
     remove(text, name, made) {
       const read = parse(text, place);
@@ -34,7 +35,8 @@ export function jsonEntries(place: ServersPlace): EntryText {
       if (property === undefined) return { text, made, own: '' };
       const own = text.slice(property.offset, property.offset + property.length);
       const after = restored(withoutProperty(text, property), place, made);
-      return checked(text, read.plain, place, after, name, undefined, made, own);
+      const edited = { text: after, made, own };
+      return checkedEdit(text, edited, place, { before: read.plain, name, value: undefined }, parse);
     },
   };
 }
@@ -269,19 +271,4 @@ function commentsOf(text: string, place: ServersPlace): string {
   const read = parse(text, place);
   if (isFault(read) || read.root === undefined) return text;
   return text.slice(0, read.root.offset) + text.slice(read.root.offset + read.root.length);
-}
-
-function checked(
-  text: string,
-  before: Plain,
-  place: ServersPlace,
-  after: string,
-  name: string,
-  value: unknown,
-  made: Made,
-  own: string,
-) {
-  const read = parse(after, place);
-  if (!isFault(read) && isAsMeant(before, read.plain, place, name, value)) return { text: after, made, own };
-  return faultAt(text, 0, `the layout of the file does not allow to edit ${place.key} without changing other parts`);
 }

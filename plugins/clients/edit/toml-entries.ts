@@ -10,7 +10,7 @@ import {
   type ServersPlace,
   type TextFault,
 } from './entry-text.ts';
-import { containerFault, entriesIn, isAsMeant } from './expected.ts';
+import { containerFault, entriesIn, isAsMeant, layoutFault } from './expected.ts';
 
 /**
  * Entries in TOML: a table `[KEY.NAME]` or an element `[[KEY]]` with `name`. A new one is written at the end of the file, where
@@ -29,7 +29,7 @@ export function tomlEntries(place: ServersPlace): EntryText {
       const own = blockText(place, name, value, eol);
       const present = entriesIn(read.plain, place).has(name);
       const rest = present ? withoutBlock(text, read.plain, place, name) : { text };
-      if (rest === undefined) return refused(text, place);
+      if (rest === undefined) return layoutFault(text, place);
       if (present && 'at' in rest && rest.at !== undefined) {
         const after = `${rest.text.slice(0, rest.at)}${own}${rest.text.slice(rest.at)}`;
         if (holds(read.plain, after, place, name, value)) return { text: after, made, own };
@@ -37,14 +37,14 @@ export function tomlEntries(place: ServersPlace): EntryText {
       const isWhole = rest.text === '' || rest.text.endsWith('\n');
       const after = `${rest.text}${glue(rest.text, eol)}${own}${isWhole ? eol : ''}`;
       // a list keeps its order only when the entry was the last one, so an update may move it
-      return holds(read.plain, after, place, name, value) ? { text: after, made, own } : refused(text, place);
+      return holds(read.plain, after, place, name, value) ? { text: after, made, own } : layoutFault(text, place);
     },
     remove(text, name, made) {
       const read = parse(text, place);
       if (isFault(read)) return read;
       if (!entriesIn(read.plain, place).has(name)) return { text, made, own: '' };
       const rest = withoutBlock(text, read.plain, place, name);
-      if (rest === undefined) return refused(text, place);
+      if (rest === undefined) return layoutFault(text, place);
       return { text: withoutGlue(rest, eolOf(text)), made, own: rest.own };
     },
   };
@@ -148,8 +148,4 @@ function withoutGlue({ text, at = 0 }: WithoutBlock, eol: string): string {
 function holds(before: Plain, after: string, place: ServersPlace, name: string, value: unknown): boolean {
   const read = parse(after, place);
   return !isFault(read) && isAsMeant(before, read.plain, place, name, value);
-}
-
-function refused(text: string, { key }: ServersPlace): TextFault {
-  return faultAt(text, 0, `the layout of the file does not allow to edit ${key} without changing other parts`);
 }

@@ -26,7 +26,7 @@ import {
   splice,
   type TextFault,
 } from './entry-text.ts';
-import { containerFault, entriesIn, isAsMeant } from './expected.ts';
+import { checkedEdit, containerFault, entriesIn } from './expected.ts';
 
 /**
  * Entries in YAML. The library says where a node is; the text is changed at these places only, because the library writes
@@ -43,7 +43,8 @@ export function yamlEntries(place: ServersPlace): EntryText {
       if (isFault(read)) return read;
       const put = putChanges(text, read.root, place, name, value);
       const after = splice(text, put.changes);
-      return checked(text, read.plain, place, after, name, value, { ...made, ...put.made }, put.own);
+      const edited = { text: after, made: { ...made, ...put.made }, own: put.own };
+      return checkedEdit(text, edited, place, { before: read.plain, name, value: widened(value) }, parse);
     },
     remove(text, name, made) {
       const read = parse(text, place);
@@ -54,7 +55,8 @@ export function yamlEntries(place: ServersPlace): EntryText {
       const [from, to] = rangeOf(text, container, item);
       const rest = splice(text, [{ at: from, end: to, text: '' }]);
       const after = container.items.length > 1 ? rest : restored(rest, place, made);
-      return checked(text, read.plain, place, after, name, undefined, made, text.slice(from, to));
+      const edited = { text: after, made, own: text.slice(from, to) };
+      return checkedEdit(text, edited, place, { before: read.plain, name, value: undefined }, parse);
     },
   };
 }
@@ -242,21 +244,6 @@ function restored(text: string, place: ServersPlace, { container: kept, root: wh
   const value = pair.value as Node | null;
   if (isCollection(value)) return text; // a flow container: its brackets stay
   return splice(text, [{ at: colonEnd(text, pair), text: kept ?? (place.shape === 'map' ? ' {}' : ' []') }]);
-}
-
-function checked(
-  text: string,
-  before: Plain,
-  place: ServersPlace,
-  after: string,
-  name: string,
-  value: unknown,
-  made: Made,
-  own: string,
-) {
-  const read = parse(after, place);
-  if (!isFault(read) && isAsMeant(before, read.plain, place, name, widened(value))) return { text: after, made, own };
-  return faultAt(text, 0, `the layout of the file does not allow to edit ${place.key} without changing other parts`);
 }
 
 /** Integers as the parser reads them. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isAmbiguousUri } from '../../../core/catalog/ambiguous-uri.ts';
 import type { Era } from '../../../core/contract/era.ts';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
+import { cpuClock } from '../../support/cpu-clock.ts';
 import { proves } from '../../support/proves.ts';
 
 const DOTTED = [
@@ -104,11 +105,11 @@ describe('ambiguous URIs', () => {
   });
 
   it('are looked for in time that grows with the URI', () => {
-    const started = performance.now();
+    const usedMs = cpuClock();
     for (const piece of ['.', './a', '%25', '%2', '%2f.', '..;', '/', ':/', ' ', '\\']) {
       for (const scheme of ['x', 'https', 'file']) isAmbiguousUri(`${scheme}:${piece.repeat(500_000)}a`);
     }
-    expect(performance.now() - started).toBeLessThan(3_000);
+    expect(usedMs()).toBeLessThan(3_000);
   });
 });
 

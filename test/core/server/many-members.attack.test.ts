@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { readMessage } from '../../../core/mcp/message.ts';
 import { fakeServer, type TestReply, testGateway } from '../../../core/testing/index.ts';
 import { parsePartialJson } from '../../../plugins/shared/partial-json.ts';
+import { cpuClock } from '../../support/cpu-clock.ts';
 import { proves } from '../../support/proves.ts';
 
 const MANY = 80_000;
@@ -142,19 +143,19 @@ describe('80,000 members, where a setting lets them pass', () => {
 
   it('are found, left out and put together at once', () => {
     const text = Buffer.from(JSON.stringify(members(MANY)));
-    const started = performance.now();
+    const usedMs = cpuClock();
     const object = RawObject.parse(text);
     for (const key of object.keys()) if (object.get(key) === undefined) throw new Error(key);
     expect(object.without(...object.keys().slice(0, 60_000)).size).toBe(MANY - 60_000);
     const copy = RawObject.of(object.keys().map((key) => [key, object.get(key) as Buffer]));
     expect(copy.toBytes()).toEqual(text);
-    expect(performance.now() - started).toBeLessThan(QUICK_MS);
+    expect(usedMs()).toBeLessThan(QUICK_MS);
   });
 
   it('a torn text that opens as many lists is closed at once', () => {
-    const started = performance.now();
+    const usedMs = cpuClock();
     expect(parsePartialJson(`${'['.repeat(1_000)}"a`)).toBeDefined();
     parsePartialJson('['.repeat(100_000));
-    expect(performance.now() - started).toBeLessThan(QUICK_MS);
+    expect(usedMs()).toBeLessThan(QUICK_MS);
   });
 });

@@ -117,7 +117,7 @@ describe('connections', () => {
       const trickle = setInterval(() => slow.send('x'), 100);
       await until(() => slow.isClosed()).finally(() => clearInterval(trickle));
       expect(slow.heard()).toMatch(/^HTTP\/1\.1 408 /);
-      expect(performance.now() - startedMs).toBeLessThan(4_000);
+      expect(performance.now() - startedMs).toBeLessThan(8_000); // a second on a quiet machine; the default is 10 s
     },
   );
 });

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { findMarked } from '../../../hosts/run/proxy/sweep-orphans.ts';
 import { summaryOf, type WorkloadSummary } from '../../../hosts/run/workloads/summary.ts';
 import { readWorkload, workloadDir, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
+import { emptyProgramMs } from '../../support/busy-machine.ts';
 import {
   type ContainerEngine,
   ENGINES,
@@ -21,6 +22,7 @@ import { startToolmgr } from './toolmgr.ts';
 
 const LONG = 240_000;
 const TRUTH_MS = 5_000;
+const BUSY_FACTOR = 10;
 
 describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) => {
   const missing = engineMissing(name);
@@ -64,18 +66,17 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
     if (found === undefined) throw new Error(`${workload} is not listed: ${out}`);
     return found;
   };
-  /** Fails unless the list shows one of the statuses within five seconds. Reads the files, as `list` does. */
+  /** Fails unless the list shows one of the statuses within five seconds, or more on a busy machine. Reads the files, as `list` does. */
   const shows = async (workload: string, ...statuses: string[]): Promise<WorkloadSummary> => {
-    const startMs = performance.now();
+    const limitMs = TRUTH_MS + BUSY_FACTOR * (await emptyProgramMs());
     let last: WorkloadSummary | undefined;
     await until(async () => {
       const record = await readWorkload(state, workload);
       last = record === undefined ? undefined : summaryOf(record);
       return last !== undefined && statuses.includes(last.status);
-    }, TRUTH_MS).catch(() => {
-      throw new Error(`${workload}: not ${statuses.join(', ')} after 5 s: ${JSON.stringify(last)}`);
+    }, limitMs).catch(() => {
+      throw new Error(`${workload}: not ${statuses.join(', ')} after ${limitMs} ms: ${JSON.stringify(last)}`);
     });
-    expect(performance.now() - startMs).toBeLessThan(TRUTH_MS + 500);
     return listed(workload);
   };
   const answers = async (url: string): Promise<boolean> => {

@@ -96,7 +96,7 @@ describe('embedder tei', () => {
     server.override = () => true; // and never responds
     const started = performance.now();
     await expect(embedder.embed(['a'], signal)).rejects.toMatchObject({ code: 'REMOTE_UNAVAILABLE' });
-    expect(performance.now() - started).toBeLessThan(4_000);
+    expect(performance.now() - started).toBeLessThan(15_000);
     await embedder.close();
   });
 

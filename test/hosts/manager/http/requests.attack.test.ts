@@ -179,7 +179,7 @@ describe('the listener', () => {
       const statuses = await Promise.all(open.map(({ status }) => status));
       const started = performance.now();
       for (let n = 0; n < 20; n += 1) expect((await manager.request('GET', '/api/v1beta/version')).status).toBe(200);
-      expect(performance.now() - started).toBeLessThan(5_000);
+      expect(performance.now() - started).toBeLessThan(20_000);
       const count = (wanted: number): number => statuses.filter((status) => status === wanted).length;
       expect(count(200)).toBeLessThanOrEqual(256);
       expect(count(200)).toBeGreaterThan(0);

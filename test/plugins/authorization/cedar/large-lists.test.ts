@@ -1,5 +1,5 @@
-import { performance } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
+import { cpuClock } from '../../../support/cpu-clock.ts';
 import { proves } from '../../../support/proves.ts';
 import { callerOf, entryOf, judge } from './support.ts';
 
@@ -31,19 +31,19 @@ describe('a list of 5,000 tools', () => {
     expect(first).toHaveLength(2_500);
     expect(second).toBe(first);
     expect(turns).toBeGreaterThanOrEqual(5_000 / 50);
-    const begin = performance.now();
+    const usedMs = cpuClock();
     for (let n = 0; n < 100; n++) expect(await shown(TOOLS, callerOf('ada', { ...DEV, jti: `${n}` }))).toBe(first);
     // 100 lists, each with a new token of the same caller: far faster than one filtering
-    expect(performance.now() - begin).toBeLessThan(500);
+    expect(usedMs()).toBeLessThan(500);
   });
 
   it('evaluates policies once for tools that they do not distinguish', async () => {
     const { shown } = await judge([
       'permit(principal in THVGroup::"dev", action, resource) unless { resource == Tool::"open_0" };',
     ]);
-    const begin = performance.now();
+    const usedMs = cpuClock();
     expect(await shown(TOOLS, callerOf('ada', DEV))).toHaveLength(4_999);
-    expect(performance.now() - begin).toBeLessThan(1_000); // two evaluations instead of 5,000
+    expect(usedMs()).toBeLessThan(1_000); // two evaluations instead of 5,000
   });
 
   it('is filtered again after a catalogue change, and separately for different callers', async () => {

@@ -38,15 +38,18 @@ describe('a webhook that hangs', () => {
         ['fail', 0],
         ['ignore', 1],
       ] as const) {
-        await using kit = await hooked({ validating: [hook(server, { timeout: '1s', failure_policy: policy })] });
+        await using kit = await hooked({ validating: [hook(server, { timeout: '2s', failure_policy: policy })] });
         const client = await kit.client();
         const begun = performance.now();
-        const slow = client.request('tools/call', { name: 'echo', arguments: {} });
+        let isOver = false;
+        const slow = client.request('tools/call', { name: 'echo', arguments: {} }).finally(() => {
+          isOver = true;
+        });
         await client.callTool('other');
-        expect(performance.now() - begun).toBeLessThan(900);
+        expect(isOver).toBe(false);
         const { status } = await slow;
         expect(status).toBe(policy === 'fail' ? 403 : 200);
-        expect(performance.now() - begun).toBeLessThan(2_500);
+        expect(performance.now() - begun).toBeLessThan(9_000); // without a timeout of its own: 10 s
         expect(toolCalls(kit.far).filter(({ name }) => name === 'echo')).toHaveLength(calls);
       }
     },
@@ -71,18 +74,21 @@ describe('a webhook that hangs', () => {
 
   proves('choice.webhooks.no-delay', 'gets a bounded number of requests; the others fail at once', async () => {
     let [open, most] = [0, 0];
+    let hasOneEnded = false; // the timeout of the first has passed
     await using server = await webhookServer((_, response) => {
       most = Math.max(most, ++open);
-      response.on('close', () => void open--);
+      response.on('close', () => {
+        open--;
+        hasOneEnded = true;
+      });
       return undefined;
     });
-    await using kit = await hooked({ validating: [hook(server, { timeout: '1s' })] });
+    await using kit = await hooked({ validating: [hook(server, { timeout: '4s' })] });
     const client = await kit.client();
-    const begun = performance.now();
     const atOnce: number[] = [];
     const calls = Array.from({ length: 300 }, async () => {
       const { status } = await client.request('tools/call', { name: 'echo' });
-      if (performance.now() - begun < 900) atOnce.push(status);
+      if (!hasOneEnded) atOnce.push(status);
       return status;
     });
     expect(new Set(await Promise.all(calls))).toEqual(new Set([403]));

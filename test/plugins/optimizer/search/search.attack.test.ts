@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../core/contract/json.ts';
 import { createSearcher } from '../../../../plugins/optimizer/search/searcher.ts';
 import { entryOf, ownSet } from '../../../bench/retrieval-set.ts';
+import { cpuClock } from '../../../support/cpu-clock.ts';
 import { proves } from '../../../support/proves.ts';
 import { toolEntry } from '../../../support/tool-entries.ts';
 
@@ -26,10 +27,10 @@ describe('hostile queries', () => {
     ['Han without spaces', '搜索'.repeat(200_000)],
     ['patterns', '.*+?^$()|[]\\ (a+)+$'.repeat(10_000)],
   ])('are answered in bounded time: %s', (_, text) => {
-    const began = performance.now();
+    const usedMs = cpuClock();
     expect(index.find({ ...WORDS, text }).length).toBeLessThanOrEqual(8);
     expect(searcher.queryTextsOf(text).length).toBeLessThanOrEqual(9);
-    expect(performance.now() - began).toBeLessThan(SOON_MS);
+    expect(usedMs()).toBeLessThan(SOON_MS);
   });
 
   it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'valueOf'])(
@@ -149,9 +150,9 @@ describe('ten thousand tools', () => {
     const big = await searcher.index(many);
     clearInterval(ticking);
     expect(turns).toBeGreaterThan(20);
-    const began = performance.now();
+    const usedMs = cpuClock();
     for (let at = 0; at < 20; at += 1) big.find({ ...WORDS, text: 'send an email to the team about the refund' });
-    expect((performance.now() - began) / 20).toBeLessThan(SOON_MS / 20);
+    expect(usedMs() / 20).toBeLessThan(SOON_MS / 20);
   });
 
   it('stop being indexed after an abort', async () => {

@@ -128,11 +128,11 @@ describe('attacks on the optimizer', () => {
   it('a silent embedder delays only one search, by at most its timeout', async () => {
     await using server = await embeddingServer();
     const far = fakeServer().tool('open', 'x', { description: 'opens a door' });
-    await using kit = await optimized({ embeddingService: server.url, embeddingServiceTimeout: '400ms' }, { far });
+    await using kit = await optimized({ embeddingService: server.url, embeddingServiceTimeout: '1s' }, { far });
     const client = await clientOf(kit);
     await expect
       .poll(async () => (await client.callTool('find_tool', { tool_description: 'first' })).structuredContent, {
-        timeout: 10_000,
+        timeout: 20_000,
       })
       .not.toHaveProperty('notice');
     server.override = () => true;
@@ -141,6 +141,6 @@ describe('attacks on the optimizer', () => {
       const answer = await client.callTool('find_tool', { tool_description: `open door ${at}` });
       expect(answer.structuredContent).toMatchObject({ tools: [{ name: 'open' }], notice: expect.any(String) });
     }
-    expect(performance.now() - started).toBeLessThan(8_000); // thirty waits of 400 ms would take 12 s
+    expect(performance.now() - started).toBeLessThan(20_000); // thirty waits of a second would take 30 s
   });
 });

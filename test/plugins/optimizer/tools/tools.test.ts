@@ -254,7 +254,7 @@ describe('the optimizer', () => {
     kit.setBackends({ far, poetry: fakeServer().tool('translate', 'x', { description: 'Translates poems' }) });
     await expect.poll(() => names(client, 'translate a poem')).toContain('translate');
     kit.setBackends({ far });
-    await expect.poll(() => names(client, 'translate a poem'), { timeout: 5_000 }).not.toContain('translate');
+    await expect.poll(() => names(client, 'translate a poem')).not.toContain('translate');
   });
 
   it('drops a backend tool with one of its names, with a warning', async () => {

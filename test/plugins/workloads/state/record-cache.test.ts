@@ -79,6 +79,6 @@ describe('a reader of all workloads', () => {
     // the best of many: the machine of the test has other work
     const bestMs = Math.min(...times);
     console.info(`1,000 workloads are read in ${bestMs.toFixed(1)} ms`);
-    expect(bestMs).toBeLessThan(20);
+    expect(bestMs).toBeLessThan(50);
   });
 });

@@ -23,6 +23,7 @@ export interface EndpointBackend {
   readonly status: string;
   readonly cause?: string;
   readonly revision?: string;
+  /** Name of the strategy of its credentials. */
   readonly outgoingAuth: string;
 }
 
@@ -48,10 +49,15 @@ const MAX_ENTRIES = 5_000;
 const MAX_DESCRIPTION = 300;
 const KINDS = ['prompt', 'resource', 'template'] as const satisfies readonly EntryKind[];
 
-/** Describes the endpoint of a running gateway. Reads lists that are in memory. */
+/**
+ * Describes the endpoint of a running gateway. Reads lists that are in memory.
+ *
+ * `authTypeOf` names the strategies of a host with one of its own, as its status pages do.
+ */
 export function endpointView(
   gateway: Pick<Gateway, 'name' | 'backends' | 'catalog' | 'strategyOf' | 'taps'>,
   path: string,
+  authTypeOf: (backend: string) => string = gateway.strategyOf,
 ): EndpointView {
   const catalog = gateway.catalog();
   const all = [...catalog.allTools(), ...KINDS.flatMap((kind) => catalog.visible(kind))];
@@ -64,7 +70,7 @@ export function endpointView(
       status,
       ...(cause === undefined ? {} : { cause: `${cause.category}: ${cause.message}` }),
       ...(era === undefined ? {} : { revision: era }),
-      outgoingAuth: gateway.strategyOf(backend.name),
+      outgoingAuth: authTypeOf(backend.name),
     })),
     entries: all.slice(0, MAX_ENTRIES).map(entryFrom),
     isCut: all.length > MAX_ENTRIES,

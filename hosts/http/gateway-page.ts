@@ -14,6 +14,8 @@ export interface GatewayPage {
   readonly feed?: CallFeed | undefined;
   /** Path of the MCP endpoint. */
   readonly mcpPath: string;
+  /** Strategy of the credentials of a backend; default: as the gateway names it. */
+  readonly authTypeOf?: ((backend: string) => string) | undefined;
   /** Who may read what the page shows; the files of the page itself are public. */
   readonly access?: () => PageAccess | undefined;
 }
@@ -22,7 +24,7 @@ export interface GatewayPage {
  * The page of one endpoint, read-only: its tools, calls, and what clients see and why. A client that does not accept HTML gets a few
  * lines of text at `/`.
  */
-export function gatewayPageRoutes({ gateway, feed, mcpPath, access }: GatewayPage): readonly HostRoute[] {
+export function gatewayPageRoutes({ gateway, feed, mcpPath, authTypeOf, access }: GatewayPage): readonly HostRoute[] {
   const guard = access === undefined ? {} : { access };
   const pages = new Map<PageOffer['signIn'], Promise<ServedPage>>();
   const pageFor = (withToken: boolean): Promise<ServedPage> => {
@@ -49,7 +51,7 @@ export function gatewayPageRoutes({ gateway, feed, mcpPath, access }: GatewayPag
     startRoute(file('/'), { gateway, mcpPath, access }),
     file('/page.json'),
     file('/assets/', true),
-    { path: VIEW_PATH, ...guard, answer: () => ({ status: 200, body: endpointView(gateway(), mcpPath) }) },
+    { path: VIEW_PATH, ...guard, answer: () => ({ status: 200, body: endpointView(gateway(), mcpPath, authTypeOf) }) },
     ...(feed === undefined ? [] : recentCallRoutes(feed, access)),
   ];
 }

@@ -9,6 +9,8 @@ export const CLIENT_SERVERS = 'up/client-servers';
 export interface ClientServers {
   readonly plugin: Plugin;
   current(): Pick<ClientFile, 'backends' | 'headers'>;
+  /** The strategy of a vmcp file that sends to a server what is sent here. */
+  authTypeOf(backend: string): 'header_injection' | 'unauthenticated';
   replace(file: Pick<ClientFile, 'backends' | 'headers'>): void;
 }
 
@@ -49,6 +51,7 @@ export function createClientServers(first: Pick<ClientFile, 'backends' | 'header
   return {
     plugin,
     current: () => current,
+    authTypeOf: (backend) => (current.headers.has(backend) ? 'header_injection' : 'unauthenticated'),
     replace(next) {
       current = next;
       for (const push of pushes) push(next.backends);

@@ -138,9 +138,14 @@ export async function up(given: string | undefined, options: UpOptions): Promise
         version: VERSION,
         groupRef: 'up',
         mode: 'dynamic',
-        authTypeOf: (name) => (servers.current().headers.has(name) ? 'header_injection' : 'unauthenticated'),
+        authTypeOf: servers.authTypeOf,
       }),
-      ...defaultPageRoutes({ gateway: () => gateway, mcpPath: '/mcp', isOpen: () => isLoopback }),
+      ...defaultPageRoutes({
+        gateway: () => gateway,
+        mcpPath: '/mcp',
+        authTypeOf: servers.authTypeOf,
+        isOpen: () => isLoopback,
+      }),
     ],
   });
   await using _control = await serveControl({

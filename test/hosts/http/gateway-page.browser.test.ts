@@ -68,7 +68,11 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
     served = await serveGateway(gateway.gateway, {
       host: '127.0.0.1',
       port: 0,
-      routes: gatewayPageRoutes({ gateway: () => gateway.gateway, feed, mcpPath: '/mcp' }),
+      routes: gatewayPageRoutes({
+        gateway: () => gateway.gateway,
+        ...{ feed, mcpPath: '/mcp' },
+        authTypeOf: (name) => (name === 'one' ? 'header_injection' : 'unauthenticated'),
+      }),
       allowedHosts: LOOPBACK_NAMES,
     });
     browser = await openBrowser();
@@ -108,6 +112,8 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
       expect(await page.getByRole('rowheader').allTextContents()).toEqual(
         expect.arrayContaining([expect.stringContaining('add')]),
       );
+      for (const words of ['fixed headers', 'none'])
+        expect(await page.getByRole('cell', { name: words, exact: true }).count()).toBe(1);
       expect(await page.getByRole('navigation', { name: 'Views' }).textContent()).toBe('EndpointPlaygroundCalls');
       expect(await axe()).toEqual([]);
     },

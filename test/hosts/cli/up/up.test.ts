@@ -71,6 +71,12 @@ describe('toolmgr up', () => {
       expect((await cli(['call', 'remote_echo', 'message=hi', '--url', url])).out).toBe('echo: hi\n');
       expect(remote.calls[0]).toMatchObject({ authorization: 'Bearer s3cret', 'x-team': 'a' });
       expect(serving.out() + serving.err()).not.toContain('s3cret');
+      expect(await (await fetch(new URL('/api/endpoint', url))).json()).toMatchObject({
+        backends: [
+          { name: 'memory', outgoingAuth: 'unauthenticated' },
+          { name: 'remote', outgoingAuth: 'header_injection' },
+        ],
+      });
 
       serving.signal('SIGINT');
       expect((await serving.finished).code).toBe(0);

@@ -108,7 +108,7 @@ function Facts({
               </td>
               <td>{backend.transport}</td>
               <td>{backend.revision ?? '-'}</td>
-              <td>{backend.outgoingAuth}</td>
+              <td>{CREDENTIALS[backend.outgoingAuth] ?? backend.outgoingAuth}</td>
             </tr>
           ))}
         </Table>
@@ -138,6 +138,9 @@ function Facts({
     </div>
   );
 }
+
+/** Words for strategies; others are shown by the names that configuration files use. */
+const CREDENTIALS: Readonly<Record<string, string>> = { unauthenticated: 'none', header_injection: 'fixed headers' };
 
 /** Rows at once; a filter finds the others. */
 const MAX_ROWS = 300;

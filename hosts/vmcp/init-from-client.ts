@@ -96,7 +96,10 @@ export async function initFromClient(from: string): Promise<ClientInit> {
   const name = nameFrom(from);
   const config = {
     ...groupConfig(name, name, await sectionsOf(catalogue)),
-    ...(Object.keys(timeouts).length === 0 ? {} : { operational: { timeouts: { perWorkload: timeouts } } }),
+    operational: {
+      ...(Object.keys(timeouts).length === 0 ? {} : { timeouts: { perWorkload: timeouts } }),
+      failureHandling: { partialFailureMode: 'best_effort' }, // as with `up`: one server that fails hides no tools of the others
+    },
     backends,
   };
   const yaml = `${commentFor(files, variables)}${stringify(config, { lineWidth: 0 })}`;

@@ -1,6 +1,4 @@
 import { link, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { createGateway } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FOUND_CLIENTS } from '../cli/up/found-clients.ts';
@@ -228,20 +226,14 @@ function addExplain(vmcp: Command): void {
 }
 
 async function explainFile(tool: string, file: string) {
-  const [read, { leftFor, planFromConfig }, { explainTool }, { catalogue }] = await Promise.all([
+  const [read, { leftFor, planFromConfig }, { explainTool }, { withStartedBackends }] = await Promise.all([
     readFile(file),
     import('./plan.ts'),
     import('./explain.ts'),
-    import('@toolmgr/plugins'),
+    import('./with-started-backends.ts'),
   ]);
-  const input = planFromConfig(leftFor('listing', read));
-  const gateway = await createGateway(input, { catalogue, baseDir: dirname(resolve(file)) });
-  try {
-    await gateway.settled();
-    return explainTool(gateway, tool);
-  } finally {
-    await gateway.stop();
-  }
+  const plan = planFromConfig(leftFor('listing', read));
+  return withStartedBackends(plan, file, {}, (gateway) => explainTool(gateway, tool));
 }
 
 async function explainAt(tool: string, url: string | undefined) {

@@ -1,8 +1,6 @@
-import { dirname, resolve } from 'node:path';
 import {
   type ClientContext,
   callWith,
-  createGateway,
   createLog,
   decodeObject,
   definePlugin,
@@ -21,6 +19,7 @@ import { UsageError } from '../../shared/usage-error.ts';
 import { CALLERS, defaultOf } from '../choices.ts';
 import { leftFor, planFromConfig, type SectionedConfig } from '../plan.ts';
 import { readConfig, readConfigText } from '../read-config.ts';
+import { withStartedBackends } from '../with-started-backends.ts';
 import { readDefinition } from './read-definition.ts';
 
 /** Flags of `vmcp workflow run`. */
@@ -65,15 +64,9 @@ export async function runWorkflowFile(file: string, pairs: readonly string[], op
     },
     sections,
   });
-  const gateway = await createGateway(plan, {
-    catalogue,
-    plugins: [watching],
-    baseDir: dirname(resolve(from)),
-    log: createLog('warn', (line) => process.stderr.write(line)),
-  });
-  try {
+  const log = createLog('warn', (line) => process.stderr.write(line));
+  await withStartedBackends(plan, from, { plugins: [watching], log }, async (gateway) => {
     const name = String(definition.name);
-    await gateway.settled();
     if (gateway.catalog().find('tool', name) === undefined) {
       const why = gateway.catalog().warnings.find((warning) => warning.includes(`"${name}"`));
       throw new UsageError(why ?? `composite tool "${name}" is not listed`);
@@ -82,9 +75,7 @@ export async function runWorkflowFile(file: string, pairs: readonly string[], op
     if ('error' in reply) throw new UsageError(reply.error.message);
     if ('refusal' in reply) throw new UsageError(reply.refusal.reason);
     printOutcome(reply.result.value, reply.result.isError, events, options.format);
-  } finally {
-    await gateway.stop();
-  }
+  });
 }
 
 async function fileAt(file: string): Promise<SectionedConfig> {

@@ -52,6 +52,8 @@ describe('toolmgr vmcp init --from', () => {
       const [, url = ''] = await serving.printed(/serves (http:\S+)/);
       await serving.printed(/backend ready/);
       expect((await cli(['call', 'own_echo', 'text=hi', '--url', url])).out).toContain('hi');
+      const listed = await cli(['tools', '--url', url]); // remote does not answer
+      expect([listed.code, listed.out]).toEqual([0, expect.stringContaining('own_echo')]);
       expect(serving.err()).not.toContain(SECRETS[0]);
     },
     LONG,
@@ -82,6 +84,8 @@ describe('a vmcp file with only backends', () => {
       const [, url = ''] = await serving.printed(/only serves (http:\S+)/);
       await serving.printed(/backend ready/);
       expect((await cli(['call', 'own_echo', 'text=hi', '--url', url])).out).toContain('hi');
+      const listed = await cli(['tools', '--url', url]); // remote does not answer
+      expect([listed.code, listed.out]).toEqual([0, expect.stringContaining('own_echo')]);
       const refused = await cli(['vmcp', 'serve', '-c', file, '--host', '0.0.0.0', '--port', '0']);
       expect(refused.code).toBe(1);
       expect(refused.err).toContain('has no incomingAuth, so it is served on loopback only');

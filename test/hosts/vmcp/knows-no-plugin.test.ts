@@ -31,6 +31,8 @@ const ALLOWED: ReadonlySet<string> = new Set([
   // they write sections of a file for a user
   'hosts/vmcp/init-from-client.ts: headersEnv',
   'hosts/vmcp/init-from-client.ts: envFrom',
+  'hosts/vmcp/init-from-client.ts: failureHandling',
+  'hosts/vmcp/init-from-client.ts: partialFailureMode',
   'hosts/vmcp/standalone-defaults.ts: aggregation',
 ]);
 

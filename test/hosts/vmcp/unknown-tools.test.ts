@@ -10,6 +10,7 @@ import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 
 const LONG = 120_000;
+const BACKEND = join(import.meta.dirname, '../stdio/backend.mjs');
 const BUCKET = { maxTokens: 5, refillPeriod: '1m' };
 let folder: string;
 let file: string;
@@ -115,6 +116,22 @@ describe('tools that a file names', () => {
       await writeFile(file, configOf({ one: server.url, gone: 'http://127.0.0.1:1/mcp' }, {}));
       const away = await cli(['vmcp', 'validate', '--connect', '-c', file]);
       expect([away.code, away.err]).toEqual([0, expect.stringContaining('backend gone is unavailable: ')]);
+    },
+    LONG,
+  );
+
+  proves(
+    'ask.vmcp.validate-connect',
+    'are checked for a program that starts later than a client would wait',
+    async () => {
+      const program = `setTimeout(() => import(${JSON.stringify(BACKEND)}), 500)`;
+      const slow = { name: 'slow', transport: 'stdio', command: { file: process.execPath, args: ['-e', program] } };
+      const tools = [{ workload: 'slow', filter: ['ecko'] }];
+      await writeFile(file, configOf({}, { backends: [slow], limits: { discoveryMs: 50 }, aggregation: { tools } }));
+      const asked = await cli(['vmcp', 'validate', '--connect', '-c', file]);
+      expect([asked.code, asked.err]).toEqual([0, expect.stringMatching(/^warning .*ecko/)]);
+      const explained = await cli(['vmcp', 'explain', 'slow.echo', '-c', file]);
+      expect(explained.out).toContain('slow (stdio, ready');
     },
     LONG,
   );

@@ -12,9 +12,12 @@ export interface KindSchema {
   readonly schema: Structural;
 }
 
-/** The schemas of every kind, made from the schemas of the kinds and of all plugins. Takes about 1 s. */
-export async function kindSchemas(catalogue: Catalogue): Promise<readonly KindSchema[]> {
-  const find = finder(await fileSchema(catalogue));
+/**
+ * The schemas of every kind, made from the schemas of the kinds and of all plugins. Takes about 1 s. For `acceptsMissing` see
+ * `fileSchema`; CRDs are made without it.
+ */
+export async function kindSchemas(catalogue: Catalogue, acceptsMissing = false): Promise<readonly KindSchema[]> {
+  const find = finder(await fileSchema(catalogue, acceptsMissing));
   return KINDS.map((definition) => ({ definition, schema: schemaOfKind(definition, find) }));
 }
 

@@ -4,6 +4,8 @@ import type { KubeMeta } from '../kinds/fields.ts';
 /** The keywords of JSON Schema 2020-12 that zod writes, and ours. */
 export interface JsonSchema extends Omit<KubeMeta, 'format'> {
   readonly isSecretReference?: true;
+  /** The section of a plugin that cannot be loaded: everything is accepted. */
+  readonly isUnchecked?: true;
   readonly type?: string | readonly string[];
   readonly const?: unknown;
   readonly enum?: readonly unknown[];

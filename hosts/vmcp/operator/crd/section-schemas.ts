@@ -1,4 +1,4 @@
-import { type Catalogue, findPlugin, limitsSchema } from '@toolmgr/core';
+import { type Catalogue, findPlugin, GatewayFault, limitsSchema } from '@toolmgr/core';
 import { configSchema, isOfHost } from '../../config-schema.ts';
 import { schemaOf } from '../../section-problems.ts';
 import { hasKey, type KeyedSection, lastKey, STRATEGIES, sectionsOf } from '../../sections.ts';
@@ -9,24 +9,32 @@ export type FindSchema = (place: string) => JsonSchema;
 
 /**
  * The schema of a vmcp file, with the schemas of all plugins of the catalogue. All keys at top level are optional, since the
- * operator fills them.
+ * operator fills them. With `acceptsMissing` a section whose plugin needs an optional package that is not installed accepts
+ * everything.
+ * @throws GatewayFault PLUGIN_UNKNOWN without `acceptsMissing`, when a package is not installed
  */
-export async function fileSchema(catalogue: Catalogue): Promise<JsonSchema> {
+export async function fileSchema(catalogue: Catalogue, acceptsMissing = false): Promise<JsonSchema> {
   const sections = (await sectionsOf(catalogue)).filter(hasKey).filter((section) => !isOfHost(section));
   let file = jsonSchemaOf(configSchema(await sectionsOf(catalogue)));
   for (const section of sections) {
-    const schema = await schemaOfSection(section, catalogue);
+    const schema = await schemaOfSection(section, catalogue).catch((cause: unknown) => {
+      if (acceptsMissing && cause instanceof GatewayFault && cause.code === 'PLUGIN_UNKNOWN') return UNCHECKED;
+      throw cause;
+    });
     for (const place of placesIn(section)) file = withSchema(file, place, schema);
   }
   const { required: _, ...rest } = withSchema(file, ['limits'], jsonSchemaOf(limitsSchema));
   return rest;
 }
 
+const UNCHECKED: JsonSchema = { isUnchecked: true };
+
 /** @throws Error when nothing is at the place */
 export function finder(file: JsonSchema): FindSchema {
   return (place) => {
     if (place === '.') return file;
     return place.split('/').reduce<JsonSchema>((at, key) => {
+      if (at.isUnchecked) return at;
       const found = key === '*' ? inner(at) : at.properties?.[key];
       if (found === undefined) throw new Error(`the schema of a vmcp file has nothing at ${place}`);
       return found;

@@ -29,6 +29,8 @@ export interface Structural {
   readonly 'x-kubernetes-list-type'?: 'set' | 'map';
   readonly 'x-kubernetes-list-map-keys'?: readonly string[];
   readonly 'x-kubernetes-validations'?: readonly Rule[];
+  /** Never in a CRD: the section of a plugin that cannot be loaded, which takes no additions. */
+  readonly isUnchecked?: true;
 }
 
 const ANY = { 'x-kubernetes-preserve-unknown-fields': true } as const;
@@ -47,6 +49,7 @@ interface InSection {
  */
 export function structural(schema: JsonSchema, find: FindSchema, inSection?: InSection): Structural {
   const { section, within, namedSecrets, description, rules } = schema;
+  if (schema.isUnchecked) return { ...described(description), ...ANY, isUnchecked: true };
   if (schema.isSecretReference && inSection?.namedSecrets) {
     const { name, key } = schema.properties ?? {};
     return structural(
@@ -182,6 +185,7 @@ function validation({ rule, message, fieldPath, reason }: Rule): Rule {
 /** Adds to the schema at a path: `a.b`, `[]` for items, `*` for values of a map. */
 function withAddition(at: Structural, path: readonly string[], addition: Addition, whole: string): Structural {
   const [step, ...rest] = path;
+  if (at.isUnchecked) return at;
   if (step === undefined) return changed(at, addition, whole);
   const next = (found: Structural | undefined): Structural => {
     if (found === undefined) throw new Error(`an addition has no place: ${whole}`);

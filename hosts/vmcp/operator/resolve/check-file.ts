@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { definePlugin, type LoadPlugin, missingPackage } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { z } from 'zod';
 import type { Problem } from '../../problem.ts';
 import { examineConfig } from '../../read-config.ts';
 import type { BaseFile } from './base-file.ts';
@@ -10,10 +12,26 @@ const loadedOnce: typeof catalogue = Object.fromEntries(
   Object.entries(catalogue).map(([address, entry]) => [
     address,
     typeof entry === 'function'
-      ? once(entry)
-      : { ...entry, load: once(entry.load), ...(entry.contract && { contract: once(entry.contract) }) },
+      ? once(orUnchecked(address, entry))
+      : {
+          ...entry,
+          load: once(orUnchecked(address, entry.load)),
+          ...(entry.contract && { contract: once(entry.contract) }),
+        },
   ]),
 );
+
+/**
+ * A plugin that accepts every configuration, where an optional package is not installed: pods run the image, which has all packages.
+ */
+function orUnchecked(address: string, load: LoadPlugin): LoadPlugin {
+  return () =>
+    load().catch((cause: unknown) => {
+      if (missingPackage(cause) === undefined) throw cause;
+      const summary = 'stands for a plugin that cannot be loaded here';
+      return { default: definePlugin({ address, stability: 'stable', summary, config: z.unknown(), apply() {} }) };
+    });
+}
 
 /** Repeats nothing but failures. */
 function once<T>(load: () => Promise<T>): () => Promise<T> {

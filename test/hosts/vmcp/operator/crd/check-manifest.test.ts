@@ -56,6 +56,19 @@ describe('the check of manifests', () => {
     }
   });
 
+  it('checks manifests where no optional package is installed', async () => {
+    const without = Object.fromEntries(
+      Object.entries(catalogue).map(([address, entry]) => [
+        address,
+        typeof entry === 'function' ? missing : { ...entry, load: missing },
+      ]),
+    );
+    const checkWithout = await createManifestCheck(without);
+    expect(checkWithout(objectOf('MCPGroup', {}))).toEqual([]);
+    expect(checkWithout(objectOf('MCPGroup', { wrong: 1 }))).toHaveLength(1);
+    await expect(kindSchemas(without)).rejects.toThrow('the package absent');
+  });
+
   it('has a case for every rule of every kind', async () => {
     const kinds = await kindSchemas(catalogue);
     const said = RULE_CASES.map(({ says }) => says);
@@ -64,6 +77,12 @@ describe('the check of manifests', () => {
     expect([...new Set(rules)].filter((message) => !said.some((says) => message.includes(says)))).toEqual([]);
   });
 });
+
+/** What Node throws for a package that is not installed. */
+function missing(): Promise<never> {
+  const message = `Cannot find package 'absent' imported from ${import.meta.filename}`;
+  return Promise.reject(Object.assign(new Error(message), { code: 'ERR_MODULE_NOT_FOUND' }));
+}
 
 function messagesOf(schema: Structural): readonly string[] {
   const { properties = {}, items, additionalProperties, 'x-kubernetes-validations': rules = [] } = schema;

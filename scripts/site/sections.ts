@@ -19,6 +19,8 @@ export const SECTIONS: readonly SiteSection[] = [
     folder: 'guides',
     title: 'Guides',
     first: [
+      'one-endpoint',
+      'team-sign-in',
       'run',
       'aggregation',
       'sign-in',
@@ -31,7 +33,12 @@ export const SECTIONS: readonly SiteSection[] = [
     ],
     isClosed: false,
   },
-  { folder: 'operations', title: 'Operations', first: ['deployment', 'kubernetes'], isClosed: false },
+  {
+    folder: 'operations',
+    title: 'Operations',
+    first: ['deployment', 'kubernetes', 'kubernetes-operation', 'kubernetes-autoscaling'],
+    isClosed: false,
+  },
   {
     folder: 'reference',
     title: 'Reference',

@@ -10,6 +10,8 @@ export interface StartReporting {
   readonly everyMs?: number;
   /** No lines about running starts: a live line shows them. */
   readonly saysOnlyEnds?: boolean;
+  /** Reports when a backend that was unavailable is ready; the log of a host may do that itself. */
+  readonly saysRecoveries?: boolean;
   /** The last lines of stderr of a backend that were not printed yet. */
   lastWords?(backend: string): readonly string[];
 }
@@ -28,20 +30,27 @@ interface ReportedStart {
 /**
  * Reports until `signal` aborts which programs are still starting and for how long, and then when each of them is ready or
  * why it failed. Programs that start quickly are not reported, and neither are ends before the gateway is settled: the host lists the
- * state of all backends then.
+ * state of all backends then. A program that fails again and again is reported once.
  */
 export function reportStarts(options: StartReporting): void {
   const { gateway, say, signal, everyMs = EVERY_MS, saysOnlyEnds = false, lastWords = () => [] } = options;
+  const { saysRecoveries = false } = options;
   const reported = new Map<string, ReportedStart>();
+  const unavailable = new Map<string, { isReady: boolean }>();
   const isListed = listedOnceSettled((listed) => {
     for (const state of listed.backends()) if (hasEnded(state)) reported.delete(state.backend.name);
   });
   const report = (): void => {
     const current = gateway();
     const states = current.backends();
-    if (isListed(current)) for (const state of states) reportEnd(state);
-    const starting = states.filter(({ backend, startingSinceMs }) =>
-      isDue(reported.get(backend.name), startingSinceMs),
+    if (isListed(current)) {
+      for (const state of states) {
+        reportEnd(state);
+        reportRecovery(state);
+      }
+    }
+    const starting = states.filter(({ backend: { name }, startingSinceMs }) =>
+      isDue(reported.get(name), startingSinceMs, unavailable.has(name)),
     );
     if (starting.length === 0) return;
     if (!saysOnlyEnds)
@@ -67,16 +76,32 @@ export function reportStarts(options: StartReporting): void {
       for (const line of lastWords(name)) say(`  ${line}`);
       return;
     }
-    const tools = gateway()
-      .catalog()
-      .visible('tool')
-      .filter((tool) => tool.backend === name);
-    say(`${name} is ready after ${seconds} s, ${countTools(tools.length)}`);
+    unavailable.delete(name);
+    say(`${name} is ready after ${seconds} s, ${toolsOf(name)}`);
   };
-  const isDue = (before: ReportedStart | undefined, startingSinceMs: number | undefined): boolean => {
+  const reportRecovery = ({ status, backend: { name } }: BackendState): void => {
+    if (status === 'unknown') unavailable.delete(name); // its configuration changed
+    if (status === 'unavailable') unavailable.set(name, { isReady: false });
+    const before = unavailable.get(name);
+    if (status !== 'ready' || before === undefined || reported.has(name)) return;
+    if (before.isReady) {
+      unavailable.delete(name);
+      if (saysRecoveries) say(`${name} is ready, ${toolsOf(name)}`);
+    }
+    before.isReady = true; // as above, its tools are in the catalogue shortly after
+  };
+  const toolsOf = (name: string): string => {
+    const tools = gateway().catalog().visible('tool');
+    return countTools(tools.filter((tool) => tool.backend === name).length);
+  };
+  const isDue = (
+    before: ReportedStart | undefined,
+    startingSinceMs: number | undefined,
+    hasFailed: boolean,
+  ): boolean => {
     if (startingSinceMs === undefined) return false;
-    const quietMs = before === undefined ? Date.now() - startingSinceMs : performance.now() - before.atMs;
-    return quietMs >= (before === undefined ? FIRST_MS : everyMs);
+    if (before !== undefined) return performance.now() - before.atMs >= everyMs;
+    return !hasFailed && Date.now() - startingSinceMs >= FIRST_MS;
   };
   isListed(gateway());
   const watching = setInterval(report, CHECK_MS);

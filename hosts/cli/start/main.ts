@@ -74,7 +74,10 @@ async function start(argv: readonly string[]): Promise<void> {
     about: { kind: 'start', name: 'start', url: `${served.url}/mcp` },
     signal: stop.signal,
   });
-  showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
+  showStarts({
+    ...{ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal },
+    saysRecoveries: true,
+  });
   if (await ready(gateway, stop.signal)) {
     widenYoungGeneration();
     await printSummary(gateway, `${served.url}/mcp`, scratch.path, performance.now() - startedMs);

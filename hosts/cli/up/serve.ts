@@ -108,7 +108,10 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   await using gatewaySwitch = createSwitch(gateway);
   if (output !== undefined) {
     void gateway.settled().then(() => printServed(gateway, gatewayLog, 'standard input and output', named));
-    showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
+    showStarts({
+      ...{ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal },
+      saysRecoveries: true,
+    });
     watch();
     await using _control = await serveControl({
       ...{ gateway: () => gateway, log, lines: gatewayLog, signal: stop.signal },
@@ -165,7 +168,10 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     printServed(gateway, gatewayLog, `${served.url}/mcp`, named);
     printHints(`${served.url}/mcp`, options.watch === true);
   });
-  showStarts({ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal });
+  showStarts({
+    ...{ gateway: () => gateway, gatewayLog, say: (line) => stderr.line(line), signal: stop.signal },
+    saysRecoveries: true,
+  });
   watch();
   await untilAborted(stop.signal);
   stderr.line('stopping');

@@ -15,6 +15,8 @@ export interface StartsOptions {
   readonly gatewayLog: Pick<GatewayLog, 'format' | 'lastWords'>;
   /** Prints one line. */
   say(line: string): void;
+  /** Whether `say` also gets a line when a backend that was unavailable is ready. */
+  readonly saysRecoveries?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -22,10 +24,10 @@ export interface StartsOptions {
  * Shows until `signal` aborts which programs are starting and for how long, and when slow ones are ready or why they failed.
  * On a terminal with lines for people there is a live line per backend until all have answered; elsewhere there are plain lines.
  */
-export function showStarts({ gateway, gatewayLog, say, signal }: StartsOptions): void {
+export function showStarts({ gateway, gatewayLog, say, saysRecoveries = false, signal }: StartsOptions): void {
   const hasLiveLines = isLive(gatewayLog);
   const { lastWords } = gatewayLog;
-  reportStarts({ gateway, say, signal, lastWords, saysOnlyEnds: hasLiveLines });
+  reportStarts({ gateway, say, signal, lastWords, saysOnlyEnds: hasLiveLines, saysRecoveries });
   if (hasLiveLines) void showLive(startRows(gateway), signal);
 }
 

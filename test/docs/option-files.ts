@@ -11,7 +11,7 @@ import { readOverrides } from '../../hosts/run/config/tools-override.ts';
 import { readUserConfig } from '../../hosts/shared/user-config.ts';
 import { readRegistryDocument } from '../../plugins/registry/read-document.ts';
 import { readProfile } from '../../plugins/workloads/permissions/profile.ts';
-import { readRunConfig } from '../../plugins/workloads/state/read-run-config.ts';
+import { readRunConfig } from '../../plugins/workloads/state/run-config/read-run-config.ts';
 
 /** Reads a block as the option or file that it is for. @throws Error with what is wrong */
 export type Reader = (text: string) => Promise<void>;

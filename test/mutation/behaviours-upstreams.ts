@@ -1,9 +1,9 @@
 import type { Mutation } from './mutation.ts';
 
 const FOLDER = 'plugins/auth-server/upstreams';
-const OIDC = `${FOLDER}/oidc-upstream.ts`;
-const OIDC_IDENTITY = `${FOLDER}/oidc-identity.ts`;
-const OIDC_LIBRARY = `${FOLDER}/oidc-library.ts`;
+const OIDC = `${FOLDER}/oidc/oidc-upstream.ts`;
+const OIDC_IDENTITY = `${FOLDER}/oidc/oidc-identity.ts`;
+const OIDC_LIBRARY = `${FOLDER}/oidc/oidc-library.ts`;
 const FAILURES = `${FOLDER}/failures.ts`;
 const REGISTERED = `${FOLDER}/registered-clients.ts`;
 
@@ -26,13 +26,13 @@ export const upstreamBehaviours: readonly Mutation[] = [
   ],
   [
     'choice.upstream.callback-issuer',
-    `${FOLDER}/oauth2-upstream.ts`,
+    `${FOLDER}/oauth2/oauth2-upstream.ts`,
     "if (issuer === undefined) given.delete('iss');",
     "given.delete('iss');",
   ],
   [
     'choice.upstream.addresses',
-    `${FOLDER}/provider-urls.ts`,
+    `${FOLDER}/provider/provider-urls.ts`,
     "hosts.has(hostOf(url)) || hosts.has(URL.parse(url)?.hostname ?? '') ? open",
     'hosts.size > 0 ? open',
   ],
@@ -41,13 +41,13 @@ export const upstreamBehaviours: readonly Mutation[] = [
   ['choice.upstream.refresh-scopes', `${FOLDER}/refresh-scopes.ts`, 'return send({});\n  }', 'throw cause;\n  }'],
   [
     'choice.upstream.bounded-answers',
-    `${FOLDER}/provider-http.ts`,
+    `${FOLDER}/provider/provider-http.ts`,
     'if (isShallow(body)) return body;',
     'return body;',
   ],
   [
     'choice.upstream.client-methods',
-    `${FOLDER}/provider-client.ts`,
+    `${FOLDER}/provider/provider-client.ts`,
     "['client_secret_post', 'client_secret_basic']",
     "['client_secret_post']",
   ],

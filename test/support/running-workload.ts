@@ -1,6 +1,6 @@
 import { markProcess } from '../../plugins/workloads/state/process-identity.ts';
 import { changeStatus, createRecord } from '../../plugins/workloads/state/records.ts';
-import type { RunConfig } from '../../plugins/workloads/state/run-config.ts';
+import type { RunConfig } from '../../plugins/workloads/state/run-config/run-config.ts';
 import type { WorkloadStatus } from '../../plugins/workloads/state/workload-record.ts';
 import { workloadConfigOf } from './workload-config.ts';
 

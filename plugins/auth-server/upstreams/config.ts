@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { oauth2Config } from './oauth2-config.ts';
-import { oidcConfig } from './oidc-config.ts';
-import { addressRules, configuredUrlProblem, configuredUrls } from './provider-urls.ts';
+import { oauth2Config } from './oauth2/oauth2-config.ts';
+import { oidcConfig } from './oidc/oidc-config.ts';
+import { addressRules, configuredUrlProblem, configuredUrls } from './provider/provider-urls.ts';
 
 const DNS_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 const MAX_PROVIDERS = 64;

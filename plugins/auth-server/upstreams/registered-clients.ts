@@ -6,11 +6,11 @@ import { type RegisteredClient, registerClient } from '../../shared/oauth/regist
 import { secretOf } from '../../shared/secret.ts';
 import type { AuthStorage } from '../storage/storage.ts';
 import { providerFault } from './failures.ts';
-import type { Oauth2Clients } from './oauth2-clients.ts';
-import type { DcrConfig } from './oauth2-config.ts';
-import type { Oauth2Endpoints } from './oauth2-endpoints.ts';
-import type { ProviderClient } from './provider-client.ts';
-import type { ProviderHttp } from './provider-http.ts';
+import type { Oauth2Clients } from './oauth2/oauth2-clients.ts';
+import type { DcrConfig } from './oauth2/oauth2-config.ts';
+import type { Oauth2Endpoints } from './oauth2/oauth2-endpoints.ts';
+import type { ProviderClient } from './provider/provider-client.ts';
+import type { ProviderHttp } from './provider/provider-http.ts';
 import { waitFor } from './wait-for.ts';
 
 /** What registration at one provider needs. */

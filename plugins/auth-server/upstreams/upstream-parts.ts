@@ -1,6 +1,6 @@
 import type { Log } from '@toolmgr/core';
 import type { UpstreamConfig } from './config.ts';
-import type { ProviderHttp } from './provider-http.ts';
+import type { ProviderHttp } from './provider/provider-http.ts';
 
 /** What an upstream of any type is made of. */
 export interface UpstreamParts {

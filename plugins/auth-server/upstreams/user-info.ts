@@ -1,7 +1,7 @@
 import type { JsonObject, Secret } from '@toolmgr/core';
 import { plainUrl } from '../../shared/safe-http/remote-http.ts';
 import { providerFault } from './failures.ts';
-import { objectIn, type ProviderHttp } from './provider-http.ts';
+import { objectIn, type ProviderHttp } from './provider/provider-http.ts';
 import { UpstreamRefusal } from './upstream.ts';
 
 /** How an userinfo endpoint is asked. */

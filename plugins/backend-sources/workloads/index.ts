@@ -1,7 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { groupName } from '../../workloads/state/group-name.ts';
-import { podName } from '../../workloads/state/pod-form.ts';
+import { podName } from '../../workloads/state/run-config/pod-form.ts';
 import { workloadName } from '../../workloads/state/workload-name.ts';
 import { serveWorkloads } from './serve-workloads.ts';
 

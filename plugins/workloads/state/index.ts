@@ -18,7 +18,6 @@ export {
 export { withFileLock, withLock } from './lock.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
-export { type ReadRunConfig, readRunConfig } from './read-run-config.ts';
 export { type RecordReader, recordReader } from './record-cache.ts';
 export {
   changeConfig,
@@ -28,11 +27,12 @@ export {
   removeRecord,
   type StatusChange,
 } from './records.ts';
-export { type RemoteAuthConfig, resourceProblem, withoutLogin } from './remote-auth-config.ts';
 export { finishReplacement, isReplaced, replaceConfig, restoreConfig } from './replace-config.ts';
-export { RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config.ts';
-export { findConflict, servesSse } from './run-config-conflicts.ts';
-export { secretReference } from './secret-reference.ts';
+export { type ReadRunConfig, readRunConfig } from './run-config/read-run-config.ts';
+export { type RemoteAuthConfig, resourceProblem, withoutLogin } from './run-config/remote-auth-config.ts';
+export { RUN_CONFIG_VERSION, type RunConfig, runConfig } from './run-config/run-config.ts';
+export { findConflict, servesSse } from './run-config/run-config-conflicts.ts';
+export { secretReference } from './run-config/secret-reference.ts';
 export { stateDir } from './state-dir.ts';
 export { storageFault } from './storage-fault.ts';
 export { type Transition, transitions } from './transitions.ts';

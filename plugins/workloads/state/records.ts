@@ -3,7 +3,7 @@ import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { atomicWrite, syncFolder, writeSynced } from './atomic-write.ts';
 import { withLock } from './lock.ts';
-import type { RunConfig } from './run-config.ts';
+import type { RunConfig } from './run-config/run-config.ts';
 import {
   desiredOf,
   readWorkload,

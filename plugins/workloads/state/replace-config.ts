@@ -2,9 +2,9 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { atomicWrite, syncFolder } from './atomic-write.ts';
 import { withLock } from './lock.ts';
-import { readRunConfig } from './read-run-config.ts';
 import { writeConfig } from './records.ts';
-import type { RunConfig } from './run-config.ts';
+import { readRunConfig } from './run-config/read-run-config.ts';
+import type { RunConfig } from './run-config/run-config.ts';
 import { readWorkload, WORKLOAD_FILES, workloadDir } from './workload-record.ts';
 import { workloadSecretStore } from './workload-secret-store.ts';
 

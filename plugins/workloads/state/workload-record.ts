@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { explainIssues } from '@toolmgr/core';
 import { z } from 'zod';
 import { isRunning, type ProcessMark } from './process-identity.ts';
-import { readRunConfig } from './read-run-config.ts';
-import type { RunConfig } from './run-config.ts';
+import { readRunConfig } from './run-config/read-run-config.ts';
+import type { RunConfig } from './run-config/run-config.ts';
 import { workloadName } from './workload-name.ts';
 
 const processMark = z.strictObject({ pid: z.int(), started: z.string() });

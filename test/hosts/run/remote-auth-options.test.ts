@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { terminalWork } from '../../../hosts/run/commands/start-detached.ts';
 import { logInFirst } from '../../../hosts/run/login/log-in-first.ts';
 import { createRecord } from '../../../plugins/workloads/state/records.ts';
-import type { RunConfig } from '../../../plugins/workloads/state/run-config.ts';
+import type { RunConfig } from '../../../plugins/workloads/state/run-config/run-config.ts';
 import { readWorkload } from '../../../plugins/workloads/state/workload-record.ts';
 import { readWorkloadSecrets } from '../../../plugins/workloads/state/workload-secret-store.ts';
 import type { IdentityProvider } from '../../support/identity-provider.ts';

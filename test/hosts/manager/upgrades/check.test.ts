@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRecord } from '../../../../plugins/workloads/state/records.ts';
-import type { RunConfig } from '../../../../plugins/workloads/state/run-config.ts';
+import type { RunConfig } from '../../../../plugins/workloads/state/run-config/run-config.ts';
 import { readWorkload, WORKLOAD_FILES, workloadDir } from '../../../../plugins/workloads/state/workload-record.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { proves } from '../../../support/proves.ts';

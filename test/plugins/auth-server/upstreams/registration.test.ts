@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../../core/contract/json.ts';
 import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import type { AuthStorage } from '../../../../plugins/auth-server/storage/storage.ts';
-import { issuerOf } from '../../../../plugins/auth-server/upstreams/oauth2-endpoints.ts';
+import { issuerOf } from '../../../../plugins/auth-server/upstreams/oauth2/oauth2-endpoints.ts';
 import type { Upstream } from '../../../../plugins/auth-server/upstreams/upstream.ts';
 import { loginProvider } from '../../../support/login-provider.ts';
 import { proves } from '../../../support/proves.ts';

@@ -1,10 +1,10 @@
 import { GatewayFault, type JsonObject, readCaBundle } from '@toolmgr/core';
 import type { CustomFetch } from 'openid-client';
-import { createRemoteHttp, jsonBody, plainUrl, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
-import type { UrlRules } from '../../shared/safe-http/remote-url.ts';
-import type { UpstreamConfig } from './config.ts';
+import { createRemoteHttp, jsonBody, plainUrl, type RemoteHttp } from '../../../shared/safe-http/remote-http.ts';
+import type { UrlRules } from '../../../shared/safe-http/remote-url.ts';
+import type { UpstreamConfig } from '../config.ts';
+import { isShallow } from '../shallow.ts';
 import { addressRules } from './provider-urls.ts';
-import { isShallow } from './shallow.ts';
 
 /** Requests to one provider: by its rules for addresses, without redirects, with bounds of time and size. */
 export type ProviderHttp = Pick<RemoteHttp, 'send' | 'close'>;

@@ -1,10 +1,10 @@
 import type { JsonObject } from '@toolmgr/core';
-import { plainUrl } from '../../shared/safe-http/remote-http.ts';
-import { providerFault } from './failures.ts';
+import { plainUrl } from '../../../shared/safe-http/remote-http.ts';
+import { providerFault } from '../failures.ts';
+import { objectIn, type ProviderHttp } from '../provider/provider-http.ts';
+import { textsIn, usedMetadata } from '../provider/provider-metadata.ts';
+import type { addressRules } from '../provider/provider-urls.ts';
 import type { DcrConfig, Oauth2Config } from './oauth2-config.ts';
-import { objectIn, type ProviderHttp } from './provider-http.ts';
-import { textsIn, usedMetadata } from './provider-metadata.ts';
-import type { addressRules } from './provider-urls.ts';
 
 /** Where an OAuth 2.0 provider answers, configured or from its metadata. */
 export interface Oauth2Endpoints {

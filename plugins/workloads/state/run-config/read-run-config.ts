@@ -1,5 +1,5 @@
 import { explainIssues, isObject } from '@toolmgr/core';
-import { canBeIsolated } from '../permissions/network-mode.ts';
+import { canBeIsolated } from '../../permissions/network-mode.ts';
 import { fromFirstFormat } from './first-run-format.ts';
 import { fromForeignFormat } from './foreign-run-config.ts';
 import { type RunConfig, runConfig } from './run-config.ts';

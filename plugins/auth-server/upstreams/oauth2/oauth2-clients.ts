@@ -1,4 +1,4 @@
-import type { ProviderClient } from './provider-client.ts';
+import type { ProviderClient } from '../provider/provider-client.ts';
 
 /** The gateway's clients at one OAuth 2.0 provider. */
 export interface Oauth2Clients {

@@ -10,13 +10,13 @@ import {
   type CustomFetch as Send,
   setJwksCache,
 } from 'openid-client';
-import { providerFault, translated } from './failures.ts';
-import { loadInBackground } from './loaded-value.ts';
-import { authenticated, type ProviderClient, supportedBy } from './provider-client.ts';
-import { libraryFetch } from './provider-http.ts';
-import { textsIn, usedMetadata } from './provider-metadata.ts';
-import { addressRules } from './provider-urls.ts';
-import type { UpstreamParts } from './upstream-parts.ts';
+import { providerFault, translated } from '../failures.ts';
+import { loadInBackground } from '../loaded-value.ts';
+import { authenticated, type ProviderClient, supportedBy } from '../provider/provider-client.ts';
+import { libraryFetch } from '../provider/provider-http.ts';
+import { textsIn, usedMetadata } from '../provider/provider-metadata.ts';
+import { addressRules } from '../provider/provider-urls.ts';
+import type { UpstreamParts } from '../upstream-parts.ts';
 
 /** The time for one sign-in leg or one refresh. */
 export const BUDGET_MS = 30_000;

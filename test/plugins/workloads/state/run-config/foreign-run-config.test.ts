@@ -1,6 +1,6 @@
 import { readRunConfig } from '@toolmgr/plugins/workloads/state';
 import { describe, expect, it } from 'vitest';
-import { durationMs } from '../../../../plugins/shared/go-duration.ts';
+import { durationMs } from '../../../../../plugins/shared/go-duration.ts';
 
 const BASE = { schema_version: 'v0.1.0', name: 'one', transport: 'streamable-http' };
 

@@ -1,6 +1,6 @@
-import { remoteUrlProblem, type UrlRules } from '../../shared/safe-http/remote-url.ts';
-import type { Oauth2Config } from './oauth2-config.ts';
-import type { OidcUpstreamConfig } from './oidc-config.ts';
+import { remoteUrlProblem, type UrlRules } from '../../../shared/safe-http/remote-url.ts';
+import type { Oauth2Config } from '../oauth2/oauth2-config.ts';
+import type { OidcUpstreamConfig } from '../oidc/oidc-config.ts';
 
 /** The parts of a provider's configuration that decide which addresses it may have. */
 export interface ProviderAddresses {

@@ -1,15 +1,15 @@
 import { z } from 'zod';
-import { durationMs } from '../../shared/go-duration.ts';
-import { SECRET_NAME, VARIABLE_REFERENCE } from '../../shared/secret-name.ts';
-import { webhookList } from '../../shared/webhook-settings.ts';
-import { permissionProfile } from '../permissions/profile.ts';
+import { durationMs } from '../../../shared/go-duration.ts';
+import { SECRET_NAME, VARIABLE_REFERENCE } from '../../../shared/secret-name.ts';
+import { webhookList } from '../../../shared/webhook-settings.ts';
+import { permissionProfile } from '../../permissions/profile.ts';
+import { DEFAULT_GROUP, groupName } from '../group-name.ts';
+import { workloadName } from '../workload-name.ts';
 import { awsStsConfig, embeddedAuthConfig, upstreamSwapConfig } from './embedded-auth-config.ts';
 import { endpointPrefix } from './endpoint-prefix.ts';
-import { DEFAULT_GROUP, groupName } from './group-name.ts';
 import { podForm } from './pod-form.ts';
 import { remoteAuthConfig } from './remote-auth-config.ts';
 import { secretReference } from './secret-reference.ts';
-import { workloadName } from './workload-name.ts';
 
 /** The version of the document that is written. */
 export const RUN_CONFIG_VERSION = 'v0.1.0';

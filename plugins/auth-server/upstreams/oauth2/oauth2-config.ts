@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { secretReference } from '../../shared/secret-reference.ts';
-import { authorizationParams, path, redirectUri, scopes, userInfo, webUrl } from './config-fields.ts';
+import { secretReference } from '../../../shared/secret-reference.ts';
+import { authorizationParams, path, redirectUri, scopes, userInfo, webUrl } from '../config-fields.ts';
 
 const MAX_PATH = 256;
 const MAX_SOFTWARE_ID = 255;

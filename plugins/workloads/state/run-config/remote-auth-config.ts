@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { durationMs } from '../../shared/go-duration.ts';
+import { durationMs } from '../../../shared/go-duration.ts';
 import { secretReference } from './secret-reference.ts';
 
 const text = z.string().min(1);

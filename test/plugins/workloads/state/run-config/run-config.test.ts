@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { readRunConfig } from '../../../../plugins/workloads/state/read-run-config.ts';
-import { runConfig } from '../../../../plugins/workloads/state/run-config.ts';
-import { proves } from '../../../support/proves.ts';
+import { readRunConfig } from '../../../../../plugins/workloads/state/run-config/read-run-config.ts';
+import { runConfig } from '../../../../../plugins/workloads/state/run-config/run-config.ts';
+import { proves } from '../../../../support/proves.ts';
 import { EVERY_FIELD, IMAGE, PACKAGE, PLACED, POD, PROGRAM, REMOTE } from './every-field.ts';
 
 const problemsOf = (value: unknown): string => {

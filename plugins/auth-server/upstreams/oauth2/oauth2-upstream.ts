@@ -10,21 +10,21 @@ import {
   customFetch,
   refreshTokenGrant,
 } from 'openid-client';
-import { isClientError, isTokenError, providerFault, translated } from './failures.ts';
-import { type FoundIdentity, found, identityOf, mappedIdentity, policyClaims, syntheticSubject } from './identity.ts';
-import { jsonPath, valueAt } from './json-path.ts';
-import { jwtPayload } from './jwt-payload.ts';
+import { isClientError, isTokenError, providerFault, translated } from '../failures.ts';
+import { type FoundIdentity, found, identityOf, mappedIdentity, policyClaims, syntheticSubject } from '../identity.ts';
+import { jsonPath, valueAt } from '../json-path.ts';
+import { jwtPayload } from '../jwt-payload.ts';
+import { authenticated, type ProviderClient, supportedBy } from '../provider/provider-client.ts';
+import { libraryFetch } from '../provider/provider-http.ts';
+import { refreshWithScopes } from '../refresh-scopes.ts';
+import { revokeTokens } from '../revoke.ts';
+import { standardMembers, tokensFrom } from '../token-answer.ts';
+import { type Upstream, type UpstreamIdentity, UpstreamRefusal, type UpstreamTokenSet } from '../upstream.ts';
+import type { UpstreamParts } from '../upstream-parts.ts';
+import { requestUserInfo } from '../user-info.ts';
 import type { Oauth2Clients } from './oauth2-clients.ts';
 import type { Oauth2Config } from './oauth2-config.ts';
 import type { Oauth2Endpoints } from './oauth2-endpoints.ts';
-import { authenticated, type ProviderClient, supportedBy } from './provider-client.ts';
-import { libraryFetch } from './provider-http.ts';
-import { refreshWithScopes } from './refresh-scopes.ts';
-import { revokeTokens } from './revoke.ts';
-import { standardMembers, tokensFrom } from './token-answer.ts';
-import { type Upstream, type UpstreamIdentity, UpstreamRefusal, type UpstreamTokenSet } from './upstream.ts';
-import type { UpstreamParts } from './upstream-parts.ts';
-import { requestUserInfo } from './user-info.ts';
 
 const BUDGET_MS = 30_000; // one sign-in leg or one refresh
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { secretReference } from '../../shared/secret-reference.ts';
-import { authorizationParams, redirectUri, scopes, userInfo, webUrl } from './config-fields.ts';
+import { secretReference } from '../../../shared/secret-reference.ts';
+import { authorizationParams, redirectUri, scopes, userInfo, webUrl } from '../config-fields.ts';
 
 const SUBJECT_CLAIM = /^(?:[A-Za-z_][A-Za-z0-9_]{0,127})?$/;
 

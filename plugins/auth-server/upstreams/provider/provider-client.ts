@@ -1,7 +1,7 @@
 import type { Secret } from '@toolmgr/core';
 import type { ClientAuth } from 'openid-client';
-import { type ClientAuthMethod, clientAuthentication } from '../../shared/oauth/client-authentication.ts';
-import { isTokenError } from './failures.ts';
+import { type ClientAuthMethod, clientAuthentication } from '../../../shared/oauth/client-authentication.ts';
+import { isTokenError } from '../failures.ts';
 
 /** The gateway as a client of a provider. */
 export interface ProviderClient {

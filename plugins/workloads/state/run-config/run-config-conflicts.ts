@@ -1,5 +1,5 @@
-import { canBeIsolated } from '../permissions/network-mode.ts';
-import { isSchemeTarget } from '../schemes/scheme-target.ts';
+import { canBeIsolated } from '../../permissions/network-mode.ts';
+import { isSchemeTarget } from '../../schemes/scheme-target.ts';
 import type { RunConfig } from './run-config.ts';
 
 /** A field that would have no effect beside the others, and why. */

@@ -1,10 +1,10 @@
 import { explainCause, type JsonObject } from '@toolmgr/core';
-import { type FoundIdentity, found, identityOf, mappedIdentity, policyClaims } from './identity.ts';
+import { type FoundIdentity, found, identityOf, mappedIdentity, policyClaims } from '../identity.ts';
+import { isShallow } from '../shallow.ts';
+import { type UpstreamIdentity, UpstreamRefusal, type UpstreamTokenSet } from '../upstream.ts';
+import type { UpstreamParts } from '../upstream-parts.ts';
+import { requestUserInfo, type UserInfoRequest } from '../user-info.ts';
 import type { OidcUpstreamConfig } from './oidc-config.ts';
-import { isShallow } from './shallow.ts';
-import { type UpstreamIdentity, UpstreamRefusal, type UpstreamTokenSet } from './upstream.ts';
-import type { UpstreamParts } from './upstream-parts.ts';
-import { requestUserInfo, type UserInfoRequest } from './user-info.ts';
 
 /** The provider that answered. */
 export interface OidcIdentityParts {

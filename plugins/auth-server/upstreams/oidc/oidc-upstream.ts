@@ -6,19 +6,19 @@ import {
   refreshTokenGrant,
   type CustomFetch as Send,
 } from 'openid-client';
-import { providerFault, translated } from './failures.ts';
-import { jwtPayload } from './jwt-payload.ts';
+import { providerFault, translated } from '../failures.ts';
+import { jwtPayload } from '../jwt-payload.ts';
+import type { ProviderClient } from '../provider/provider-client.ts';
+import { libraryFetch } from '../provider/provider-http.ts';
+import { usedKeys } from '../provider/provider-metadata.ts';
+import { refreshWithScopes } from '../refresh-scopes.ts';
+import { revokeTokens } from '../revoke.ts';
+import { standardMembers, tokensFrom } from '../token-answer.ts';
+import { type Upstream, UpstreamRefusal, type UpstreamTokenSet } from '../upstream.ts';
+import type { UpstreamParts } from '../upstream-parts.ts';
 import type { OidcUpstreamConfig } from './oidc-config.ts';
 import { oidcIdentity } from './oidc-identity.ts';
 import { BUDGET_MS, createOidcLibrary } from './oidc-library.ts';
-import type { ProviderClient } from './provider-client.ts';
-import { libraryFetch } from './provider-http.ts';
-import { usedKeys } from './provider-metadata.ts';
-import { refreshWithScopes } from './refresh-scopes.ts';
-import { revokeTokens } from './revoke.ts';
-import { standardMembers, tokensFrom } from './token-answer.ts';
-import { type Upstream, UpstreamRefusal, type UpstreamTokenSet } from './upstream.ts';
-import type { UpstreamParts } from './upstream-parts.ts';
 
 /** Creates an OpenID Connect provider. Its discovery document is loaded in the background. */
 export function createOidcUpstream(

@@ -2,6 +2,7 @@ import type { BackendListing } from '../backend/backend-manager.ts';
 import type { CatalogEntry, ToolEntry } from '../contract/call.ts';
 import type { CatalogDraft, CatalogInputs } from '../contract/catalog-draft.ts';
 import type { EntryKind } from '../contract/catalog-entry.ts';
+import { GatewayFault } from '../errors.ts';
 import { isAmbiguousUri } from './ambiguous-uri.ts';
 import type { Catalog } from './catalog.ts';
 import { resolveCollisions } from './collisions.ts';
@@ -32,7 +33,7 @@ export interface BuiltCatalog {
  * Builds a catalogue from listings: discover, shape, resolve collisions, shorten names, index.
  *
  * Pure except for `shape`: the same listings give the same catalogue, in any order.
- * @throws whatever `shape` throws; RawJsonError when a plugin made a definition that is not a JSON object
+ * @throws whatever `shape` throws; GatewayFault PLUGIN_FAILED when a plugin made a definition that is not a JSON object
  */
 export function buildCatalog(
   capabilityClass: string,
@@ -153,8 +154,13 @@ function keyed(entries: readonly CatalogEntry[]): ReadonlyMap<string, CatalogEnt
 
 /** Sets `name` in the definition of an entry whose key a plugin changed: clients must see the name that they call. */
 function withOwnName<E extends CatalogEntry>(entry: E): E {
-  const definition = definitionNamed(entry.definition, entry.key);
-  return definition === entry.definition ? entry : { ...entry, definition };
+  try {
+    const definition = definitionNamed(entry.definition, entry.key);
+    return definition === entry.definition ? entry : { ...entry, definition };
+  } catch (cause) {
+    const expected = 'its definition must be the bytes of a JSON object, as encode() makes them';
+    throw new GatewayFault('PLUGIN_FAILED', `${entry.kind} "${entry.key}" of ${entry.backend}: ${expected}`, { cause });
+  }
 }
 
 /**

@@ -18,8 +18,9 @@ export interface Plugin<S extends z.ZodType = z.ZodType> extends ContractSection
   /** Source of strict validation, defaults, the docs page and the CRD fragment. */
   readonly config: S;
   /**
-   * Schemas of the options that a use of a slot entry of this plugin takes, by slot name, e.g. `{ header_injection: …
-   * }`. Hosts validate their YAML with it, so that a wrong option is reported with its line before anything starts.
+   * Schemas of the options of the outgoing-auth strategies of this plugin, by their name in the slot: `{ header_injection: … }`.
+   * A host validates its YAML with them, so that a wrong option is reported with its line before anything starts. In a vmcp file
+   * `type: header_injection` chooses the strategy, and `headerInjection`, its name in camel case, has the options.
    */
   readonly slotOptions?: Readonly<Record<string, z.ZodType>>;
   apply(core: Core, config: z.output<S>): void;

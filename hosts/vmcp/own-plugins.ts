@@ -2,7 +2,7 @@ import { explainCause, faultFrom, findPlugin, GatewayFault, type Plugin, type Pl
 import type { z } from 'zod';
 import type { Problem } from './problem.ts';
 import { check } from './problem-lines.ts';
-import { hasKey, type KeyedSection, type Section, valueAt } from './sections.ts';
+import { hasKey, type KeyedSection, type Section, STRATEGIES, valueAt } from './sections.ts';
 
 /** Sections and problems of the plugins under `plugins:`. */
 export interface OwnPlugins {
@@ -35,6 +35,7 @@ export async function readOwnPlugins(
       problems.push({ path, message: plugin });
       continue;
     }
+    sections.push(...strategiesOf(use, plugin, places));
     const settings = valueAt(entry, ['with']);
     const section = Object.hasOwn(places.catalogue, use) ? undefined : sectionOf(use, plugin);
     if (section !== undefined) {
@@ -52,6 +53,18 @@ export async function readOwnPlugins(
     problems.push(...configProblems(plugin, settings ?? {}, ['plugins', index, 'with']));
   }
   return { sections, problems };
+}
+
+/**
+ * The outgoing-auth strategies that a plugin declares in `slotOptions`: `type` chooses one, and its options are below its name
+ * in camel case, as for `header_injection` and `headerInjection`.
+ */
+function strategiesOf(use: string, plugin: Plugin, { catalogue }: PluginPlaces): readonly Section[] {
+  if (Object.hasOwn(catalogue, use)) return [];
+  return Object.keys(plugin.slotOptions ?? {}).map((type) => {
+    const key = type.replace(/[_-]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+    return { address: use, own: plugin, choice: { of: STRATEGIES, type }, contractKey: `${STRATEGIES}.${key}` };
+  });
 }
 
 /** The section of a plugin. What a plugin throws while it reads is a fault that names it. */

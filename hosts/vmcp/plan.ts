@@ -95,7 +95,9 @@ function configFrom(section: KeyedSection, value: unknown): unknown {
 /** The entries of `plugins:`; an entry with its own section in the file gets its configuration from there. */
 function ownUses({ config, sections }: SectionedConfig, partOf: (section: Section) => PlanPart): readonly PluginUse[] {
   return (config.plugins ?? []).flatMap((entry) => {
-    const section = sections.find(({ own, address }) => own !== undefined && address === entry.use);
+    const section = sections.find(
+      ({ own, address, choice }) => own !== undefined && address === entry.use && choice === undefined,
+    );
     const isInFile = section !== undefined && hasKey(section) && valueAt(config, [section.contractKey]) !== undefined;
     return isInFile ? usesOf(partOf(section)) : [entry];
   });

@@ -18,7 +18,7 @@ export const SLOT_PROSE = {
     contract: 'AuthStrategy',
     purpose: 'one way to authenticate towards backends',
     chosenBy:
-      '`outgoingAuth.default.type` and `outgoingAuth.backends.NAME.type` of the plan; prepared at boot, applied per request',
+      '`outgoingAuth.default.type` and `outgoingAuth.backends.NAME.type`; prepared at boot, applied per request. A vmcp file may name the strategies that a plugin declares in `slotOptions` ([example](../guides/plugin-parts.md#a-strategy-towards-backends))',
   },
   backendSources: {
     methods: '`watch(push, signal): Promise<void>`; pushes whole snapshots',
@@ -27,7 +27,8 @@ export const SLOT_PROSE = {
     chosenBy: 'every registered source runs; a failed source is restarted with back-off and its last snapshot stays',
   },
   stores: {
-    methods: '`get`, `set` with a time to live, `delete`, `take` from token buckets, `close`',
+    methods:
+      '`get(key)`, `set(key, value, ttlMs)`, `delete(key)`, `take(buckets, nowMs)` from token buckets, `close()`; get then set is not atomic',
     contract: 'Store',
     purpose: 'keyed values and token buckets',
     chosenBy: 'the plugin that needs one, by name',
@@ -51,10 +52,11 @@ export const SLOT_PROSE = {
     chosenBy: 'the plugin that needs one, by name',
   },
   stepTypes: {
-    methods: '`compile(step, tools): CompiledStep`; `run(input, scope, signal)`',
+    methods:
+      '`options`: the schema of its keys; `compile(options, compiling): CompiledStep`; `CompiledStep.run(running): Promise<StepOutput>`',
     contract: 'StepType',
     purpose: 'one kind of step of a composite tool',
-    chosenBy: 'the `type` of a step',
+    chosenBy: 'the `type` of a step ([example](../../examples/custom-step))',
   },
   sandboxes: {
     methods: '`run(job, limits, signal): Promise<ScriptOutcome>`',

@@ -3,7 +3,11 @@ import { extname, join } from 'node:path';
 import { ROOT } from './sources.ts';
 
 /** Hand-written pages with code blocks from files of the repository. */
-export const PAGES_WITH_SNIPPETS = ['docs/guides/writing-a-plugin.md', 'docs/start/embed.md'] as const;
+export const PAGES_WITH_SNIPPETS = [
+  'docs/guides/writing-a-plugin.md',
+  'docs/guides/plugin-parts.md',
+  'docs/start/embed.md',
+] as const;
 
 /**
  * Fills every snippet of a page from its file.

@@ -43,6 +43,14 @@ describe('the catalogue without plugins', () => {
     expect(catalog.warnings).toEqual(['tool "t" of a is dropped: zz/virtual has the name too']);
   });
 
+  it('names the plugin and the tool whose definition is no JSON object', () => {
+    const own = { ...virtualTool('t'), definition: { name: 't' } as unknown as Buffer };
+    const shape = (draft: CatalogDraft) => ({ ...draft, tools: [own] });
+    expect(() => built(new Map(), { shape })).toThrow(
+      'tool "t" of zz/virtual: its definition must be the bytes of a JSON object, as encode() makes them',
+    );
+  });
+
   proves('choice.aggregation.prompt-ambiguity-dropped', 'drops a prompt for all who claim its name', () => {
     const { catalog, errors } = built(listingsOf({ b: { prompts: ['p', 'q'] }, a: { prompts: ['p'] } }));
     expect(keysOf(catalog, 'prompt')).toEqual(['q']);

@@ -96,6 +96,23 @@ describe('a plugin of the file with a contractKey', () => {
     },
   );
 
+  it('may bring a strategy towards backends, which the file names, with its options in camel case', async () => {
+    const from = join(import.meta.dirname, '../../../examples/custom-strategy');
+    const text = await readConfigText(join(from, 'vmcp.yaml'));
+    const example = (changed: string) => readConfig(changed, join(from, 'vmcp.yaml'), catalogue);
+    const plan = planFromConfig(await example(text));
+    expect(plan.outgoingAuth?.backends).toEqual({
+      orders: { type: 'signed_requests', options: { keyEnv: 'ORDERS_KEY' } },
+    });
+    expect(plan.plugins.slice(-1)).toEqual([{ use: './signed-requests.ts' }]);
+    await expect(example(text.replace('keyEnv:', 'keyEmv:'))).rejects.toThrow(
+      /vmcp\.yaml:9: outgoingAuth\.backends\.orders\.signedRequests\.keyEmv: unknown key "keyEmv", did you mean "keyEnv"/,
+    );
+    await expect(example(text.replace('type: signed_requests', 'type: signed_request'))).rejects.toThrow(
+      /orders\.type: expected one of .*signed_requests/,
+    );
+  });
+
   it('is configured by `with` where the file has no such section, and never by both', async () => {
     await put('hours.mjs', HOURS);
     const withOnly = file('./hours.mjs, with: { open: "08:00" }', '');

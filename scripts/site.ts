@@ -5,7 +5,7 @@ import { serveSite } from './site/serve-site.ts';
 
 const USAGE = `Usage: npm run site -- [FOLDER] [--base PATH] [--serve] [--port NUMBER]
 
-Builds the documentation site from docs/ into FOLDER (default: .scratch/site).
+Builds the documentation site from docs/ and the READMEs of plugins into FOLDER (default: .scratch/site).
   --base PATH    path of the site at its host, such as /toolmgr/ (default: /)
   --serve        serves the built site at 127.0.0.1 until Ctrl-C
   --port NUMBER  port of --serve, 0 for any free one (default: 4484)`;

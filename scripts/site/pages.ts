@@ -1,32 +1,48 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { plain } from './anchors.ts';
 import { SECTIONS } from './sections.ts';
 
 /** A page of the site. */
 export interface SitePage {
-  /** Path below `docs`, such as `guides/run.md`. */
+  /** Path on the site, such as `guides/run.md`; that of a page in `docs` is its path there. */
   readonly path: string;
+  /** File in the repository. */
+  readonly source: string;
   readonly title: string;
   /** Its first sentence. */
   readonly summary: string;
   readonly text: string;
 }
 
-/** Pages below a folder, by path. */
-export function pagesIn(docs: string): ReadonlyMap<string, SitePage> {
-  const paths = readdirSync(docs, { recursive: true, encoding: 'utf8' })
+/** The pages of `docs` and the READMEs of the plugins, by path on the site. */
+export function pagesIn(root: string): ReadonlyMap<string, SitePage> {
+  const pages = [...textsIn(root, 'docs'), ...textsIn(root, 'plugins')].flatMap((source) => {
+    const path = sitePathOf(source);
+    return path === undefined ? [] : [pageOf(path, readFileSync(join(root, source), 'utf8'), source)];
+  });
+  return new Map(pages.map((page) => [page.path, page]));
+}
+
+/** Path on the site of a file in the repository; `undefined` for files that are no pages. */
+function sitePathOf(source: string): string | undefined {
+  if (source.startsWith('docs/')) return source.slice('docs/'.length);
+  const [, plugin] = /^plugins\/(?!shared\/)(.+)\/README\.md$/.exec(source) ?? [];
+  return plugin === undefined ? undefined : `plugins/${plugin}.md`;
+}
+
+function textsIn(root: string, folder: string): readonly string[] {
+  const exclude = (path: string): boolean => /(?:^|[\\/])(?:node_modules|dist)$/.test(path);
+  return globSync(`${folder}/**/*.md`, { cwd: root, exclude })
     .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => path.endsWith('.md'))
     .sort();
-  return new Map(paths.map((path) => [path, pageOf(path, readFileSync(join(docs, path), 'utf8'))]));
 }
 
 /** @throws Error for a page without a title */
-export function pageOf(path: string, text: string): SitePage {
+export function pageOf(path: string, text: string, source = `docs/${path}`): SitePage {
   const [, title] = /^# (.+)$/m.exec(text) ?? [];
-  if (title === undefined) throw new Error(`docs/${path} has no title`);
-  return { path, title: plain(title).trim(), summary: summaryOf(text), text };
+  if (title === undefined) throw new Error(`${source} has no title`);
+  return { path, source, title: plain(title).trim(), summary: summaryOf(text), text };
 }
 
 /** Pages of a section: the named ones first, the others by title. */

@@ -1,4 +1,4 @@
-/** A section of the site: a folder of `docs`. */
+/** A section of the site: a folder of `docs`, or `plugins`. */
 export interface SiteSection {
   readonly folder: string;
   readonly title: string;
@@ -45,6 +45,7 @@ export const SECTIONS: readonly SiteSection[] = [
     first: ['vmcp', 'environment', 'commands', 'errors', 'plugins', 'hooks', 'slots'],
     isClosed: false,
   },
+  { folder: 'plugins', title: 'Plugins', first: [], isClosed: true },
   { folder: 'project', title: 'Project', first: ['comparison', 'architecture', 'benchmarks'], isClosed: true },
   { folder: 'decisions', title: 'Decisions', first: [], isClosed: true },
 ];

@@ -17,13 +17,11 @@ export interface SiteSource {
 /** Writes a project of VitePress into an empty folder. The texts are copied, since the generator reads nothing outside. */
 export function writeProject(folder: string, { root, base, repository }: SiteSource): ReadonlyMap<string, SitePage> {
   const docs = join(root, 'docs');
-  const pages = pagesIn(docs);
-  for (const { path, text } of pages.values()) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(
-      join(folder, path),
-      forSite(path, text, repository, (target) => existsSync(join(docs, target))),
-    );
+  const pages = pagesIn(root);
+  const bySource = new Map([...pages.values()].map(({ source, path }) => [source, path]));
+  for (const page of pages.values()) {
+    mkdirSync(dirname(join(folder, page.path)), { recursive: true });
+    writeFileSync(join(folder, page.path), forSite(page, repository, bySource));
   }
   if (existsSync(join(docs, 'pictures'))) cpSync(join(docs, 'pictures'), join(folder, 'pictures'), { recursive: true });
   mkdirSync(join(folder, '.vitepress/theme'), { recursive: true });
@@ -42,19 +40,26 @@ export function writeProject(folder: string, { root, base, repository }: SiteSou
 /** The theme without fonts loads none. */
 const THEME = "import theme from 'vitepress/theme-without-fonts';\nimport './theme.css';\nexport default theme;\n";
 
-/** The text of a page with links that work on the site: files of the repository that are no pages get their address there. */
-export function forSite(path: string, text: string, repository: string, isInDocs: (target: string) => boolean): string {
+/**
+ * The text of a page with links that work on the site: files of the repository that are no pages get their address there.
+ * @param pages paths on the site by file of the repository
+ */
+export function forSite(
+  { path, source, text }: Pick<SitePage, 'path' | 'source' | 'text'>,
+  repository: string,
+  pages: ReadonlyMap<string, string>,
+): string {
   return outsideOfCode(text.replace(/<!--[\s\S]*?-->\n?/g, ''), (prose) =>
     prose.replace(/\]\(([^)\s#]+)(#[^)\s]*)?\)/g, (whole, target: string, anchor = '') => {
       if (/^[a-z]+:|^\//.test(target)) return whole;
-      const from = posix.normalize(posix.join('docs', posix.dirname(path), target));
-      const inDocs = posix.relative('docs', from);
-      if (!inDocs.startsWith('..')) {
-        if (/\.(?:md|png|svg)$/.test(inDocs)) return whole;
-        const index = posix.join(target, 'index.md');
-        if (isInDocs(posix.join(inDocs, 'index.md'))) return `](${index}${anchor})`;
-      }
-      return `](${repository}/blob/main/${from}${anchor})`;
+      const file = posix.normalize(posix.join(posix.dirname(source), target));
+      const page = ['', '/index.md', '/README.md']
+        .map((end) => pages.get(`${file}${end}`))
+        .find((one) => one !== undefined);
+      if (page !== undefined) return `](${posix.relative(posix.dirname(path), page)}${anchor})`;
+      // pictures; and pages that do not exist, so that the build fails
+      if (/^docs\/.*\.(?:md|png|svg)$/.test(file)) return whole;
+      return `](${repository}/blob/main/${file}${anchor})`;
     }),
   );
 }
@@ -80,10 +85,10 @@ function sidebar(pages: ReadonlyMap<string, SitePage>): readonly object[] {
   }));
 }
 
-/** Pages in a folder of their own are below the page with the name of the folder. */
+/** Pages in a folder of their own are below the page with the name of the folder, if there is one. */
 function itemsOf(folder: string, pages: ReadonlyMap<string, SitePage>): readonly object[] {
   const inside = pagesOf(folder, pages);
-  const isBelow = ({ path }: SitePage): boolean => path.slice(folder.length + 1).includes('/');
+  const isBelow = ({ path }: SitePage): boolean => pages.has(`${posix.dirname(path)}.md`);
   return inside
     .filter((page) => !isBelow(page))
     .map((page) => {

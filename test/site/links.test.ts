@@ -29,17 +29,24 @@ describe('the pages of the repository', () => {
   });
 
   it('are in a section of the site, with a title and a first sentence', () => {
-    const site = pagesIn(join(ROOT, 'docs'));
+    const site = pagesIn(ROOT);
     const known = new Set(SECTIONS.map(({ folder }) => folder));
     const outside = [...site.keys()].filter((path) => path !== 'index.md' && !known.has(path.split('/')[0] ?? ''));
     expect(outside).toEqual([]);
+    expect([...site.keys()]).toEqual(
+      expect.arrayContaining(['guides/run.md', 'plugins/rate-limit.md', 'plugins/stores/redis.md']),
+    );
     expect([...site.values()].filter(({ summary }) => summary.length < 12).map(({ path }) => path)).toEqual([]);
   });
 });
 
 describe('the pages of the site', () => {
-  const page = (path: string, text: string): string =>
-    forSite(path, text, 'https://git.example/r', (target) => target === 'guides/run.md');
+  const known = new Map([
+    ['docs/guides/run.md', 'guides/run.md'],
+    ['plugins/health/README.md', 'plugins/health.md'],
+  ]);
+  const page = (path: string, text: string, source = `docs/${path}`): string =>
+    forSite({ path, text, source }, 'https://git.example/r', known);
 
   it('link to other pages of the site, and to the repository for everything else', () => {
     expect(page('start/npx.md', '[a](../guides/run.md#x) [b](https://c.example) [d](#e)')).toBe(
@@ -49,6 +56,13 @@ describe('the pages of the site', () => {
       '[a](https://git.example/r/blob/main/README.md#top) `[b](../../x)`',
     );
     expect(page('guides/run.md', '[a](../decisions)')).toBe('[a](https://git.example/r/blob/main/docs/decisions)');
+    expect(page('guides/run.md', '[a](../../plugins/health/README.md#b) [c](../../plugins/health)')).toBe(
+      '[a](../plugins/health.md#b) [c](../plugins/health.md)',
+    );
+    const readme = (text: string): string => page('plugins/stores/redis.md', text, 'plugins/stores/redis/README.md');
+    expect(readme('[a](../../../docs/guides/run.md#x) [b](../../health/README.md) [c](index.ts)')).toBe(
+      '[a](../../guides/run.md#x) [b](../health.md) [c](https://git.example/r/blob/main/plugins/stores/redis/index.ts)',
+    );
     // a page that does not exist is left as it is, so that the build fails
     expect(page('guides/run.md', '[a](other.md)')).toBe('[a](other.md)');
     expect(page('guides/run.md', '```\n[a](../../x)\n```')).toBe('```\n[a](../../x)\n```');

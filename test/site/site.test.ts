@@ -62,6 +62,8 @@ describe.skipIf(missing !== undefined)(`the documentation site${missing === unde
         await page.locator('.VPLocalSearchBox .result').first().waitFor();
         const results = await page.locator('.VPLocalSearchBox .result').allInnerTexts();
         expect(results.join('\n').toLowerCase()).toContain('limit');
+        await page.locator('#localsearch-input').fill('audit_dropped'); // in the README of a plugin
+        await page.locator('.VPLocalSearchBox .result[href*="plugins/audit.html"]').first().waitFor();
         await page.keyboard.press('Enter');
         await page.waitForURL((to) => to.pathname !== '/');
         expect(await page.locator('.vp-doc h1').count()).toBe(1);

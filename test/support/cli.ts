@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { printIfTestFails } from './output-of-failed.ts';
 import { until } from './until.ts';
 
 const CLI = join(import.meta.dirname, '../../hosts/cli/main.ts');
@@ -70,6 +71,7 @@ export function startCli(
     err += chunk;
   });
   let isOver = false;
+  printIfTestFails(['toolmgr', ...args], () => `${out}${err}${isOver ? `(exit code ${child.exitCode})` : '(it runs)'}`);
   const finished = once(child, 'close').then(([code]) => {
     isOver = true;
     return { code: code as number | null, out, err };

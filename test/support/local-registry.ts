@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import getPort from 'get-port';
 import type { Tarball } from '../../scripts/pack/pack-workspaces.ts';
+import { printIfTestFails } from './output-of-failed.ts';
 import { packedOnce } from './packed-once.ts';
 
 const STARTED_MS = 60_000;
@@ -148,6 +149,8 @@ function npmEnvironment(scratch: string, url: string): Readonly<Record<string, s
 
 function run(program: string, args: readonly string[], { cwd, env }: RunOptions): Promise<Ran> {
   const given = Object.entries({ ...withoutNpm(process.env), ...env }).filter(([, value]) => value !== undefined);
+  let ran: Ran | undefined;
+  printIfTestFails([program, ...args], () => (ran === undefined ? '' : `${ran.out}${ran.err}(exit code ${ran.code})`));
   return new Promise((resolve) => {
     execFile(
       program,
@@ -155,7 +158,8 @@ function run(program: string, args: readonly string[], { cwd, env }: RunOptions)
       { cwd, env: Object.fromEntries(given), timeout: COMMAND_MS, maxBuffer: MAX_OUTPUT },
       (failed, out, err) => {
         const code = failed === null ? 0 : typeof failed.code === 'number' ? failed.code : -1;
-        resolve({ code, out, err: failed !== null && code === -1 ? `${err}${failed.message}` : err });
+        ran = { code, out, err: failed !== null && code === -1 ? `${err}${failed.message}` : err };
+        resolve(ran);
       },
     );
   });

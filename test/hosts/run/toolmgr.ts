@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { printIfTestFails } from '../../support/output-of-failed.ts';
 
 const CLI = join(import.meta.dirname, '../../../hosts/cli/main.ts');
 
@@ -39,6 +40,7 @@ export function startToolmgr(
   child.stderr.on('data', (chunk) => {
     err += chunk;
   });
+  printIfTestFails(['toolmgr', ...args], () => `${out}${err}(exit code ${child.exitCode})`);
   const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }));
   return { child, out: () => out, err: () => err, ended };
 }

@@ -28,4 +28,4 @@ it('vmcp serve --stdio applies a changed log level on SIGHUP, and refuses what w
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-});
+}, 120_000);

@@ -123,7 +123,7 @@ it('up --watch without a terminal does not start programs that a file of the fol
     /not used \.mcp\.json: new or changed servers \(evil\) need your agreement.*the previous servers stay/,
   );
   await expect(readFile(proof)).rejects.toThrow('ENOENT');
-});
+}, 120_000);
 
 it('a file of the user is not one of the project when the working folder is the home folder', () => {
   const home = '/home/u';

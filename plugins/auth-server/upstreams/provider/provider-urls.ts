@@ -55,11 +55,16 @@ export function configuredUrlProblem(
   const rules = rulesOf(url);
   const problem = remoteUrlProblem(url, isForBrowser ? { ...rules, allowPrivateAddresses: true } : rules);
   if (problem === undefined) return undefined;
-  if (problem.startsWith('leads to')) return `${problem} (allowPrivateAddresses: true allows it)`;
+  if (problem.startsWith('leads to')) return `${problem} (allowPrivateAddresses: true ${WHERE} allows it)`;
   if (!problem.includes('plain http')) return problem;
   const isLocal = remoteUrlProblem(url, { allowPrivateAddresses: true, allowHttp: 'loopback' }) === undefined;
-  return `${problem} (${isLocal ? 'allowPrivateAddresses: true allows it on this machine' : 'insecureAllowHTTP: true allows it, for development'})`;
+  return isLocal
+    ? `${problem} (allowPrivateAddresses: true ${WHERE} allows it on this machine)`
+    : `${problem} (insecureAllowHTTP: true ${WHERE} allows it, for development)`;
 }
+
+/** Not in `oidcConfig` or `oauth2Config`, where the refused URL is. */
+const WHERE = 'beside the name of the provider';
 
 /** Host with its port, unless it is that of the scheme. */
 function hostOf(url: string): string {

@@ -99,10 +99,12 @@ describe('an upstream provider', () => {
 describe('addresses of a provider', () => {
   proves('choice.upstream.addresses', 'are public unless allowPrivateAddresses is set; the message names it', () => {
     expect(problems(oidc({ issuerUrl: 'https://10.0.0.1' }))).toEqual([
-      'upstreamProviders.0.oidcConfig.issuerUrl: leads to a private address, which is not allowed (allowPrivateAddresses: true allows it)',
+      'upstreamProviders.0.oidcConfig.issuerUrl: leads to a private address, which is not allowed (allowPrivateAddresses: true beside the name of the provider allows it)',
     ]);
     expect(problems(oidc({ issuerUrl: 'http://127.0.0.1:8080' }))).toEqual([
-      expect.stringContaining('(allowPrivateAddresses: true allows it on this machine)'),
+      expect.stringContaining(
+        '(allowPrivateAddresses: true beside the name of the provider allows it on this machine)',
+      ),
     ]);
     expect(problems(oidc({ issuerUrl: 'http://127.0.0.1:8080' }, { allowPrivateAddresses: true }))).toEqual([]);
     expect(problems(oidc({ issuerUrl: 'https://10.0.0.1' }, { allowPrivateAddresses: ['10.0.0.2'] }))).toEqual([]);
@@ -112,7 +114,7 @@ describe('addresses of a provider', () => {
   proves('choice.upstream.plain-http', 'take https, and http to other machines only with insecureAllowHTTP', () => {
     const plain = { issuerUrl: 'http://keycloak.auth.svc:8080/realms/corp' };
     expect(problems(oidc(plain, { allowPrivateAddresses: true }))).toEqual([
-      expect.stringContaining('(insecureAllowHTTP: true allows it, for development)'),
+      expect.stringContaining('(insecureAllowHTTP: true beside the name of the provider allows it, for development)'),
     ]);
     expect(problems(oidc(plain, { insecureAllowHTTP: true }))).toEqual([]);
   });

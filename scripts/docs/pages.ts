@@ -6,6 +6,7 @@ import { CRDS, customResourceDefinitions, GENERATED_YAML } from './crds.ts';
 import { environmentPage } from './environment-page.ts';
 import { errorsPage } from './errors-page.ts';
 import { formatted } from './format.ts';
+import { GATEWAYS_PAGE, gatewaysPage } from './gateways-page.ts';
 import { hooksPage } from './hooks-page.ts';
 import { INSTALL, installManifest } from './install-manifest.ts';
 import { kindPages } from './kinds-pages.ts';
@@ -43,6 +44,8 @@ export async function generatedPages(): Promise<Generated> {
   for (const make of GROUPS) {
     for (const [name, text] of await make()) drafts.set(`${REFERENCE}/${name}`, text);
   }
+  const measured = gatewaysPage();
+  if (measured !== undefined) drafts.set(GATEWAYS_PAGE, measured);
   drafts.set(VMCP_SCHEMA, JSON.stringify(await vmcpSchema()));
   for (const path of PAGES_WITH_SNIPPETS) {
     if (existsSync(join(ROOT, path))) drafts.set(path, withSnippets(readFileSync(join(ROOT, path), 'utf8')));

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { processTree } from './processes.ts';
+import { coreMicros, MEASURED_CORE, OTHER_CORE, processTree } from './processes.ts';
 import { lua, wrk } from './wrk.ts';
 
 /** Calls of an echo tool at one URL in one era. */
@@ -30,6 +30,10 @@ export interface Checked {
   readonly cpuMicrosPerCall: number | undefined;
   /** After the load; of the process and its children. */
   readonly residentBytes: number | undefined;
+  /** Share of the measured core that other programs had, with what the hypervisor took. */
+  readonly disturbed: number | undefined;
+  /** Share of the core of the backend and of wrk that was used: at 1 the calls per second are their limit. */
+  readonly loaderBusy: number;
 }
 
 const COMMON = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
@@ -120,8 +124,15 @@ export async function checkedLoad(load: {
   const tree = load.pid === undefined ? undefined : processTree(load.pid);
   try {
     const before = tree?.cpuMicros() ?? 0;
+    const coresBefore = [MEASURED_CORE, OTHER_CORE].map(coreMicros);
+    const startedMs = performance.now();
     const flags = ['-t1', `-c${load.connections}`, `-d${load.seconds}s`, '--timeout', '30s', '-s', script];
     const out = await wrk([...flags, load.calls.url]);
+    const elapsedMicros = (performance.now() - startedMs) * 1000;
+    const [measured, loader] = [MEASURED_CORE, OTHER_CORE].map((core, n) => {
+      const { busy, stolen } = coreMicros(core);
+      return { busy: busy - (coresBefore[n]?.busy ?? 0), stolen: stolen - (coresBefore[n]?.stolen ?? 0) };
+    });
     const cpu = (tree?.cpuMicros() ?? 0) - before;
     const counts = JSON.parse(out.slice(out.lastIndexOf('RESULT ') + 7)) as Record<string, number>;
     const { calls = 0, micros = 1, p50 = 0, p95 = 0, p99 = 0, wrong = 0, failed = 0 } = counts;
@@ -135,6 +146,11 @@ export async function checkedLoad(load: {
       failed,
       cpuMicrosPerCall: tree === undefined || calls === 0 ? undefined : cpu / calls,
       residentBytes: tree?.residentBytes(),
+      disturbed:
+        tree === undefined || measured === undefined
+          ? undefined
+          : Math.max(0, measured.busy + measured.stolen - cpu) / elapsedMicros,
+      loaderBusy: loader === undefined ? 0 : (loader.busy + loader.stolen) / elapsedMicros,
     };
   } finally {
     rmSync(scratch, { recursive: true, force: true });

@@ -1,22 +1,17 @@
-// `npm run bench -- --gateway NAME=URL`: any running MCP gateway, a bare forwarder and this gateway, in one run, in turns, with the
-// same backend and the same clients. `npm run bench -- --backend` only serves the backend and prints how to configure a gateway.
+// `npm run bench -- --peer NAME` and `--gateway NAME=URL`: other MCP gateways, a bare forwarder and this gateway, in one run, in turns,
+// with the same backend and the same clients. `npm run bench -- --backend` only serves the backend.
 // The load is closed-loop: a connection sends the next call after the answer of the last one. Every answer is checked.
 import { writeFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 import { setTimeout } from 'node:timers/promises';
-import { type Checked, checkedLoad, type EchoCalls, legacyEcho, modernEcho } from './checked-load.ts';
-import { MEASURED_CORE, OTHER_CORE, processTree, startProcess } from './processes.ts';
+import { checkedLoad, type EchoCalls, legacyEcho, modernEcho } from './checked-load.ts';
+import { type Case, type Era, type Row, type Turn, tableOf } from './compare-table.ts';
+import { startTargets, type Target, type TargetOptions } from './compare-targets.ts';
+import { BACKEND_PORT, BACKEND_URLS } from './peers/backend-urls.ts';
+import { OTHER_CORE, processTree, startProcess } from './processes.ts';
 
 /** Options of a comparison. */
-export interface CompareOptions {
-  /** `NAME=URL` of running gateways. */
-  readonly gateways: readonly string[];
-  /** Their process ids, in the same order; without one neither CPU nor memory is measured. */
-  readonly pids: readonly string[];
-  /** Name of the echo tool at these gateways; by default the listed tool whose name ends with `echo`. */
-  readonly tool: string | undefined;
-  /** Port of the echo backend. */
-  readonly port: string;
+export interface CompareOptions extends TargetOptions {
   readonly connections: readonly number[];
   /** Bytes of the text that a call sends and gets back. */
   readonly payloads: readonly number[];
@@ -25,114 +20,92 @@ export interface CompareOptions {
   readonly json: string;
 }
 
-interface Target {
-  readonly name: string;
-  readonly url: string;
-  readonly pid: number | undefined;
-  readonly tool: string;
-}
-
-interface Row {
-  readonly gateway: string;
-  readonly era: Era;
-  readonly connections: number;
-  readonly payloadBytes: number;
-  /** Every turn, in order. */
-  readonly turns: readonly Checked[];
-}
-
-type Era = '2025-11-25' | '2026-07-28';
-
 const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28'];
-const WAIT_MS = 180_000; // until a gateway lists the echo tool
-const WARM_UP_SECONDS = 3;
+const WARM_UP_SECONDS = 2;
+const IDLE_MS = 100;
+const IDLE_CPU_MICROS = 10_000; // of IDLE_MS: one tick of the clock
+const IDLE_WAIT_MS = 15_000;
+const THREE_BACKENDS: Case = { backends: 'three', era: '2025-11-25', connections: 16, payloadBytes: 64 };
 
 /** Serves the echo backend and prints how to configure a gateway in front of it, until the process ends. */
-export async function serveBackend(port: string): Promise<void> {
-  await using backend = await startProcess(OTHER_CORE, 'backend.ts', [port, '0', 'echo']);
-  console.log(configuration(backend.url));
+export async function serveBackend(): Promise<void> {
+  await using _backend = await startBackend();
+  console.log(configuration());
   console.log('Ctrl-C stops it.');
   await new Promise(() => {});
 }
 
 /** Measures all targets, prints a table and writes the raw results. */
 export async function compare(options: CompareOptions): Promise<void> {
-  await using backend = await startProcess(OTHER_CORE, 'backend.ts', [options.port, '0', 'echo']);
-  console.log(configuration(backend.url));
-  await using forwarder = await startProcess(MEASURED_CORE, 'forwarder.ts', [backend.url]);
-  await using ours = await startProcess(MEASURED_CORE, 'gateway.mjs', ['auto', `far=${backend.url}`]);
-  const targets: Target[] = [
-    { name: 'bare forwarder', url: forwarder.url, pid: forwarder.pid, tool: 'echo' },
-    { name: 'toolmgr', url: ours.url, pid: ours.pid, tool: 'far_echo' },
-  ];
-  for (const [n, given] of options.gateways.entries()) {
-    targets.push(await otherTarget(given, options.pids[n], options.tool));
-  }
-  const idleBytes = Object.fromEntries(targets.map(({ name, pid }) => [name, pid && processTree(pid).residentBytes()]));
+  await using running = new AsyncDisposableStack();
+  const loadBefore = loadavg();
+  running.use(await startBackend());
+  if (options.gateways.length > 0) console.log(configuration());
+  const { targets, failed } = await startTargets(options, running);
+  const leftOut: { gateway: string; what: string; why: string }[] = failed.map(({ name, why }) => ({
+    gateway: name,
+    what: 'start',
+    why,
+  }));
   const rows: Row[] = [];
+  const measureCase = async (given: Case, ready: readonly Target[]) => {
+    for (const row of await inTurns(ready, given, options)) {
+      console.log(tableOf([row]).split('\n').at(-1));
+      rows.push(row);
+    }
+  };
+  const one = targets.filter(({ backends }) => backends === 'one');
+  const three = targets.filter(({ backends }) => backends === 'three');
   for (const era of ERAS) {
-    const ready = await speaking(targets, era);
+    const ready: Target[] = [];
+    for (const target of one) {
+      const why = await faultOf(target, era);
+      if (why === undefined) ready.push(target);
+      else leftOut.push({ gateway: target.name, what: era, why });
+    }
     for (const connections of options.connections) {
-      for (const payloadBytes of options.payloads) {
-        const done = await inTurns(ready, { era, connections, payloadBytes }, options);
-        for (const row of done) console.log(lineOf(row));
-        rows.push(...done);
-      }
+      for (const payloadBytes of options.payloads)
+        await measureCase({ backends: 'one', era, connections, payloadBytes }, ready);
     }
   }
+  if (three.length > 0) await measureCase(THREE_BACKENDS, three);
+  for (const { gateway, what, why } of leftOut) console.log(`${gateway} is left out (${what}): ${why}`);
   const record = {
     date: new Date().toISOString(),
     command: `npm run bench -- ${process.argv.slice(2).join(' ')}`,
     machine: { cpu: cpus()[0]?.model, cores: cpus().length, memoryBytes: totalmem(), node: process.version },
-    loadAverage: loadavg(),
+    loadAverage: { before: loadBefore, after: loadavg() },
     load: 'wrk, one thread, closed loop',
     options,
-    idleBytes,
+    targets: targets.map(({ pid: _pid, ...target }) => target),
+    leftOut,
     rows,
   };
   writeFileSync(options.json, `${JSON.stringify(record, undefined, 2)}\n`);
-  console.log(`\n${tableOf(rows, idleBytes)}\nraw results: ${options.json}`);
+  console.log(`\n${tableOf(rows)}\nraw results: ${options.json}`);
 }
 
-function configuration(url: string): string {
+function startBackend(): ReturnType<typeof startProcess> {
+  return startProcess(OTHER_CORE, 'backend.ts', [String(BACKEND_PORT), '2', 'echo']);
+}
+
+function configuration(): string {
+  const { far } = BACKEND_URLS.one;
   return [
-    `the echo backend serves ${url} (streamable HTTP, no authentication, tool: echo)`,
+    `the echo backend serves ${far} (streamable HTTP, no authentication, tool: echo)`,
     'put the gateway in front of it; most gateways read one of these:',
-    JSON.stringify({ mcpServers: { far: { type: 'http', url } } }),
-    `backends: [{ name: far, url: ${url}, transport: streamable-http }]`,
+    JSON.stringify({ mcpServers: { far: { type: 'http', url: far } } }),
+    `backends: [{ name: far, url: ${far}, transport: streamable-http }]`,
   ].join('\n');
 }
 
-async function otherTarget(given: string, pid: string | undefined, tool: string | undefined): Promise<Target> {
-  const at = given.indexOf('=');
-  if (at < 1) throw new Error(`--gateway ${given}: expected NAME=URL`);
-  const [name, url] = [given.slice(0, at), given.slice(at + 1)];
-  if (pid === undefined)
-    console.log(`${name} has no --pid: it is not put on the measured core, and has no CPU and memory figures`);
-  else processTree(Number(pid)).moveTo(MEASURED_CORE);
-  const lateMs = performance.now() + WAIT_MS;
-  for (let why = ''; ; await setTimeout(500)) {
-    try {
-      const found =
-        tool ?? (await (await legacyEcho(url, 1)).toolNames()).find((each) => /(?:^|[^a-z])echo$/.test(each));
-      if (found !== undefined) return { name, url, pid: pid === undefined ? undefined : Number(pid), tool: found };
-      why = 'it lists no tool whose name ends with echo; --tool NAME names it';
-    } catch (cause) {
-      why = cause instanceof Error ? cause.message : String(cause);
-    }
-    if (performance.now() > lateMs) throw new Error(`${name} at ${url}: ${why}`);
+async function faultOf(target: Target, era: Era): Promise<string | undefined> {
+  try {
+    const why = await (await callsOf(target, era, 1)).fault(target.tool);
+    return why?.slice(0, 200);
+  } catch (cause) {
+    return String(cause).slice(0, 200);
   }
-}
-
-/** The targets that serve an era, with a correct answer to a call. */
-async function speaking(targets: readonly Target[], era: Era): Promise<readonly Target[]> {
-  const ready: Target[] = [];
-  for (const target of targets) {
-    const why = await (await callsOf(target, era, 1)).fault(target.tool).catch((cause: unknown) => String(cause));
-    if (why === undefined) ready.push(target);
-    else console.log(`${target.name} is left out with ${era}: ${why.slice(0, 200)}`);
-  }
-  return ready;
 }
 
 async function callsOf({ url }: Target, era: Era, connections: number): Promise<EchoCalls> {
@@ -141,65 +114,47 @@ async function callsOf({ url }: Target, era: Era, connections: number): Promise<
 
 async function inTurns(
   targets: readonly Target[],
-  { era, connections, payloadBytes }: Pick<Row, 'era' | 'connections' | 'payloadBytes'>,
+  given: Case,
   { seconds, turns }: CompareOptions,
 ): Promise<readonly Row[]> {
-  const rows = new Map(targets.map((target) => [target, [] as Checked[]]));
+  const { era, connections, payloadBytes } = given;
+  const measured = new Map<Target, { readonly calls: EchoCalls; readonly results: Turn[] }>();
+  for (const target of targets) {
+    measured.set(target, { calls: await callsOf(target, era, connections), results: [] });
+  }
   for (let turn = 0; turn < turns; turn++) {
-    for (const [target, results] of rows) {
-      const calls = await callsOf(target, era, connections);
-      const load = { calls, tool: target.tool, connections, payloadBytes, pid: target.pid };
+    for (const [{ tool, pid }, { calls, results }] of measured) {
+      const load = { calls, tool, connections, payloadBytes, pid };
       if (turn === 0) await checkedLoad({ ...load, seconds: WARM_UP_SECONDS });
-      results.push(await checkedLoad({ ...load, seconds }));
+      await idle(pid);
+      const before = await backendCounts();
+      const result = await checkedLoad({ ...load, seconds });
+      await idle(pid);
+      const after = await backendCounts();
+      results.push({
+        ...result,
+        backendRequestsPerCall: (after.requests - before.requests) / Math.max(1, result.calls),
+        backendSessionsPerCall: (after.initialize - before.initialize) / Math.max(1, result.calls),
+      });
     }
   }
-  return [...rows].map(([{ name }, results]) => ({ gateway: name, era, connections, payloadBytes, turns: results }));
+  return [...measured].map(([{ name }, { results }]) => ({ gateway: name, ...given, turns: results }));
 }
 
-/** The turn with the median number of calls per second. */
-function median(turns: readonly Checked[]): Checked | undefined {
-  return [...turns].sort((a, b) => a.callsPerSecond - b.callsPerSecond)[Math.floor(turns.length / 2)];
+/** Waits until a target has finished calls that wrk no longer waits for: they would slow the next target down. */
+async function idle(pid: number | undefined): Promise<void> {
+  if (pid === undefined) return;
+  const tree = processTree(pid);
+  const lateMs = performance.now() + IDLE_WAIT_MS;
+  for (let before = tree.cpuMicros(); performance.now() < lateMs; ) {
+    await setTimeout(IDLE_MS);
+    const now = tree.cpuMicros();
+    if (now - before <= IDLE_CPU_MICROS) return;
+    before = now;
+  }
 }
 
-const COLUMNS = [
-  'gateway',
-  'revision',
-  'connections',
-  'text',
-  'calls/s',
-  'p50 ms',
-  'p95 ms',
-  'p99 ms',
-  'CPU µs per call',
-  'resident MB',
-  'wrong or failed',
-];
-
-function cellsOf({ gateway, era, connections, payloadBytes, turns }: Row): readonly string[] {
-  const turn = median(turns);
-  if (turn === undefined) return [];
-  const wrong = turns.reduce((sum, each) => sum + each.wrong + each.failed, 0);
-  return [
-    gateway,
-    era,
-    String(connections),
-    `${payloadBytes} B`,
-    String(Math.round(turn.callsPerSecond)),
-    turn.p50Ms.toFixed(2),
-    turn.p95Ms.toFixed(2),
-    turn.p99Ms.toFixed(2),
-    turn.cpuMicrosPerCall === undefined ? '-' : turn.cpuMicrosPerCall.toFixed(0),
-    turn.residentBytes === undefined ? '-' : (turn.residentBytes / 1e6).toFixed(0),
-    String(wrong),
-  ];
-}
-
-const lineOf = (row: Row): string => cellsOf(row).join(' | ');
-
-function tableOf(rows: readonly Row[], idleBytes: Readonly<Record<string, number | undefined>>): string {
-  const lines = [COLUMNS, COLUMNS.map((_name, n) => (n < 2 ? '---' : '---:')), ...rows.map(cellsOf)];
-  const idle = Object.entries(idleBytes).flatMap(([name, bytes]) =>
-    bytes === undefined ? [] : [`${name} ${(bytes / 1e6).toFixed(0)} MB`],
-  );
-  return `${lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}\n\nresident memory before the load: ${idle.join(', ')}`;
+async function backendCounts(): Promise<{ readonly requests: number; readonly initialize: number }> {
+  const response = await fetch(`http://127.0.0.1:${BACKEND_PORT}/counts`);
+  return (await response.json()) as { requests: number; initialize: number };
 }

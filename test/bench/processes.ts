@@ -68,10 +68,26 @@ export function processTree(pid: number) {
     /** User and system time spent so far, in microseconds. */
     cpuMicros: () => sum(cpuMicros),
     residentBytes: () => sum(residentBytes),
+    signal(name: NodeJS.Signals): void {
+      for (const each of pids()) process.kill(each, name);
+    },
     moveTo(core: string): void {
       for (const each of pids()) spawnSync('taskset', ['-a', '-cp', core, String(each)]);
     },
   };
+}
+
+/** Time in microseconds that all processes have used of a core so far, and that the hypervisor gave to another machine. */
+export function coreMicros(core: string): { readonly busy: number; readonly stolen: number } {
+  const line =
+    readFileSync('/proc/stat', 'utf8')
+      .split('\n')
+      .find((each) => each.startsWith(`cpu${core} `)) ?? '';
+  const [user = 0, nice = 0, system = 0, , , , , stolen = 0] = line
+    .split(' ')
+    .slice(1)
+    .map((ticks) => Number(ticks) * TICK_MICROS);
+  return { busy: user + nice + system, stolen };
 }
 
 function childrenOf(pid: number): readonly number[] {

@@ -1,8 +1,8 @@
 // `npm run bench`: compares the gateway with its backend and a bare forwarder, in one run, with one load tool.
 // Flags: --seconds N, --quick, --guards (only what policy plugins cost), --growth (only how cost
-// grows with backends and tools), --json FILE. With --gateway or --backend it compares other gateways, see compare.ts; their flags are
-// --gateway NAME=URL and --pid N (repeated, in the same order), --tool NAME, --port N, --connections 1,16,128,
-// --payloads 64,16384, --turns N.
+// grows with backends and tools), --json FILE. With --peer, --gateway or --backend it compares other gateways, see compare.ts; their flags are
+// --peer NAME (repeated; all: every one of peers/peers.ts), --gateway NAME=URL and --pid N (repeated, in the same order), --tool NAME,
+// --connections 1,16,128, --payloads 64,16384, --turns N.
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, tmpdir, totalmem } from 'node:os';
@@ -22,11 +22,11 @@ const { values } = parseArgs({
     guards: { type: 'boolean', default: false },
     growth: { type: 'boolean', default: false },
     json: { type: 'string' },
+    peer: { type: 'string', multiple: true, default: [] },
     gateway: { type: 'string', multiple: true, default: [] },
     pid: { type: 'string', multiple: true, default: [] },
     tool: { type: 'string' },
     backend: { type: 'boolean', default: false },
-    port: { type: 'string', default: '4490' },
     connections: { type: 'string', default: '1,16,128' },
     payloads: { type: 'string', default: '64,16384' },
     turns: { type: 'string', default: '3' },
@@ -71,13 +71,13 @@ const rows: Row[] = [];
 const facts: Record<string, number> = {};
 
 requireWrk();
-if (values.backend) await serveBackend(values.port);
-if (values.gateway.length > 0) {
+if (values.backend) await serveBackend();
+if (values.peer.length + values.gateway.length > 0) {
   await compare({
+    peers: values.peer,
     gateways: values.gateway,
     pids: values.pid,
     tool: values.tool,
-    port: values.port,
     connections: values.connections.split(',').map(Number),
     payloads: values.payloads.split(',').map(Number),
     seconds: Number(values.seconds),

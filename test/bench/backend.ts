@@ -47,7 +47,7 @@ function answer(request: IncomingMessage, response: ServerResponse, body: string
   }
   if (method === 'tools/list') return send(response, id, `{${era}"tools":${list}${cache}}`);
   if (method === 'subscriptions/listen') return listen(response, id);
-  const name = /"name":"([^"]+)"/.exec(body)?.[1];
+  const name = request.headers['mcp-name'] ?? /"name":\s*"([^"]+)"/.exec(body)?.[1]; // the body may name the client first
   if (name === 'echo') return send(response, id, `{${era}"content":[{"type":"text","text":"${textIn(body)}"}]}`);
   if (name === 'fail') return send(response, id, `{${era}${FAILED}}`);
   if (name === 'tool_1') return send(response, id, `{${era}${MEGABYTE}}`);

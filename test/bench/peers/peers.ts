@@ -57,7 +57,7 @@ export const PEERS: Readonly<Record<string, Peer>> = {
     settings: `Default features; ${NO_AUTH}`,
     install: [['cargo', 'install', '--locked', '--root', '{home}', 'mcp-proxy@0.6.0']],
     start: ['{home}/bin/mcp-proxy', '--config', '{files}/{backends}.toml'],
-    path: '/mcp',
+    path: '/',
     ports: { one: 4503, three: 4513 },
   },
   fastmcp: {

@@ -8,6 +8,7 @@ import {
   replaceConfig,
   restoreConfig,
   type WorkloadRecord,
+  whyNotAgain,
 } from '@toolmgr/plugins/workloads/state';
 import { buildImage, checkNewWorkload } from './create.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -56,6 +57,8 @@ async function replaceNow(
   const before = await readWorkload(state, name);
   if (before === undefined) return { kind: 'gone' };
   if (before.config !== undefined && isDeepStrictEqual(before.config, config)) return { kind: 'unchanged' };
+  const inForeground = whyNotAgain(before);
+  if (inForeground !== undefined) return { ...failed(inForeground), restored: false, runsAgain: true };
   await checkNewWorkload({ ...next, warnings: [] }, state);
   const problem = await buildImage(config, work);
   if (problem !== undefined) return { ...failed(problem), restored: false, runsAgain: before.alive };

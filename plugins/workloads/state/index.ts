@@ -47,6 +47,7 @@ export {
   WORKLOAD_FILES,
   type WorkloadRecord,
   type WorkloadStatus,
+  whyNotAgain,
   workloadDir,
   workloadsDir,
 } from './workload-record.ts';

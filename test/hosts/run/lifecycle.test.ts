@@ -240,7 +240,13 @@ describe('toolmgr run', () => {
       expect(pid).toBe(fore.child.pid);
       await callLegacy(url, 'tell', {});
       expect(fore.err()).toContain('tells.mjs is up');
+      const again = await startToolmgr(state, ['restart', 'fore']).ended;
+      expect(again, again.err).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`it runs in the foreground of process ${pid}: stop it there`),
+      });
       const runId = await runIdOf('fore');
+      await callLegacy(url, 'tell', {});
       fore.child.kill('SIGINT');
       expect(await fore.ended).toMatchObject({ code: 0, err: expect.stringContaining('fore is stopped and removed') });
       expect(await listed('fore')).toBeUndefined();

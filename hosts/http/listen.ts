@@ -165,7 +165,7 @@ export function explainListenError(
 
 const EXPLANATIONS = {
   EADDRINUSE: (host: string, port: number, set: AddressSettings) =>
-    `port ${port} on ${host} is taken by another program; stop it or choose another port (${set.port} ${port + 1})`,
+    `port ${port} on ${host} is taken by another program (toolmgr status lists gateways); stop it or choose another port (${set.port} ${port + 1})`,
   EACCES: (host: string, port: number, set: AddressSettings) =>
     `port ${port} on ${host} is not allowed for this user; choose one above 1023 (${set.port} 4483)`,
   EADDRNOTAVAIL: (host: string, _port: number, set: AddressSettings) =>

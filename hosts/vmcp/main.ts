@@ -209,7 +209,7 @@ function addExplain(vmcp: Command): void {
     .description('show where a tool comes from, what changed it, and what may refuse its calls')
     .argument('<tool>', 'advertised name, or workload.original')
     .addOption(new Option('-c, --config <file>', 'vmcp file; connects to its backends').conflicts('url'))
-    .option('--url <url>', 'a gateway that runs on this machine, e.g. http://127.0.0.1:4483/mcp')
+    .option('--url <url>', 'a gateway that runs on this machine (default: http://127.0.0.1:4483/mcp, or the only one that runs)')
     .addOption(formatOption())
     .addHelpText(
       'after',
@@ -237,8 +237,11 @@ async function explainFile(tool: string, file: string) {
 }
 
 async function explainAt(tool: string, url: string | undefined) {
-  const { fetchExplanation } = await import('../cli/client/fetch-explanation.ts');
-  return fetchExplanation(tool, url);
+  const [{ fetchExplanation }, { chooseEndpoint }] = await Promise.all([
+    import('../cli/client/fetch-explanation.ts'),
+    import('../cli/client/choose-endpoint.ts'),
+  ]);
+  return fetchExplanation(tool, (await chooseEndpoint({ url })).url);
 }
 
 async function readFile(file: string) {

@@ -10,7 +10,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  * Asks a running gateway about a tool. Only gateways bound to loopback answer, and only when their callers need no token.
  * @throws UsageError when nothing answers there, or something else does
  */
-export async function fetchExplanation(tool: string, endpoint = 'http://127.0.0.1:4483/mcp'): Promise<Explanation> {
+export async function fetchExplanation(tool: string, endpoint: string): Promise<Explanation> {
   if (!URL.canParse(endpoint)) throw new UsageError(`--url ${endpoint} is not a URL`);
   const url = new URL('/api/explain', endpoint);
   url.searchParams.set('tool', tool);

@@ -209,7 +209,10 @@ function addExplain(vmcp: Command): void {
     .description('show where a tool comes from, what changed it, and what may refuse its calls')
     .argument('<tool>', 'advertised name, or workload.original')
     .addOption(new Option('-c, --config <file>', 'vmcp file; connects to its backends').conflicts('url'))
-    .option('--url <url>', 'a gateway that runs on this machine (default: http://127.0.0.1:4483/mcp, or the only one that runs)')
+    .option(
+      '--url <url>',
+      'a gateway that runs on this machine (default: http://127.0.0.1:4483/mcp, or the only one that runs)',
+    )
     .addOption(formatOption())
     .addHelpText(
       'after',

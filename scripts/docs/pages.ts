@@ -21,7 +21,7 @@ import { slotsPage } from './slots-page.ts';
 import { PAGES_WITH_SNIPPETS, withSnippets } from './snippets.ts';
 import { ROOT } from './sources.ts';
 import { telemetryPage } from './telemetry-page.ts';
-import { VMCP_SCHEMA, vmcpSchema } from './vmcp/schema.ts';
+import { publishedVmcpSchema, VMCP_SCHEMA } from './vmcp/schema.ts';
 import { vmcpPages } from './vmcp/vmcp-pages.ts';
 
 export { ROOT };
@@ -46,7 +46,7 @@ export async function generatedPages(): Promise<Generated> {
   }
   const measured = gatewaysPage();
   if (measured !== undefined) drafts.set(GATEWAYS_PAGE, measured);
-  drafts.set(VMCP_SCHEMA, JSON.stringify(await vmcpSchema()));
+  drafts.set(VMCP_SCHEMA, JSON.stringify(await publishedVmcpSchema()));
   for (const path of PAGES_WITH_SNIPPETS) {
     if (existsSync(join(ROOT, path))) drafts.set(path, withSnippets(readFileSync(join(ROOT, path), 'utf8')));
   }

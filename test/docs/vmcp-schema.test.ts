@@ -72,9 +72,9 @@ describe('the JSON Schema of a vmcp file', () => {
   });
 
   it('has the choices and defaults that editors offer', () => {
-    const { strategy } = schema.definitions;
+    const { knownStrategy } = schema.definitions;
     expect(schema.properties.incomingAuth.properties.type.enum).toContain('oidc');
-    expect(strategy.properties.type.enum).toContain('token_exchange');
+    expect(knownStrategy.properties.type.enum).toContain('token_exchange');
     expect(schema.properties.aggregation.properties.conflictResolution.enum).toContain('prefix');
     expect(schema.properties.codeMode.properties.enabled.default).toBe(false);
   });
@@ -94,9 +94,12 @@ describe('the JSON Schema of a vmcp file', () => {
     expect((await examineConfig(file, '/vmcp.yaml', catalogue)).problems).not.toBeUndefined();
   });
 
-  it('accepts sections of plugins that the catalogue does not have', () => {
+  it('accepts sections and strategies of plugins that the catalogue does not have', () => {
     expect(problemsOf({ ...SMALL, ownSection: {}, plugins: [{ use: './own.ts' }] })).toEqual([]);
     expect(problemsOf({ ...SMALL, ownSection: {}, plugins: [{ use: 'stores/memory' }] })).not.toEqual([]);
+    const signed = { source: 'inline', backends: { orders: { type: 'signed', signed: {} } } };
+    expect(problemsOf({ ...SMALL, outgoingAuth: signed, plugins: [{ use: './own.ts' }] })).toEqual([]);
+    expect(problemsOf({ ...SMALL, outgoingAuth: signed, plugins: [{ use: 'stores/memory' }] })).not.toEqual([]);
   });
 });
 

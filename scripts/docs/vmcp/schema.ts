@@ -10,10 +10,41 @@ import { meaningOf } from './meanings.ts';
 export const VMCP_SCHEMA = 'hosts/schemas/vmcp.schema.json';
 
 /**
+ * The schema as it is published: strategies of outgoing authentication that the catalogue does not have are accepted too when the
+ * file uses a plugin that it does not have.
+ */
+export async function publishedVmcpSchema(): Promise<JsonSchema> {
+  const { then: known, definitions, ...schema } = (await vmcpSchema()) as VmcpSchema;
+  const { additionalProperties: _, properties: { type, ...options } = {}, ...strategy } = definitions.strategy;
+  const { enum: types, ...anyType } = type ?? {};
+  const ref = { $ref: '#/definitions/knownStrategy' };
+  const backends = { type: 'object', additionalProperties: ref };
+  const outgoingAuth = { type: 'object', properties: { default: ref, backends } };
+  return {
+    ...schema,
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    then: { ...known, properties: { outgoingAuth } },
+    definitions: {
+      strategy: { ...strategy, properties: { type: anyType, ...options } },
+      knownStrategy: {
+        type: 'object',
+        properties: { type: { enum: types } },
+        propertyNames: { enum: ['type', ...Object.keys(options)] },
+      },
+    },
+  } as JsonSchema;
+}
+
+interface VmcpSchema extends JsonSchema {
+  readonly then: JsonSchema;
+  readonly definitions: { readonly strategy: JsonSchema };
+}
+
+/**
  * The JSON Schema of a vmcp file: every key of the host, the core and the plugins of the catalogue, with descriptions.
  *
  * Shape: draft 7, which all editors read. It refuses unknown keys, unless the file uses a plugin that the catalogue does not have,
- * since such a plugin may have a section of its own. Rules between several keys are checked by `toolmgr vmcp validate` only.
+ * since such a plugin may have a section of its own. Strategies are those of the catalogue. Rules between several keys are checked by `toolmgr vmcp validate` only.
  */
 export async function vmcpSchema(): Promise<JsonSchema> {
   const { properties = {} } = await fileSchema(catalogue);

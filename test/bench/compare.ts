@@ -20,6 +20,13 @@ export interface CompareOptions extends TargetOptions {
   readonly json: string;
 }
 
+interface LeftOut {
+  readonly gateway: string;
+  /** What it is not measured in. */
+  readonly what: string;
+  readonly why: string;
+}
+
 const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28'];
 const WARM_UP_SECONDS = 2;
 const IDLE_MS = 100;
@@ -42,14 +49,14 @@ export async function compare(options: CompareOptions): Promise<void> {
   running.use(await startBackend());
   if (options.gateways.length > 0) console.log(configuration());
   const { targets, failed } = await startTargets(options, running);
-  const leftOut: { gateway: string; what: string; why: string }[] = failed.map(({ name, why }) => ({
+  const leftOut: LeftOut[] = failed.map(({ name, why }) => ({
     gateway: name,
     what: 'start',
     why,
   }));
   const rows: Row[] = [];
   const measureCase = async (given: Case, ready: readonly Target[]) => {
-    for (const row of await inTurns(ready, given, options)) {
+    for (const row of await inTurns(ready, given, { ...options, leftOut })) {
       console.log(tableOf([row]).split('\n').at(-1));
       rows.push(row);
     }
@@ -115,12 +122,17 @@ async function callsOf({ url }: Target, era: Era, connections: number): Promise<
 async function inTurns(
   targets: readonly Target[],
   given: Case,
-  { seconds, turns }: CompareOptions,
+  { seconds, turns, leftOut }: CompareOptions & { readonly leftOut: LeftOut[] },
 ): Promise<readonly Row[]> {
   const { era, connections, payloadBytes } = given;
   const measured = new Map<Target, { readonly calls: EchoCalls; readonly results: Turn[] }>();
   for (const target of targets) {
-    measured.set(target, { calls: await callsOf(target, era, connections), results: [] });
+    try {
+      measured.set(target, { calls: await callsOf(target, era, connections), results: [] });
+    } catch (cause) {
+      const why = String(cause).slice(0, 200);
+      leftOut.push({ gateway: target.name, what: `${era}, ${connections} connections`, why });
+    }
   }
   for (let turn = 0; turn < turns; turn++) {
     for (const [{ tool, pid }, { calls, results }] of measured) {

@@ -14,7 +14,7 @@ export const contextforge: Peer = {
   version: '1.0.7',
   source: 'https://github.com/IBM/mcp-context-forge',
   settings:
-    'One uvicorn process, SQLite, metrics of calls in the database (default); no authentication at /mcp, errors only in the log',
+    'One uvicorn process, SQLite, metrics of calls in the database (default); no authentication at /mcp, no rate limit (default: 100 requests a minute), errors only in the log',
   install: [
     ['python3', '-m', 'venv', '{home}'],
     ['{home}/bin/pip', 'install', '--quiet', '--no-input', '-r', '{files}/requirements.txt'],

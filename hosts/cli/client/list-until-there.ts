@@ -6,12 +6,13 @@ import type { McpClient } from './mcp-client.ts';
 const POLL_MS = 500;
 
 /**
- * Lists tools until the list has the named one, no backend is starting any more, or `waitMs` are over.
+ * Lists tools until the list has the named one, no backend is starting any more, or `waitMs` are over. Without a name it waits for
+ * all backends.
  * @throws what `listTools` throws
  */
 export async function listUntilThere(
   client: Pick<McpClient, 'listTools' | 'starting'>,
-  name: string,
+  name: string | undefined,
   waitMs: number,
 ): Promise<readonly JsonObject[]> {
   const deadlineMs = performance.now() + waitMs;

@@ -18,26 +18,33 @@ interface ClientOptions {
   readonly format: 'text' | 'json';
 }
 
-interface CallOptions extends ClientOptions {
-  readonly args?: string;
+interface WaitOptions extends ClientOptions {
   /** Milliseconds. */
   readonly wait?: number;
+}
+
+interface CallOptions extends WaitOptions {
+  readonly args?: string;
 }
 
 const URL_HELP = 'the endpoint (default: http://127.0.0.1:4483/mcp, or the only gateway that runs on this machine)';
 const DESCRIPTION_CHARACTERS = 100;
 const DEFAULT_TIMEOUT_MS = 60_000;
-const DEFAULT_WAIT_MS = 60_000;
+const LIST_WAIT_MS = 10_000;
+const CALL_WAIT_MS = 60_000;
 
 /** Adds `toolmgr tools` and `toolmgr call`: a person sees it work with no client at hand. */
 export function addClientCommands(program: Command): void {
-  const tools = program.command('tools').description('list the tools of a running endpoint');
+  const tools = program
+    .command('tools')
+    .description('list the tools of a running endpoint')
+    .option('--wait <duration>', 'wait so long while a backend is still starting (default: 10s)', waitFrom);
   withEndpoint(tools)
     .addHelpText(
       'after',
       '\nExamples:\n  toolmgr tools\n  toolmgr tools --url https://mcp.example.com/mcp --format json',
     )
-    .action((options: ClientOptions) => withClient(options, (client, url) => printTools(client, url, options)));
+    .action((options: WaitOptions) => withClient(options, (client, url) => printTools(client, url, options)));
   addPreflight(tools);
   withEndpoint(
     program
@@ -125,8 +132,9 @@ async function withClient(
   }
 }
 
-async function printTools(client: McpClient, url: string, { format }: ClientOptions): Promise<void> {
-  const tools = await client.listTools();
+async function printTools(client: McpClient, url: string, { format, wait }: WaitOptions): Promise<void> {
+  const { listUntilThere } = await import('./list-until-there.ts');
+  const tools = await listUntilThere(client, undefined, wait ?? LIST_WAIT_MS);
   if (format === 'json') return stdout.line(JSON.stringify(tools, undefined, 2));
   const lacking = client.lacking();
   if (lacking.length > 0) stderr.line(`${stderr.yellow('not all tools are here yet:')} ${lacking.join(', ')}`);
@@ -147,7 +155,7 @@ async function callTool({ client, url, tool: name, pairs, options }: AskedCall):
   const { RpcError } = await import('./mcp-client.ts');
   // a server that cannot list just now may still be called: then the arguments are read without a schema
   const { listUntilThere } = await import('./list-until-there.ts');
-  const tools = await listUntilThere(client, name, options.wait ?? DEFAULT_WAIT_MS).catch((cause: unknown) => {
+  const tools = await listUntilThere(client, name, options.wait ?? CALL_WAIT_MS).catch((cause: unknown) => {
     if (cause instanceof RpcError) return undefined;
     throw cause;
   });

@@ -47,7 +47,8 @@ async function listed(parts: ListParts, request: McpRequest, kind: EntryKind): P
   const missing = parts.gaps.inLists(listClass);
   if (missing !== undefined) {
     noteAsked(parts, request);
-    return { error: wireError(CODE.internalError, missing) };
+    const lacking = parts.gaps.lacking(listClass) as unknown as JsonValue | undefined;
+    return { error: wireError(CODE.internalError, missing, lacking && { [MISSING_BACKENDS]: lacking }) };
   }
   const catalog = catalogFor(parts, request);
   const { era } = request.client;

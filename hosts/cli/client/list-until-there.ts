@@ -18,10 +18,14 @@ export async function listUntilThere(
   const deadlineMs = performance.now() + waitMs;
   let told = false;
   for (;;) {
-    const tools = await client.listTools();
+    const listed = await client.listTools().catch((cause: unknown) => ({ cause }));
     const starting = client.starting();
     const isOver = starting.length === 0 || performance.now() >= deadlineMs;
-    if (isOver || tools.some((tool) => tool.name === name)) return tools;
+    if ('cause' in listed) {
+      if (isOver) throw listed.cause;
+    } else if (isOver || listed.some((tool) => tool.name === name)) {
+      return listed;
+    }
     if (!told) stderr.line(stderr.dim(`waiting for ${starting.join(', ')}`));
     told = true;
     await sleep(Math.min(POLL_MS, Math.max(1, deadlineMs - performance.now())));

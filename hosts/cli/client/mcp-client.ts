@@ -36,11 +36,14 @@ export class RpcError extends Error {
   readonly code: number;
   /** Seconds after which the server invites to ask again. */
   readonly retryAfterSeconds: number | undefined;
+  /** The `data` of the error. */
+  readonly data: unknown;
 
   constructor(code: number, message: string, data?: unknown) {
     super(message);
     this.name = 'RpcError';
     this.code = code;
+    this.data = data;
     this.retryAfterSeconds =
       isObject(data) && typeof data.retryAfterSeconds === 'number' ? data.retryAfterSeconds : undefined;
   }
@@ -130,8 +133,11 @@ function clientFor(endpoint: Endpoint, { client, transport }: Opened): McpClient
       const tools: JsonObject[] = [];
       let cursor: JsonValue | undefined;
       for (let page = 0; page < MAX_PAGES; page++) {
-        const result = await request('tools/list', cursor === undefined ? {} : { cursor });
-        lacking = lackingIn(result);
+        const result = await request('tools/list', cursor === undefined ? {} : { cursor }).catch((cause: unknown) => {
+          lacking = cause instanceof RpcError ? lackingIn(cause.data) : [];
+          throw cause;
+        });
+        lacking = lackingIn(result._meta);
         if (Array.isArray(result.tools)) tools.push(...result.tools.filter(isObject));
         cursor = result.nextCursor;
         if (typeof cursor !== 'string') return tools;
@@ -168,9 +174,9 @@ interface MissingBackend {
   readonly seconds: number;
 }
 
-/** What a gateway of this kind says about backends that a list lacks. */
-function lackingIn({ _meta }: JsonObject): readonly MissingBackend[] {
-  const lacking = isObject(_meta) ? _meta[MISSING_BACKENDS] : undefined;
+/** What a gateway of this kind says about backends that a list lacks, in the `_meta` of a list or the `data` of an error. */
+function lackingIn(told: unknown): readonly MissingBackend[] {
+  const lacking = isObject(told) ? told[MISSING_BACKENDS] : undefined;
   if (!Array.isArray(lacking)) return [];
   return lacking.filter(isObject).map(({ name, status, seconds }) => ({
     name: printable(String(name)),

@@ -115,7 +115,7 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
       writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: servers }));
       const gateway = spawn('npx', ['toolmgr', 'up', '.mcp.json', '--port', '0'], {
         cwd: folder,
-        env: { ...process.env, ...registry.env, ...env },
+        env: { ...registry.processEnv, ...env },
         detached: true, // npx starts a shell: the whole group is stopped
         stdio: ['ignore', 'pipe', 'pipe'],
       });
@@ -161,7 +161,10 @@ sessionStorage: { provider: redis, address: '127.0.0.1:1' }\n`,
       const [npm = '', ...args] = command.split(' ');
       expect(await run(npm, args)).toMatchObject({ code: 0 });
       expect(missing.err).toContain('; or without it: one process keeps its state in memory: provider: memory');
-      const gateway = spawn(toolmgr, serve, { env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe'] });
+      const gateway = spawn(toolmgr, serve, {
+        env: { ...registry.processEnv, ...env },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
       const ended = once(gateway, 'exit');
       let err = '';
       gateway.stderr.on('data', (text) => (err += text));

@@ -89,7 +89,7 @@ describe.skipIf('missing' in found)('a new plugin of an installed toolmgr', () =
     writeVmcp(use, 'blocked: [everything_echo]');
     const gateway = spawn('npx', ['toolmgr', 'vmcp', 'serve', '-c', 'vmcp.yaml', '--port', '0'], {
       cwd: project,
-      env: { ...process.env, ...registry.env, ...env },
+      env: { ...registry.processEnv, ...env },
       detached: true, // npx starts a shell: the whole group is stopped
       stdio: ['ignore', 'ignore', 'pipe'],
     });

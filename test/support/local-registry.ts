@@ -30,6 +30,11 @@ export interface LocalRegistry extends AsyncDisposable {
   readonly tarballs: readonly Tarball[];
   /** Environment for npm and npx: this registry, and no setting of the user except proxies. */
   readonly env: Readonly<Record<string, string>>;
+  /**
+   * The environment of this process with {@link env}, for programs that a test starts itself. It lacks what `npm test` sets, such as
+   * the cache of npm: npx would take a package from there that an earlier run has installed.
+   */
+  readonly processEnv: NodeJS.ProcessEnv;
   /** Runs npm (or `npx`, `node`) with {@link env}. A failure is in the result. */
   run(program: string, args: readonly string[], options: RunOptions): Promise<Ran>;
   /** `npm install PACKAGES` in a folder. @throws Error with the output of npm when it fails */
@@ -72,6 +77,7 @@ async function startEmptyRegistry(
     return {
       url,
       env,
+      processEnv: { ...withoutNpm(process.env), ...env },
       storage,
       run: own,
       install: async (folder, packages) =>

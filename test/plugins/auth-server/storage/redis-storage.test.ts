@@ -299,10 +299,13 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
         expect(await group.masterPort()).toBe(group.replica.port);
         expect((await storage.get('kept:1'))?.value).toEqual({ a: 2 });
         await exercise(storage);
-        expect(core.lines.map(({ message }) => message).filter((message) => message.includes('available'))).toEqual([
+        const told = core.lines.map(({ message }) => message).filter((message) => message.includes('available'));
+        // the client may connect before the Sentinels announce the new master, and connects again after that
+        const outage = [
           'the Redis of the authorization server is unavailable',
           'the Redis of the authorization server is available again',
-        ]);
+        ];
+        expect([outage, [...outage, ...outage]]).toContainEqual(told);
       },
     );
   });

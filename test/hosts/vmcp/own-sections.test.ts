@@ -106,7 +106,7 @@ describe('a plugin of the file with a contractKey', () => {
     });
     expect(plan.plugins.slice(-1)).toEqual([{ use: './signed-requests.ts' }]);
     await expect(example(text.replace('keyEnv:', 'keyEmv:'))).rejects.toThrow(
-      /vmcp\.yaml:9: outgoingAuth\.backends\.orders\.signedRequests\.keyEmv: unknown key "keyEmv", did you mean "keyEnv"/,
+      /vmcp\.yaml:10: outgoingAuth\.backends\.orders\.signedRequests\.keyEmv: unknown key "keyEmv", did you mean "keyEnv"/,
     );
     await expect(example(text.replace('type: signed_requests', 'type: signed_request'))).rejects.toThrow(
       /orders\.type: expected one of .*signed_requests/,

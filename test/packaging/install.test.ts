@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Manifest, targetsOf } from '../../scripts/pack/published-manifest.ts';
 import { type LocalRegistry, type Ran, type RunOptions, startLocalRegistry } from '../support/local-registry.ts';
+import { startNpxGateway } from '../support/npx-gateway.ts';
 import { rig } from '../support/rig.ts';
 import { until } from '../support/until.ts';
 
@@ -113,28 +114,14 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
       const server = join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
       const servers = { everything: { command: process.execPath, args: [server] } };
       writeFileSync(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: servers }));
-      const gateway = spawn('npx', ['toolmgr', 'up', '.mcp.json', '--port', '0'], {
+      await using gateway = await startNpxGateway(['toolmgr', 'up', '.mcp.json', '--port', '0'], {
         cwd: folder,
         env: { ...registry.processEnv, ...env },
-        detached: true, // npx starts a shell: the whole group is stopped
-        stdio: ['ignore', 'pipe', 'pipe'],
       });
-      const ended = once(gateway, 'exit');
-      let printed = '';
-      for (const stream of [gateway.stdout, gateway.stderr]) stream.on('data', (text) => (printed += text));
-      const at = (): string | undefined => /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(printed)?.[0];
-      try {
-        await until(() => at() !== undefined || gateway.exitCode !== null, LONG);
-        const url = at() ?? `nowhere: ${printed}`;
-        const called = await run('npx', ['toolmgr', 'call', 'everything_echo', 'message=hello', '--url', url], {
-          cwd: folder,
-        });
-        expect(called, called.err).toMatchObject({ code: 0, out: expect.stringContaining('hello') });
-        expect(await run('npx', ['toolmgr', '--version'], { cwd: folder })).toMatchObject({ code: 0, out: '0.1.0\n' });
-      } finally {
-        if (gateway.pid !== undefined && gateway.exitCode === null) process.kill(-gateway.pid, 'SIGTERM');
-        await ended;
-      }
+      const call = ['toolmgr', 'call', 'everything_echo', 'message=hello', '--url', gateway.url];
+      const called = await run('npx', call, { cwd: folder });
+      expect(called, called.err).toMatchObject({ code: 0, out: expect.stringContaining('hello') });
+      expect(await run('npx', ['toolmgr', '--version'], { cwd: folder })).toMatchObject({ code: 0, out: '0.1.0\n' });
     },
     LONG,
   );

@@ -1,12 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type LocalRegistry, type Ran, startLocalRegistry } from '../support/local-registry.ts';
+import { startNpxGateway } from '../support/npx-gateway.ts';
 import { rig } from '../support/rig.ts';
-import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EVERYTHING = join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
@@ -87,25 +85,13 @@ describe.skipIf('missing' in found)('a new plugin of an installed toolmgr', () =
   /** Serves a file with the plugin, and checks that the plugin hides a tool. */
   async function served(use: string): Promise<void> {
     writeVmcp(use, 'blocked: [everything_echo]');
-    const gateway = spawn('npx', ['toolmgr', 'vmcp', 'serve', '-c', 'vmcp.yaml', '--port', '0'], {
+    await using gateway = await startNpxGateway(['toolmgr', 'vmcp', 'serve', '-c', 'vmcp.yaml', '--port', '0'], {
       cwd: project,
       env: { ...registry.processEnv, ...env },
-      detached: true, // npx starts a shell: the whole group is stopped
-      stdio: ['ignore', 'ignore', 'pipe'],
     });
-    const ended = once(gateway, 'exit');
-    let printed = '';
-    gateway.stderr.on('data', (text) => (printed += text));
-    const at = (): string | undefined => /http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(printed)?.[0];
-    try {
-      await until(() => at() !== undefined || gateway.exitCode !== null, LONG_MS);
-      const { out } = await run(project, 'npx', 'toolmgr', 'tools', '--url', at() ?? `nowhere: ${printed}`);
-      expect(out).toContain('everything_get-sum');
-      expect(out).not.toContain('everything_echo');
-    } finally {
-      if (gateway.pid !== undefined && gateway.exitCode === null) process.kill(-gateway.pid, 'SIGTERM');
-      await ended;
-    }
+    const { out } = await run(project, 'npx', 'toolmgr', 'tools', '--url', gateway.url);
+    expect(out).toContain('everything_get-sum');
+    expect(out).not.toContain('everything_echo');
   }
 
   function writeVmcp(use: string, settings: string): void {

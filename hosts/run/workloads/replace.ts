@@ -8,7 +8,7 @@ import {
   replaceConfig,
   restoreConfig,
   type WorkloadRecord,
-  whyNotAgain,
+  whyNotRestarted,
 } from '@toolmgr/plugins/workloads/state';
 import { buildImage, checkNewWorkload } from './create.ts';
 import { oneAtATime } from './one-at-a-time.ts';
@@ -57,7 +57,7 @@ async function replaceNow(
   const before = await readWorkload(state, name);
   if (before === undefined) return { kind: 'gone' };
   if (before.config !== undefined && isDeepStrictEqual(before.config, config)) return { kind: 'unchanged' };
-  const inForeground = whyNotAgain(before);
+  const inForeground = whyNotRestarted(before);
   if (inForeground !== undefined) return { ...failed(inForeground), restored: false, runsAgain: true };
   await checkNewWorkload({ ...next, warnings: [] }, state);
   const problem = await buildImage(config, work);

@@ -7,7 +7,7 @@ import {
   type Transition,
   transitions,
   type WorkloadRecord,
-  whyNotAgain,
+  whyNotRestarted,
 } from '@toolmgr/plugins/workloads/state';
 import { logInFirst } from '../login/log-in-first.ts';
 import { keyForStart } from '../secrets/start-secrets.ts';
@@ -98,7 +98,7 @@ async function startAgain(state: string, name: string, work: StartWork, stopsFir
   if (record === undefined) return { kind: 'gone' };
   const { config, alive, status } = record;
   if (config === undefined) return failed(status.message ?? 'its configuration cannot be read');
-  const inForeground = whyNotAgain(record);
+  const inForeground = whyNotRestarted(record);
   if (stopsFirst && inForeground !== undefined) return failed(inForeground);
   const needsLogin = alive && status.status === 'unauthenticated';
   if (alive && !stopsFirst && !needsLogin && status.status !== 'starting' && status.status !== 'stopping') {

@@ -47,7 +47,7 @@ export {
   WORKLOAD_FILES,
   type WorkloadRecord,
   type WorkloadStatus,
-  whyNotAgain,
+  whyNotRestarted,
   workloadDir,
   workloadsDir,
 } from './workload-record.ts';

@@ -62,7 +62,7 @@ export function desiredOf({ desired, status }: WorkloadStatus): DesiredState {
  * Why another process must not start a workload again: it runs in the foreground, where its end removes it. `undefined` otherwise.
  * Pure.
  */
-export function whyNotAgain({ alive, status }: Pick<WorkloadRecord, 'alive' | 'status'>): string | undefined {
+export function whyNotRestarted({ alive, status }: Pick<WorkloadRecord, 'alive' | 'status'>): string | undefined {
   // only what ends with its terminal runs without being desired
   if (!alive || status.desired !== 'stopped' || status.status === 'stopping') return undefined;
   return `it runs in the foreground of process ${status.proxy?.pid ?? '?'}: stop it there, and run it again`;

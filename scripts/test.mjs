@@ -1,6 +1,6 @@
 // `npm test`: types, lint, then all tests; prints a summary in one line at the end.
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureDebianPackages } from './debian-packages.mjs';
@@ -61,12 +61,11 @@ try {
   failed += 1;
 }
 // A requirement whose proofs were all skipped is not proven.
-if (filters.length === 0 && passed > 0) {
+if (filters.length === 0 && existsSync(report)) {
   const args = ['--conditions=development', join(root, 'test', 'proven.ts'), report];
   const check = spawnSync(join(bin, 'node'), args, { cwd: root, env, stdio: 'inherit' });
   if (check.status === 0) passed += 1;
   else failed += 1;
-  console.log(`${check.status === 0 ? 'ok' : 'FAILED'}: every requirement that is not deferred has a passing test`);
 }
 rmSync(scratch, { recursive: true, force: true });
 

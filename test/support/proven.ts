@@ -5,20 +5,39 @@ export interface TestReport {
   }[];
 }
 
-/** Ids that are neither deferred nor in the name of a passed test: their proofs were skipped, failed or are missing. */
-export function unprovenLines(
-  ledger: readonly { readonly id: string; readonly deferred?: string }[],
-  { testResults }: TestReport,
-): readonly string[] {
-  const passed = testResults.flatMap(({ assertionResults }) =>
-    assertionResults.filter((test) => test.status === 'passed'),
-  );
-  const proven = new Set(passed.flatMap(({ title }) => idsIn(title)));
-  return ledger.filter(({ id, deferred }) => deferred === undefined && !proven.has(id)).map(({ id }) => id);
+/** What a run shows of the ledger: counts, and the ids that it does not prove. */
+export interface LedgerResult {
+  /** Requirements that are not deferred. */
+  readonly total: number;
+  /** Ids of which every proof was skipped. */
+  readonly skipped: readonly string[];
+  /** Ids without a passed test of which a proof failed, or that no test of the run names. */
+  readonly unproven: readonly string[];
 }
 
-/** The ids that `proves` has added to a title. */
+/** Compares the ledger with the titles of a run's tests. */
+export function ledgerResult(
+  ledger: readonly { readonly id: string; readonly deferred?: string }[],
+  { testResults }: TestReport,
+): LedgerResult {
+  const tests = testResults.flatMap(({ assertionResults }) => assertionResults);
+  const idsWith = (isWanted: (status: string) => boolean): ReadonlySet<string> =>
+    new Set(tests.filter(({ status }) => isWanted(status)).flatMap(({ title }) => idsIn(title)));
+  const passed = idsWith((status) => status === 'passed');
+  const notRun = idsWith((status) => status === 'pending' || status === 'skipped' || status === 'todo');
+  const failed = idsWith((status) => status === 'failed');
+  const due = ledger.filter(({ deferred }) => deferred === undefined).map(({ id }) => id);
+  const missing = due.filter((id) => !passed.has(id));
+  const isSkipped = (id: string): boolean => notRun.has(id) && !failed.has(id);
+  return {
+    total: due.length,
+    skipped: missing.filter(isSkipped),
+    unproven: missing.filter((id) => !isSkipped(id)),
+  };
+}
+
+/** The ids that `proves` has added to a title; a skipped test has its reason behind them. */
 function idsIn(title: string): readonly string[] {
-  const [, list] = / \[([^[\]]+)\]$/.exec(title) ?? [];
+  const [, list] = / \[([^[\]]+)\](?: \(skipped: .*\))?$/s.exec(title) ?? [];
   return list?.split(', ') ?? [];
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { code, page, sentence, table } from './markdown.ts';
 import { ROOT } from './sources.ts';
 
-/** What the packages of a feature add on disk to `npm install -g toolmgr`, in MB on Linux x64, measured 2026-11-23. */
+/** What the packages of a feature add on disk to an installed `toolmgr`, in MB on Linux x64, measured 2026-11-23. */
 const MEGABYTES: Readonly<Record<string, number>> = {
   'AWS credentials (aws_sts)': 17,
   'Cedar policies': 13,
@@ -33,7 +33,7 @@ export function packagesPage(): string {
   const namesOf = (peers: typeof optional): string => peers.map(([name]) => code(name)).join(' ');
   const isIncluded = ([, peers]: (typeof rows)[number]): boolean => peers.every(([name]) => included.has(name));
   return page('Optional packages', '`plugins/package.json` and `hosts/package.json`', [
-    '`npm install -g toolmgr` takes 43 MB of files (`du -sb`), and 57 MB on a disk with blocks of 4 KiB (`du -sm`). These features need packages that it does not contain. When one is missing, the error names the feature and the command that installs its packages beside toolmgr: `npm install -g`, `npm install` in a project, or `npx -p`. A clone and the container image contain all of them except the local model.',
+    'The packages take 43 MB of files (`du -sb`), and 57 MB on a disk with blocks of 4 KiB (`du -sm`). These features need packages that it does not contain. When one is missing, the error names the feature and the command that installs its packages beside toolmgr: `npm install -g`, `npm install` in a project, or `npx -p`. A clone and the container image contain all of them except the local model.',
     table(
       ['feature', 'packages', 'adds'],
       rows

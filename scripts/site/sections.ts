@@ -12,7 +12,7 @@ export const SECTIONS: readonly SiteSection[] = [
   {
     folder: 'start',
     title: 'Getting started',
-    first: ['npx', 'clone', 'image', 'executable', 'embed', 'cluster'],
+    first: ['clone', 'install', 'image', 'executable', 'embed', 'cluster'],
     isClosed: false,
   },
   {

@@ -39,7 +39,9 @@ describe('the check of blocks', () => {
   it.each([
     ['a block without a language', '', 'toolmgr tools', 'no known kind'],
     ['an unknown command', 'sh', 'toolmgr tolls', "unknown command 'tolls'"],
-    ['an unknown flag', 'sh', 'npx toolmgr tools --ulr x', "unknown option '--ulr'"],
+    ['an unknown flag', 'sh', 'toolmgr tools --ulr x', "unknown option '--ulr'"],
+    ['an unpublished package', 'sh', 'npx -y toolmgr up', 'toolmgr is not in the public registry'],
+    ['an unpublished package', 'sh', 'npm install -g @toolmgr/core@1', '@toolmgr/core@1 is not in the public registry'],
     ['a flag with a wrong value', 'sh', 'npm run -s toolmgr -- serve --port x', 'port'],
     ['an unknown script of npm', 'sh', 'npm run nothing', 'no such script'],
     ['an unknown program', 'sh', 'frobnicate', 'does not know the program frobnicate'],

@@ -120,8 +120,18 @@ function withoutActions(command: Command): Command {
   return isGroup ? command : command.action(() => {});
 }
 
+/** Names that the packages will have in a registry. */
+const OWN_PACKAGE = /^(?:toolmgr|@toolmgr\/\S+)(?:@\S+)?$/;
+
+/** Until they are published, whoever took such a name would decide what the reader runs. */
+function refuseOwnPackage(args: readonly string[]): void {
+  const name = args.find((word) => OWN_PACKAGE.test(word));
+  if (name !== undefined) throw new Error(`${name} is not in the public registry: its name there may belong to others`);
+}
+
 async function checkNpm(args: readonly string[]): Promise<CheckedLine> {
   const [verb = '', ...rest] = args;
+  if (['install', 'i', 'add', 'exec', 'x'].includes(verb)) refuseOwnPackage(rest);
   const name =
     verb === 'run' ? rest.find((word) => !word.startsWith('-')) : ['start', 'test'].includes(verb) ? verb : undefined;
   if (name === undefined) return { notRun: 'installs or publishes packages' };
@@ -133,9 +143,8 @@ async function checkNpm(args: readonly string[]): Promise<CheckedLine> {
   return { checked: 'npm' };
 }
 
-async function checkNpx(args: readonly string[]): Promise<CheckedLine> {
-  const [name = '', ...rest] = args.filter((word, at) => !/^(?:-y|--yes)$/.test(word) || at > 1);
-  if (/^toolmgr(?:@\S+)?$/.test(name)) return checkToolmgr(rest);
+function checkNpx(args: readonly string[]): CheckedLine {
+  refuseOwnPackage(args);
   return { notRun: 'another client or its settings' };
 }
 

@@ -85,7 +85,7 @@ async function openSession(): Promise<Session> {
   return {
     folder,
     async run({ command, expected }) {
-      const given = command.replaceAll(':4483', `:${port}`).replaceAll('npx toolmgr', 'toolmgr');
+      const given = command.replaceAll(':4483', `:${port}`);
       const line = SERVES.test(given) && !given.includes('--port') ? `${given} --port ${port}` : given;
       const child = spawn('sh', ['-c', line], { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
       let printed = '';

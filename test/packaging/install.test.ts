@@ -74,7 +74,7 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
   it(
     'the packages of a clone are installed as the page says',
     async () => {
-      const page = readFileSync(join(ROOT, 'docs/start/npx.md'), 'utf8');
+      const page = readFileSync(join(ROOT, 'docs/start/install.md'), 'utf8');
       const lines = page.split('\n').filter((line) => line.startsWith('npm install'));
       expect(lines).toHaveLength(2);
       const packed = dirname(registry.tarballs[0]?.file ?? '');

@@ -49,10 +49,10 @@ describe('the pages of the site', () => {
     forSite({ path, text, source }, 'https://git.example/r', known);
 
   it('link to other pages of the site, and to the repository for everything else', () => {
-    expect(page('start/npx.md', '[a](../guides/run.md#x) [b](https://c.example) [d](#e)')).toBe(
+    expect(page('start/install.md', '[a](../guides/run.md#x) [b](https://c.example) [d](#e)')).toBe(
       '[a](../guides/run.md#x) [b](https://c.example) [d](#e)',
     );
-    expect(page('start/npx.md', '[a](../../README.md#top) `[b](../../x)`')).toBe(
+    expect(page('start/install.md', '[a](../../README.md#top) `[b](../../x)`')).toBe(
       '[a](https://git.example/r/blob/main/README.md#top) `[b](../../x)`',
     );
     expect(page('guides/run.md', '[a](../decisions)')).toBe('[a](https://git.example/r/blob/main/docs/decisions)');
@@ -80,10 +80,10 @@ describe('the pages of the site', () => {
   it('are listed for programs with one sentence each', () => {
     const made = [
       pageOf('index.md', '# Home\n\nAll of it. More.'),
-      pageOf('start/npx.md', '# One\n\n- list\n\nSays `a.b` once. Twice.'),
+      pageOf('start/install.md', '# One\n\n- list\n\nSays `a.b` once. Twice.'),
     ];
     const text = llmsText(new Map<string, SitePage>(made.map((one) => [one.path, one])), '/docs/');
     expect(text).toContain('> All of it.\n');
-    expect(text).toContain('- [One](/docs/start/npx.html): Says a.b once.\n');
+    expect(text).toContain('- [One](/docs/start/install.html): Says a.b once.\n');
   });
 });

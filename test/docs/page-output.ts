@@ -17,5 +17,6 @@ function unified(text: string): string {
     .replace(/\/\S*\/toolmgr-start-\w+/g, 'FOLDER')
     .replace(/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT')
     .replace(/\(?\b\d+\b\)?(?= passed| skipped)/g, 'COUNT')
-    .replace(/\(\d+\)$/gm, '(COUNT)');
+    .replace(/\(\d+\)$/gm, '(COUNT)')
+    .replace(/\d+ of \d+ (?=requirements)|\d+ (?=not proven)/g, 'COUNT ');
 }

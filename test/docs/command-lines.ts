@@ -123,7 +123,7 @@ function withoutActions(command: Command): Command {
 /** Names that the packages will have in a registry. */
 const OWN_PACKAGE = /^(?:toolmgr|@toolmgr\/\S+)(?:@\S+)?$/;
 
-/** Until they are published, whoever took such a name would decide what the reader runs. */
+/** Until they are published, a command with one of these names may run software of another author. */
 function refuseOwnPackage(args: readonly string[]): void {
   const name = args.find((word) => OWN_PACKAGE.test(word));
   if (name !== undefined) throw new Error(`${name} is not in the public registry: its name there may belong to others`);

@@ -179,6 +179,8 @@ export { restrictedHeaderPattern } from './pipeline/passthrough-headers.ts';
 export { CallError } from './pipeline/wire-faults.ts';
 export type { FetchOptions } from './server/http/fetch-adapter.ts';
 export type { HandleOptions } from './server/http/node-adapter.ts';
+export { createPreflight, DEFAULT_ORIGINS, type GuardOptions } from './server/http/origin.ts';
+export { isOwnOrigin } from './server/http/own-origin.ts';
 export { recordOf } from './server/http/request-recorder.ts';
 export { type BackOff, backOffMs } from './timing/back-off.ts';
 export { untilAborted } from './timing/until-aborted.ts';

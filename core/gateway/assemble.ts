@@ -40,6 +40,8 @@ export interface GatewayOptions {
    * changed. For a host whose client cannot open another session, e.g. over stdio.
    */
   readonly sessionsMustMove?: boolean;
+  /** How refusals name the option that adds an allowed origin. Default: `endpoint.allowedOrigins`. */
+  readonly originOption?: string;
   /** Starts the program of a stdio backend; tests replace it. */
   readonly spawn?: Spawn;
 }
@@ -126,6 +128,7 @@ export async function assemble(
     endpointSettings: endpoint.options(),
     foreign: new Set(loaded.flatMap(({ use, isForeign }) => (isForeign ? [use] : []))),
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
+    originOption: options.originOption,
     before: options.successorOf && handoverStateOf(options.successorOf),
     sessionsMustMove: options.sessionsMustMove === true,
   });

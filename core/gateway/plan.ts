@@ -5,6 +5,7 @@ import { HTTP_CLIENTS } from '../http1/choose-client.ts';
 import { limitsSchema } from '../limits.ts';
 import { passthroughProblem } from '../pipeline/passthrough-headers.ts';
 import { isAddressOrNetwork } from '../server/http/client-address.ts';
+import { DEFAULT_ORIGINS } from '../server/http/origin.ts';
 import { pathPrefix } from '../server/http-sse/forwarded-headers.ts';
 
 const passthroughHeader = z.string().superRefine((header, context) => {
@@ -75,8 +76,12 @@ export const planSchema = z.strictObject({
         .array(z.string())
         .optional()
         .describe('allowed Host header names; default: loopback names when bound to loopback, any otherwise'),
-      allowedOrigins: z.array(z.string()).default([]).describe('allowed Origin values, exact, besides loopback ones'),
-      loopbackOrigins: z.boolean().optional().describe('Origin values of this machine are allowed too; default: true'),
+      allowedOrigins: z
+        .array(z.string())
+        .optional()
+        .describe(
+          `allowed Origin values of pages, exact, besides the origin of the gateway itself; default: those of MCP Inspector, ${DEFAULT_ORIGINS.join(' and ')}`,
+        ),
       trustedProxies: z
         .array(z.string().refine(isAddressOrNetwork, 'expected an IP address, or a network such as 10.0.0.0/8'))
         .optional()

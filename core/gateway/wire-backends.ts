@@ -37,6 +37,8 @@ export interface WiringParts {
   before?: HandoverState | undefined;
   /** See `GatewayOptions`. */
   readonly sessionsMustMove: boolean;
+  /** See `GatewayOptions`. */
+  readonly originOption?: string | undefined;
 }
 
 /** The backends and their catalogues. `expected`: backends that their source has not described yet. */

@@ -23,7 +23,7 @@ export function wireServer(
   { service, pipeline }: WiredPipeline,
   before: HandoverState | undefined,
 ): WiredServer {
-  const { plan, hooks, log, now, endpointSettings } = parts;
+  const { plan, hooks, log, now, endpointSettings, originOption } = parts;
   const { directPath } = endpointSettings;
   const replacement = {
     service,
@@ -32,8 +32,8 @@ export function wireServer(
     sharedSessions: sharedSessionsOf(parts),
     onSessionEnded: (ended: SessionEnded) => hooks.sessionEnded.call(ended),
   };
-  const endpoint =
-    before?.endpoint ?? createEndpoint({ ...replacement, ...plan.endpoint, directPath, limits: plan.limits, log, now });
+  const settings = { ...plan.endpoint, originOption, directPath, limits: plan.limits };
+  const endpoint = before?.endpoint ?? createEndpoint({ ...replacement, ...settings, log, now });
   return { endpoint, replacement };
 }
 

@@ -38,10 +38,10 @@ export interface EndpointOptions {
   readonly sse?: SseOptions | undefined;
   /** Allowed host names; `undefined` = loopback names when `loopback`, any otherwise. */
   readonly allowedHosts?: readonly string[] | undefined;
-  /** Allowed Origin values, exact, besides loopback ones. */
-  readonly allowedOrigins?: readonly string[];
-  /** Loopback origins are allowed too (default). */
-  readonly loopbackOrigins?: boolean | undefined;
+  /** See `GuardOptions`. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** See `GuardOptions`. */
+  readonly originOption?: string | undefined;
   readonly loopback: boolean;
   /** Reverse proxies whose `X-Forwarded-For` names the client: IP addresses, or networks in CIDR notation. */
   readonly trustedProxies?: readonly string[] | undefined;
@@ -103,7 +103,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   const { limits, log, path, directPath } = options;
   const service = new ReloadableService(options.service, log);
   const clientAddress = options.trustedProxies && createClientAddress(options.trustedProxies);
-  const guard = createGuard({ allowedOrigins: [], allowedHosts: undefined, ...options });
+  const guard = createGuard(options);
   let routes = options.routes ?? NO_ROUTES;
   let { onSessionEnded = ignore } = options;
   const rejected = createRejectedTokens(log);

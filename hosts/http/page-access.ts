@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isOwnOrigin } from '@toolmgr/core';
 
 /**
  * How a listener serves a protected page: `elsewhere` means another listener serves it and this one answers 404.
@@ -27,8 +28,8 @@ export function pageAccess(token: string | undefined): PageAccess {
  */
 export function pageRefusal(access: PageAccess, headers: IncomingHttpHeaders): PageRefusal | undefined {
   if (access === 'elsewhere') return NOT_SERVED_HERE;
-  const { origin, authorization } = headers;
-  if (origin !== undefined && !LOOPBACK_ORIGIN.test(origin)) return FOREIGN_ORIGIN;
+  const { origin, host, authorization } = headers;
+  if (origin !== undefined && !isOwnOrigin(origin, host)) return FOREIGN_ORIGIN;
   if (access.tokenDigest === undefined) return undefined;
   const given = BEARER.exec(authorization ?? '')?.[1];
   if (given === undefined) return NO_TOKEN;
@@ -36,11 +37,14 @@ export function pageRefusal(access: PageAccess, headers: IncomingHttpHeaders): P
 }
 
 const BEARER = /^bearer +([^ ]+) *$/i;
-const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /** The same response as for a path that the gateway does not serve. */
 const NOT_SERVED_HERE: PageRefusal = { status: 404, title: 'Not Found', detail: 'nothing is served at this path' };
-const FOREIGN_ORIGIN: PageRefusal = { status: 403, title: 'Forbidden', detail: 'this Origin is not allowed' };
+const FOREIGN_ORIGIN: PageRefusal = {
+  status: 403,
+  title: 'Forbidden',
+  detail: 'pages of other origins may not read this',
+};
 const NO_TOKEN: PageRefusal = {
   status: 401,
   title: 'Unauthorized',

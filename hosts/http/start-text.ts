@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Gateway } from '@toolmgr/core';
+import { DEFAULT_ORIGINS, type Gateway } from '@toolmgr/core';
 import type { HostRoute } from './mount.ts';
 
 /** Whether a client is a browser that opens a page. */
@@ -14,7 +14,10 @@ export function startText(
   gateway?: Pick<Gateway, 'name' | 'backends' | 'catalog'>,
 ): string {
   const origin = `http://${HOST.exec(headers.host ?? '')?.[0] ?? 'localhost'}`;
-  const lines = [`toolmgr: an MCP endpoint (Model Context Protocol). Clients use ${origin}${mcpPath}`];
+  const lines = [
+    `toolmgr: an MCP endpoint (Model Context Protocol). Clients use ${origin}${mcpPath}`,
+    `Pages in a browser may connect from this address, and from MCP Inspector (${DEFAULT_ORIGINS[0]}) or from the configured origins`,
+  ];
   if (gateway !== undefined) {
     const tools = gateway.catalog().visible('tool');
     for (const { backend, status } of gateway.backends()) {

@@ -41,7 +41,7 @@ export function describedOperations(): DescribedOperations {
   const hub = createEventHub('described');
   const log = createLog('error', () => {});
   const jobs = createJobs(hub.publish, log);
-  const { endpoints, calls } = openEndpoints({ stateDir: '/nonexistent', log, loopback: true });
+  const { endpoints, calls } = openEndpoints({ stateDir: '/nonexistent', log, address: {}, needsNoToken: true });
   const parts = {
     endpoints,
     calls,

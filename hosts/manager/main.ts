@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { ALLOWED_ORIGINS, readOrigins } from '../shared/allowed-origins.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../shared/gateway-log/log-format.ts';
 import { portFrom } from '../vmcp/main.ts';
 
@@ -11,6 +12,7 @@ export function addServeCommand(program: Command): void {
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 8080)
     .option('--socket <path>', 'unix socket to listen on instead, for this user and the group of the file')
     .option('--allow-host <name...>', 'more names that clients may use in the URL, e.g. behind a proxy')
+    .option(ALLOWED_ORIGINS.flags, ALLOWED_MCP_ORIGINS, readOrigins)
     .option(
       '--open-registry',
       'serve the registry listing (/registry/…) without a token, for MCP clients that cannot send one',
@@ -55,6 +57,9 @@ Examples:
       return (await import('./serve.ts')).serve(options);
     });
 }
+
+const ALLOWED_MCP_ORIGINS =
+  'origins of pages that may use the MCP endpoints (/mcp/…), comma-separated, besides the page of the manager (default: MCP Inspector at http://localhost:6274)';
 
 function listFrom(text: string): readonly string[] {
   return text.split(',').map((one) => one.trim());

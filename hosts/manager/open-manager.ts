@@ -4,6 +4,7 @@ import type { Operation, PublishEvent } from '@toolmgr/plugins/management';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../http/listen.ts';
 import { allOperations } from './all-operations.ts';
 import { backgroundWork } from './background.ts';
+import { endpointAddress, type ListenAddress } from './endpoints/endpoint-address.ts';
 import { type OpenEndpoints, openEndpoints } from './endpoints/open-endpoints.ts';
 import { engineHealth } from './engine-health.ts';
 import { createEventHub } from './events/event-hub.ts';
@@ -23,14 +24,11 @@ import { openServerFolder } from './server-files/own-folder.ts';
 import { openToken } from './server-files/token-file.ts';
 
 /** How a manager is opened. */
-export interface ManagerOptions {
+export interface ManagerOptions extends ListenAddress {
   readonly state: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly log: Log;
-  readonly listen: { readonly socket: string } | { readonly host: string; readonly port: number };
-  /** More names that `Host` may have. */
-  readonly allowedHosts?: readonly string[];
   /** The features; default: all. */
   readonly features?: (parts: ManagerParts) => readonly Operation[];
   /** The registry listing needs no token. Default: it needs one. */
@@ -85,7 +83,9 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     };
     const jobs = createJobs(publish, log);
     const onSocket = 'socket' in listen;
-    const groups = openEndpoints({ stateDir: state, log, loopback: onSocket || isLoopbackHost(listen.host) });
+    const address = endpointAddress(options);
+    const needsNoToken = onSocket || isLoopbackHost(listen.host);
+    const groups = openEndpoints({ stateDir: state, log, address, needsNoToken });
     const { endpoints, calls } = groups;
     const parts: ManagerParts = {
       ...{ state, env, version, jobs, log, endpoints, calls },
@@ -108,13 +108,14 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
       operations: described.operations,
       access,
       host,
-      loopback: !onSocket && isLoopbackHost(listen.host),
+      address,
       withoutConfirmation: options.mcpWithoutConfirmation ?? false,
     });
     const app = await createApp({
       ...described,
       access,
       host,
+      rawGuard: { loopback: false, ...address },
       rawRoutes: [{ path: MCP_PATH, handle: mcp.handle }, ...groups.routes],
       version,
       nonce,

@@ -22,6 +22,7 @@ export interface ServeFlags extends OidcFlags {
   readonly port: number;
   readonly socket?: string;
   readonly allowHost?: readonly string[];
+  readonly allowedOrigins?: readonly string[];
   readonly open?: boolean;
   readonly openRegistry?: boolean;
   readonly mcpWithoutConfirmation?: boolean;
@@ -58,6 +59,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
       ? {}
       : { otherCallers: oidcAccess(oidc), openRoutes: [metadataRoutes(oidc.metadata(MCP_PATH))] }),
     background: startSupervisor,
+    ...(flags.allowedOrigins === undefined ? {} : { allowedOrigins: flags.allowedOrigins }),
     ...(flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }),
   });
   await announce(manager, state, flags);

@@ -42,7 +42,7 @@ export const FAULT_FIXES: Readonly<Record<FaultCode, string>> = {
   SECRETS_UNAVAILABLE:
     'give the password by the keyring or `TOOLMGR_SECRETS_PASSWORD`; without it: `toolmgr secret reset-keyring`',
   WORKLOAD_FAILED: 'read `toolmgr logs NAME`; start it again with `toolmgr start NAME`',
-  REQUEST_REFUSED: 'add the origin to `endpoint.allowedOrigins`, or the host name to `endpoint.allowedHosts`',
+  REQUEST_REFUSED: 'add the origin to the option that the message names, or the host name to `endpoint.allowedHosts`',
   ROUTE_UNKNOWN: 'correct the path; the endpoint is `/mcp` unless `endpoint.path` says something else',
   METHOD_UNKNOWN: 'use the method that MCP uses: POST for messages, GET for streams, DELETE to end a session',
   BODY_TOO_SLOW: 'send the body faster, or raise `limits.bodyTimeoutMs`',

@@ -9,6 +9,7 @@ const HEADER_CHECKS = 'core/server/era-2026-07-28/validate-headers.ts';
 const LIMITS = 'core/limits.ts';
 const LISTEN = 'core/server/era-2026-07-28/listen.ts';
 const ORIGIN = 'core/server/http/origin.ts';
+const OWN_ORIGIN = 'core/server/http/own-origin.ts';
 const PAGES = 'core/catalog/page-cache.ts';
 const RECORD = 'core/server/era-2025-11-25/sessions/session-record.ts';
 const RESUME_SESSION = 'core/server/era-2025-11-25/sessions/resume-session.ts';
@@ -89,11 +90,13 @@ export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.wire.null-origin',
     ORIGIN,
-    '(loopbackOrigins && LOOPBACK_ORIGIN.test(origin)) ||',
-    "origin === 'null' || (loopbackOrigins && LOOPBACK_ORIGIN.test(origin)) ||",
+    'if (origins.has(origin.toLowerCase()) ||',
+    "if (origin === 'null' || origins.has(origin.toLowerCase()) ||",
   ],
-  ['choice.wire.invalid-origin', ORIGIN, '(?::\\d{1,5})?$/i', '/i'],
-  ['choice.wire.invalid-host', ORIGIN, '|\\[::1\\])$/;', '|\\[::1\\])/;'],
+  ['choice.wire.invalid-origin', OWN_ORIGIN, 'page.origin !== origin.toLowerCase() || ', ''],
+  ['choice.wire.local-pages', OWN_ORIGIN, ' || own.port !== page.port', ''],
+  ['choice.wire.own-origin', OWN_ORIGIN, "(hostIsChecked || isIP(own.hostname.replace(BRACKETS, '')) !== 0)", 'true'],
+  ['choice.wire.invalid-host', OWN_ORIGIN, '|\\[::1\\])$/;', '|\\[::1\\])/;'],
   ['choice.listen.only-what-was-asked', LISTEN, 'if (!this.kinds.has(kind)) return;', ''],
   [
     'choice.listen.resource-subscriptions',

@@ -1,16 +1,20 @@
 import type { RouteOptions } from '../../contract/route.ts';
+import { isLoopbackName, isOwnOrigin } from './own-origin.ts';
 
 /** Host and Origin values that one endpoint allows. */
 export interface GuardOptions {
   /** Allowed host names, with or without port; `undefined` = loopback names when `loopback`, any otherwise. */
-  readonly allowedHosts: readonly string[] | undefined;
-  /** Allowed Origin values, exact, besides loopback ones. */
-  readonly allowedOrigins: readonly string[];
-  /** Loopback origins are allowed too (default). */
-  readonly loopbackOrigins?: boolean | undefined;
+  readonly allowedHosts?: readonly string[] | undefined;
+  /** Allowed Origin values, exact, besides the gateway's own; `undefined` = {@link DEFAULT_ORIGINS}. */
+  readonly allowedOrigins?: readonly string[] | undefined;
+  /** The option that adds an allowed origin, for refusals, e.g. `--allowed-origins`. Default: the key of the plan. */
+  readonly originOption?: string | undefined;
   /** Bound to loopback: the Host must be a loopback name. */
   readonly loopback: boolean;
 }
+
+/** Origins that are allowed when none are configured: the page of MCP Inspector at its default address. */
+export const DEFAULT_ORIGINS: readonly string[] = ['http://localhost:6274', 'http://127.0.0.1:6274'];
 
 /** The result of the check: a reason to refuse, or the origin for the CORS headers, `*` for any. */
 export type OriginCheck = { readonly refused: string } | { readonly origin: string | undefined };
@@ -18,19 +22,21 @@ export type OriginCheck = { readonly refused: string } | { readonly origin: stri
 /**
  * Makes the check of Host and Origin that comes first for every request, whatever its method and path.
  *
- * Shape: a missing Origin is allowed; any other must be loopback or listed, so `null` is never allowed. A Host is
- * checked against the list, against loopback names (DNS rebinding), or not at all.
+ * Shape: a missing Origin is allowed; any other must be the gateway's own or listed, so neither `null` nor a page of another
+ * port of this machine is allowed. A Host is checked against the list, against loopback names (DNS rebinding), or not at all.
  * Source: MCP streamable HTTP, security warning.
  */
 export function createGuard(options: GuardOptions): (headers: RequestHeaders, route?: RouteOptions) => OriginCheck {
-  const origins = new Set(options.allowedOrigins.map((origin) => origin.toLowerCase()));
-  const { loopbackOrigins = true } = options;
+  const { allowedOrigins = DEFAULT_ORIGINS, originOption = 'endpoint.allowedOrigins', allowedHosts } = options;
+  const origins = new Set(allowedOrigins.map((origin) => origin.toLowerCase()));
   const isHostAllowed = hostCheck(options);
+  const refusedOrigin = { refused: `this Origin is not allowed: add it to ${originOption}` };
   return ({ origin, host }, route) => {
     if (!isHostAllowed(host)) return { refused: 'this Host is not served here' };
     if (origin === undefined) return NO_ORIGIN;
-    if ((loopbackOrigins && LOOPBACK_ORIGIN.test(origin)) || origins.has(origin.toLowerCase())) return { origin };
-    return allowedByRoute(origin, route) ?? { refused: 'this Origin is not allowed' };
+    // a Host that is not checked may be the name of any page (DNS rebinding), unless it is an address
+    if (origins.has(origin.toLowerCase()) || isOwnOrigin(origin, host, allowedHosts !== undefined)) return { origin };
+    return allowedByRoute(origin, route) ?? refusedOrigin;
   };
 }
 
@@ -50,14 +56,12 @@ function hostCheck({ allowedHosts, loopback }: GuardOptions): (host: string | un
     const given = host.toLowerCase();
     const name = given.replace(PORT, '');
     if (listed.has(given) || listed.has(name)) return true;
-    return loopback && LOOPBACK_NAME.test(name);
+    return loopback && isLoopbackName(name);
   };
 }
 
 const NO_ORIGIN: OriginCheck = { origin: undefined };
 const PORT = /:\d+$/;
-const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /** Headers of every response to an allowed browser origin. */
 export function corsHeaders(origin: string): Readonly<Record<string, string>> {
@@ -81,6 +85,22 @@ export function preflightHeaders(asked: string | undefined): Readonly<Record<str
     'access-control-allow-methods': 'GET, POST, DELETE, OPTIONS',
     'access-control-allow-headers': names.join(', '),
     'access-control-max-age': '600',
+  };
+}
+
+/**
+ * Answers a preflight for a host that does not pass it to a gateway, as the gateway's endpoint would. Refusals have no CORS headers,
+ * so the browser does not send the request.
+ */
+export function createPreflight(options: GuardOptions) {
+  const guard = createGuard(options);
+  return (
+    headers: RequestHeaders,
+  ): { readonly status: 204 | 403; readonly headers: Readonly<Record<string, string>> } => {
+    const verdict = guard(headers);
+    if ('refused' in verdict || verdict.origin === undefined) return { status: 403, headers: {} };
+    const asked = preflightHeaders(headers['access-control-request-headers']);
+    return { status: 204, headers: { ...corsHeaders(verdict.origin), ...asked } };
   };
 }
 

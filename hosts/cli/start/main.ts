@@ -11,6 +11,7 @@ import { LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
 import { createCallFeed } from '../../http/recent-calls/feed.ts';
 import { RECENT_CALLS, recentCallsPlugin } from '../../http/recent-calls/plugin.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
+import { ALLOWED_ORIGINS } from '../../shared/allowed-origins.ts';
 import { prepareEngine, widenYoungGeneration } from '../../shared/engine.ts';
 import { createGatewayLog } from '../../shared/gateway-log/index.ts';
 import { LOG_FORMATS, type LogFormat } from '../../shared/gateway-log/log-format.ts';
@@ -51,7 +52,12 @@ async function start(argv: readonly string[]): Promise<void> {
   using _ = logUnhandledRejections(log);
   const feed = createCallFeed();
   const paged = { ...plan, plugins: [...plan.plugins, { use: RECENT_CALLS }] };
-  const gateway = await createGateway(paged, { catalogue, log, plugins: [recentCallsPlugin(feed)] });
+  const gateway = await createGateway(paged, {
+    catalogue,
+    log,
+    plugins: [recentCallsPlugin(feed)],
+    originOption: `toolmgr up ${ALLOWED_ORIGINS.name}`,
+  });
   await using gatewaySwitch = createSwitch(gateway);
   await using served = await serveGateway(gatewaySwitch, {
     host: HOST,

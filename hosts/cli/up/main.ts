@@ -1,5 +1,6 @@
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { ALLOWED_ORIGINS, readOrigins } from '../../shared/allowed-origins.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../../shared/gateway-log/log-format.ts';
 import { startTimeoutFrom } from '../../shared/start-timeout.ts';
 import { portFrom } from '../../vmcp/main.ts';
@@ -26,6 +27,7 @@ export function addUpCommand(program: Command): void {
     .option('--watch', 'reload the file when it changes')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
+    .option(ALLOWED_ORIGINS.flags, ALLOWED_ORIGINS.description, readOrigins)
     .addOption(
       new Option(
         '--era <revision>',

@@ -8,6 +8,7 @@ import { defaultPageRoutes } from '../../http/default-page.ts';
 import { createSwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
+import { ALLOWED_ORIGINS } from '../../shared/allowed-origins.ts';
 import { widenYoungGeneration } from '../../shared/engine.ts';
 import { createGatewayLog, type GatewayLog, type LogFormat } from '../../shared/gateway-log/index.ts';
 import { showStarts } from '../../shared/gateway-log/show-starts.ts';
@@ -50,6 +51,8 @@ export interface UpOptions {
   readonly timeout?: number;
   readonly debug?: boolean;
   readonly logFormat?: LogFormat;
+  /** Origins of pages that may connect. */
+  readonly allowedOrigins?: readonly string[];
   /** Milliseconds for the first start of a program. */
   readonly startTimeout?: number;
 }
@@ -87,7 +90,8 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   using _ = logUnhandledRejections(log);
   const servers = createClientServers(first);
   const times = { timeoutMs: options.timeout, firstStartMs: options.startTimeout };
-  const plan = { ...upPlan(isLoopbackHost(options.host), times), ...httpClientFrom(process.env) };
+  const planned = upPlan(isLoopbackHost(options.host), times, options.allowedOrigins);
+  const plan = { ...planned, ...httpClientFrom(process.env) };
   const { limits } = readPlan(plan);
   const isLoopback = isLoopbackHost(options.host);
   const file = resolve(files[0]?.file ?? '');
@@ -104,7 +108,10 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     watchFiles(files, followed, stop.signal);
   };
   gatewayLog.holdFailures(); // printServed shows them
-  const gateway = await createGateway(plan, { catalogue, plugins: [servers.plugin], log });
+  const gateway = await createGateway(plan, {
+    ...{ catalogue, plugins: [servers.plugin], log },
+    originOption: ALLOWED_ORIGINS.name,
+  });
   await using gatewaySwitch = createSwitch(gateway);
   if (output !== undefined) {
     void gateway.settled().then(() => printServed(gateway, gatewayLog, 'standard input and output', named));
@@ -179,7 +186,11 @@ export async function up(given: string | undefined, options: UpOptions): Promise
 }
 
 /** The plan of `up`: anonymous callers, tool names prefixed by the server, backends from the file. */
-export function upPlan(loopback: boolean, { timeoutMs = CALL_TIMEOUT_MS, firstStartMs }: UpTimes = {}): PlanInput {
+export function upPlan(
+  loopback: boolean,
+  { timeoutMs = CALL_TIMEOUT_MS, firstStartMs }: UpTimes = {},
+  allowedOrigins?: readonly string[],
+): PlanInput {
   return {
     name: 'toolmgr-up',
     plugins: [
@@ -192,7 +203,7 @@ export function upPlan(loopback: boolean, { timeoutMs = CALL_TIMEOUT_MS, firstSt
     // the client has its own time limit, and that of this hop must not be shorter
     timeouts: { defaultMs: timeoutMs },
     limits: { callTotalMs: LONGEST_CALL_MS, ...(firstStartMs === undefined ? {} : { firstStartMs }) },
-    endpoint: { loopback },
+    endpoint: { loopback, ...(allowedOrigins === undefined ? {} : { allowedOrigins: [...allowedOrigins] }) },
   };
 }
 

@@ -5,6 +5,7 @@ import { groupName, readWorkload, readWorkloads } from '@toolmgr/plugins/workloa
 import { type EndpointView, endpointView } from '../../http/endpoint-view.ts';
 import type { CallFeed } from '../../http/recent-calls/feed.ts';
 import { groupsOf } from '../../run/workloads/groups.ts';
+import { type EndpointAddress, ORIGIN_OPTION } from './endpoint-address.ts';
 import { type EndpointTarget, endpointPath, endpointPlan } from './plan.ts';
 
 /**
@@ -25,8 +26,7 @@ export interface EndpointsOptions {
   readonly stateDir: string;
   readonly log: Log;
   readonly feed: CallFeed;
-  /** The manager listens on a loopback address, or on a socket. */
-  readonly loopback: boolean;
+  readonly address: EndpointAddress;
 }
 
 interface Open {
@@ -111,7 +111,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 
 async function openGateway(
   target: EndpointTarget,
-  { stateDir, log, feed, loopback }: EndpointsOptions,
+  { stateDir, log, feed, address }: EndpointsOptions,
 ): Promise<Gateway> {
   // loaded at the first request: an idle manager does without
   const [{ createGateway }, { catalogue }, { recentCallsPlugin }] = await Promise.all([
@@ -119,9 +119,10 @@ async function openGateway(
     import('@toolmgr/plugins'),
     import('../../http/recent-calls/plugin.ts'),
   ]);
-  return createGateway(endpointPlan(target, { stateDir, loopback }), {
+  return createGateway(endpointPlan(target, { stateDir, address }), {
     catalogue,
     log,
+    originOption: ORIGIN_OPTION,
     plugins: [recentCallsPlugin(feed)],
   });
 }

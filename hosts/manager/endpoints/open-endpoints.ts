@@ -1,6 +1,7 @@
 import type { Log } from '@toolmgr/core';
 import { type CallReader, createCallFeed } from '../../http/recent-calls/feed.ts';
 import type { RawRoute } from '../http/create-app.ts';
+import type { EndpointAddress } from './endpoint-address.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
 import { workloadCalls } from './workload-calls.ts';
 
@@ -19,7 +20,8 @@ export interface OpenEndpoints extends AsyncDisposable {
 export function openEndpoints(options: {
   readonly stateDir: string;
   readonly log: Log;
-  readonly loopback: boolean;
+  readonly address: EndpointAddress;
+  readonly needsNoToken: boolean;
 }): OpenEndpoints {
   const feed = createCallFeed();
   const endpoints = createEndpoints({ ...options, feed });
@@ -28,7 +30,7 @@ export function openEndpoints(options: {
     calls: workloadCalls(options.stateDir, feed),
     routes: ['/mcp/groups/:name', '/mcp/workloads/:name'].map((path) => ({
       path,
-      open: options.loopback,
+      open: options.needsNoToken,
       handle: (request, response) => void endpoints.handle(request, response),
     })),
     [Symbol.asyncDispose]: () => endpoints[Symbol.asyncDispose](),

@@ -1,5 +1,6 @@
 import type { PlanInput } from '@toolmgr/core';
 import { RECENT_CALLS } from '../../http/recent-calls/plugin.ts';
+import type { EndpointAddress } from './endpoint-address.ts';
 
 /** What an endpoint of the manager serves: the running workloads of a group, or one of them under its own names. */
 export interface EndpointTarget {
@@ -18,14 +19,14 @@ export const CLIENT_PREFIX = 'manager:';
 /** The plan of an endpoint. Policies of a workload stay in force: it is called through its own proxy. Pure. */
 export function endpointPlan(
   target: EndpointTarget,
-  { stateDir, loopback }: { readonly stateDir: string; readonly loopback: boolean },
+  { stateDir, address }: { readonly stateDir: string; readonly address: EndpointAddress },
 ): PlanInput {
   const source = { [target.kind === 'groups' ? 'group' : 'workload']: target.name, stateDir };
   // one workload keeps the names of its server
   const naming = target.kind === 'groups' ? [{ use: 'aggregation', with: {} }] : [];
   return {
     name: `${CLIENT_PREFIX}${target.name}`,
-    endpoint: { path: endpointPath(target), ...(loopback ? {} : { loopback: false }) },
+    endpoint: { path: endpointPath(target), ...address },
     plugins: [
       { use: 'incoming-auth/anonymous' },
       { use: 'outgoing-auth/unauthenticated' },

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { explainCause } from '@toolmgr/core';
+import { createPreflight, explainCause, type GuardOptions as RawGuard } from '@toolmgr/core';
 import { type Operation, type Problem, problem, problemBody } from '@toolmgr/plugins/management';
 import { storageFault } from '@toolmgr/plugins/workloads/state';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -13,7 +13,9 @@ import { openApiDocument } from './openapi.ts';
 import { parseJsonBody } from './parse-body.ts';
 import { sendProblem } from './problem-reply.ts';
 
-/** A path that is answered without fastify, such as an MCP endpoint. The caller is known, unless it is `open`. */
+/**
+ * A path that is answered without fastify, such as an MCP endpoint. The caller is known, unless it is `open`. It checks Origin.
+ */
 export interface RawRoute {
   readonly path: string;
   /** No token is needed. */
@@ -42,6 +44,8 @@ export interface AppOptions extends GuardOptions {
   /** The page in the browser. */
   readonly openRoutes?: readonly OpenRoutes[];
   readonly rawRoutes?: readonly RawRoute[];
+  /** Which origins the raw routes accept, for preflights: these come without a token, and no gateway is opened for them. */
+  readonly rawGuard?: RawGuard;
 }
 
 /** Creates the HTTP application of the manager; it does not listen yet. */
@@ -109,6 +113,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** No token is needed. */
     readonly open?: boolean;
+    /** The route checks Origin itself. */
+    readonly checksOrigin?: boolean;
   }
 }
 
@@ -122,15 +128,20 @@ const SAFE_HEADERS = {
 
 function protect(app: FastifyInstance, options: AppOptions): void {
   const guard = createGuard(options);
+  const preflight = createPreflight(options.rawGuard ?? { loopback: true });
   const open = new Set((options.openOperations ?? []).map(({ method, path }) => `${method} ${routePath(path)}`));
   app.addHook('onRequest', async (request, reply) => {
     void reply.headers(SAFE_HEADERS);
     if (request.url.length > HTTP_LIMITS.urlBytes) {
       return sendProblem(reply, problem('uri_too_long', `the URL is longer than ${HTTP_LIMITS.urlBytes} characters`));
     }
-    const refused = guard(request.headers, request.url);
-    if (refused !== undefined) return sendProblem(reply, refused);
     const { config, url = '' } = request.routeOptions;
+    const refused = guard(request.headers, request.url, config.checksOrigin);
+    if (refused !== undefined) return sendProblem(reply, refused);
+    if (config.checksOrigin === true && isPreflight(request)) {
+      const { status, headers } = preflight(request.headers as Readonly<Record<string, string>>);
+      return reply.code(status).headers(headers).send();
+    }
     if (config.open === true || open.has(`${request.method} ${url}`) || isUnknownPage(request)) return undefined;
     const caller = await options.access.authenticate(accessRequest(request));
     if ('problem' in caller) return sendRefusal(reply, caller);
@@ -149,11 +160,16 @@ function isUnknownPage({ is404, url }: FastifyRequest): boolean {
   return is404 && !/^\/(?:api|mcp|registry)(?:[/?]|$)/.test(url);
 }
 
+/** Browsers send it without the token. */
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === 'OPTIONS' && headers.origin !== undefined && headers['access-control-request-method'] !== undefined;
+}
+
 function mountRaw(app: FastifyInstance, { path, open = false, handle }: RawRoute): void {
   app.register(async (inner) => {
     inner.removeAllContentTypeParsers();
     inner.addContentTypeParser('*', (_request, _payload, done) => done(null)); // the body is left to the route
-    inner.all(path, { config: { open } }, (request, reply) => {
+    inner.all(path, { config: { open, checksOrigin: true } }, (request, reply) => {
       reply.hijack();
       for (const [name, value] of Object.entries(SAFE_HEADERS)) reply.raw.setHeader(name, value);
       handle(request.raw, reply.raw);

@@ -10,19 +10,23 @@ export interface GuardOptions {
   readonly allowsAddresses?: boolean;
 }
 
-/** Checks the headers and the URL of a request before anything else: DNS rebinding, other sites, tokens in URLs. */
+/**
+ * Checks the headers and the URL of a request before anything else: DNS rebinding, other sites, tokens in URLs.
+ *
+ * `checksOrigin`: the route has a rule of its own for pages of other origins, as the MCP endpoints do.
+ */
 export function createGuard({ allowedHosts, allowsAddresses = false }: GuardOptions) {
   const allowed = allowedHosts && new Set(allowedHosts.map((name) => name.toLowerCase()));
-  return (headers: IncomingHttpHeaders, url: string): Problem | undefined => {
+  return (headers: IncomingHttpHeaders, url: string, checksOrigin = false): Problem | undefined => {
     const { host = '', origin } = headers;
     if (allowed !== undefined && !isAllowedHost(host)) {
       return problem('forbidden', 'the Host header names another machine; toolmgr serve --allow-host NAME adds a name');
     }
-    if (origin !== undefined && !isSameOrigin(origin, host)) {
+    if (!checksOrigin && origin !== undefined && !isSameOrigin(origin, host)) {
       return problem('forbidden', 'pages of other origins may not use this API');
     }
     const site = headers['sec-fetch-site'];
-    if (site !== undefined && !OWN_SITE.has(String(site)) && !isNavigation(headers)) {
+    if (!checksOrigin && site !== undefined && !OWN_SITE.has(String(site)) && !isNavigation(headers)) {
       return problem('forbidden', 'pages of other sites may not use this API');
     }
     if (TOKEN_IN_URL.test(url)) {

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { explainCause, type Gateway, type PlanInput } from '@toolmgr/core';
 import { type Operation, problem, problemBody } from '@toolmgr/plugins/management';
+import { type EndpointAddress, ORIGIN_OPTION } from '../endpoints/endpoint-address.ts';
 import type { Access } from '../http/access.ts';
 import { PROBLEM_TYPE } from '../http/problem-reply.ts';
 import type { ToolSettings } from './run-tool.ts';
@@ -19,13 +20,12 @@ export interface McpEndpoint {
 export interface McpOptions extends ToolSettings {
   readonly operations: readonly Operation[];
   readonly access: Access;
-  /** The manager listens on loopback. */
-  readonly loopback: boolean;
+  readonly address: EndpointAddress;
 }
 
 /**
  * Creates the endpoint: a gateway without backends, whose tools run in this process. It is made at the first request, so that
- * an idle manager uses less memory. The host has checked Host, Origin and caller of every request.
+ * an idle manager uses less memory. The host has checked Host and caller of every request; the gateway checks Origin.
  */
 export function createMcpEndpoint(options: McpOptions): McpEndpoint {
   let opened: Promise<Gateway> | undefined;
@@ -54,15 +54,16 @@ async function openGateway(options: McpOptions): Promise<Gateway> {
   return createGateway(planOf(options), {
     catalogue,
     log: host.log,
+    originOption: ORIGIN_OPTION,
     plugins: [managerToolsPlugin(operations, options), managerCallersPlugin(access)],
   });
 }
 
-function planOf({ loopback }: McpOptions): PlanInput {
+function planOf({ address }: McpOptions): PlanInput {
   return {
     name: 'toolmgr-manager',
     plugins: [{ use: MANAGER_CALLERS }, { use: 'outgoing-auth/unauthenticated' }, { use: MANAGER_TOOLS }],
-    endpoint: { path: MCP_PATH, loopback },
+    endpoint: { path: MCP_PATH, ...address },
     timeouts: { defaultMs: CALL_MS },
   };
 }

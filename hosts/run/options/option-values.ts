@@ -55,13 +55,6 @@ export function readDuration(text: string): string {
   throw new InvalidArgumentError('expected a Go duration such as 2h or 30m; 0 means the default');
 }
 
-/** An origin exactly as browsers send it. */
-export function readOrigins(text: string, before: unknown): string[] {
-  const origins = readList(text, before);
-  if (origins.every((origin) => URL.parse(origin)?.origin === origin.toLowerCase())) return origins;
-  throw new InvalidArgumentError('expected an origin such as https://app.example.com, without a path');
-}
-
 /** A share from 0.0 to 1.0, kept as text. */
 export function readRate(text: string): string {
   if (/^(0|1|0?\.\d+|0\.\d*|1\.0*)$/.test(text)) return text;

@@ -1,11 +1,11 @@
 import { Option } from 'commander';
+import { ALLOWED_ORIGINS, readOrigins } from '../../shared/allowed-origins.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS, type LogFormat } from '../../shared/gateway-log/log-format.ts';
 import { startTimeoutFrom } from '../../shared/start-timeout.ts';
 import {
   readBoolean,
   readDuration,
   readList,
-  readOrigins,
   readPair,
   readPort,
   readPrefix,
@@ -222,8 +222,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       description: 'the URL that SSE clients send to follows X-Forwarded-Proto, -Host, -Port and -Prefix',
     },
     {
-      flags: '--allowed-origins <LIST>',
-      description: 'Origin headers that are accepted, comma-separated (default: those of this machine)',
+      ...{ flags: ALLOWED_ORIGINS.flags, description: ALLOWED_ORIGINS.description },
       read: readOrigins,
     },
     {

@@ -53,9 +53,7 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
     endpoint: {
       loopback: isLoopbackHost(config.host),
       strictProtocolVersion: config.strict_protocol_validation,
-      ...(config.allowed_origins === undefined
-        ? {}
-        : { allowedOrigins: config.allowed_origins, loopbackOrigins: false }),
+      ...present({ allowedOrigins: config.allowed_origins }),
       ...allowedHosts(config),
       ...(config.stateless ? { postOnly: true } : {}),
       ...sseOf(config),

@@ -14,6 +14,7 @@ import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../../http/listen.t
 import { createCallFeed } from '../../http/recent-calls/feed.ts';
 import { RECENT_CALLS, recentCallsPlugin } from '../../http/recent-calls/plugin.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
+import { ALLOWED_ORIGINS } from '../../shared/allowed-origins.ts';
 import { widenYoungGeneration } from '../../shared/engine.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
@@ -109,6 +110,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     catalogue,
     plugins: [workloadSecrets(secrets), runtime.plugin, recentCallsPlugin(calls)],
     log,
+    originOption: ALLOWED_ORIGINS.name,
     spawn: programs.spawn,
   });
   const noted = keepCallLog(calls, join(workloadDir(state, name), WORKLOAD_FILES.calls));

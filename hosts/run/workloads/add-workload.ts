@@ -53,7 +53,7 @@ export function exposureWarnings(
       : []),
     ...(isOpen && config.allowed_origins === undefined
       ? [
-          `${host} is not a loopback address and --allowed-origins is not given: only pages of this machine are accepted`,
+          `${host} is not a loopback address and --allowed-origins is not given: only its own page and MCP Inspector of this machine are accepted`,
         ]
       : []),
   ];

@@ -40,7 +40,7 @@ describe('both adapters give the same responses', () => {
     ['an unknown method', '/mcp', asked('tools/guess')],
     ['an unknown path', '/nowhere', {}],
     ['a forbidden origin', '/mcp', { headers: { origin: 'http://evil.test' } }],
-    ['an allowed origin', '/mcp', { headers: { origin: 'http://localhost:1' } }],
+    ['an allowed origin', '/mcp', { headers: { origin: 'http://localhost:6274' } }],
     ['GET without session', '/mcp', { headers: { accept: 'text/event-stream' } }],
     ['no body', '/mcp', { method: 'POST', headers: { 'content-type': 'application/json' } }],
     [

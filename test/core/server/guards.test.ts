@@ -18,11 +18,9 @@ describe('the guard', () => {
     () => {
       const host = 'localhost:1';
       expect(refused({ host })).toBe(false);
-      for (const origin of ['http://localhost', 'https://localhost:8443', 'http://127.0.0.1:5', 'http://[::1]:9']) {
-        expect(refused({ host, origin }), origin).toBe(false);
-      }
       expect(refused({ host, origin: 'https://APP.example.com' })).toBe(false);
       const bad = [
+        'http://localhost:6274', // a configured list replaces the default
         'null',
         '',
         'http://evil.test',
@@ -38,6 +36,52 @@ describe('the guard', () => {
     },
   );
 
+  proves(
+    ['choice.wire.own-origin', 'choice.wire.local-pages'],
+    'accepts its own pages and MCP Inspector, and no page of another port of this machine',
+    () => {
+      const open = { loopback: true };
+      for (const host of ['localhost:4483', '127.0.0.1:4483', '[::1]:4483']) {
+        for (const origin of ['http://localhost:4483', 'http://127.0.0.1:4483', 'https://[::1]:4483']) {
+          expect(refused({ host, origin }, open), `${origin} at ${host}`).toBe(false);
+        }
+        expect(refused({ host, origin: 'http://localhost:6274' }, open)).toBe(false);
+        for (const origin of [
+          'http://localhost:5173',
+          'http://127.0.0.1',
+          'http://localhost:4483/',
+          'file://localhost:4483',
+        ]) {
+          expect(refused({ host, origin }, open), `${origin} at ${host}`).toBe(true);
+        }
+      }
+      expect(refused({ host: 'localhost', origin: 'http://localhost' }, open)).toBe(false);
+      expect(refused({ host: 'localhost', origin: 'http://localhost:443' }, open)).toBe(true);
+    },
+  );
+
+  proves('choice.wire.own-origin', 'takes a name for its own only when it checks names, against DNS rebinding', () => {
+    const [host, origin] = ['gw.example.com:80', 'http://gw.example.com'];
+    expect(refused({ host, origin }, { loopback: false })).toBe(true);
+    expect(refused({ host, origin }, { loopback: false, allowedHosts: ['gw.example.com'] })).toBe(false);
+    expect(
+      refused(
+        { host: 'gw.example.com', origin: 'https://gw.example.com' },
+        { loopback: false, allowedHosts: ['gw.example.com'] },
+      ),
+    ).toBe(false);
+    expect(refused({ host: '192.0.2.7:4483', origin: 'http://192.0.2.7:4483' }, { loopback: false })).toBe(false);
+    expect(refused({ host: '192.0.2.7:4483', origin: 'http://192.0.2.8:4483' }, { loopback: false })).toBe(true);
+  });
+
+  proves('choice.wire.origin-option', 'says which option allows an origin', () => {
+    const verdict = (options: GuardOptions) =>
+      createGuard(options)({ host: 'localhost:1', origin: 'http://localhost:2' });
+    expect(verdict(LOOPBACK)).toEqual({ refused: 'this Origin is not allowed: add it to endpoint.allowedOrigins' });
+    const refusal = 'this Origin is not allowed: add it to --allowed-origins';
+    expect(verdict({ ...LOOPBACK, originOption: '--allowed-origins' })).toEqual({ refused: refusal });
+  });
+
   proves('choice.wire.invalid-host', 'knows hosts', () => {
     for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1:4483', '127.1.2.3', '[::1]:4483', '[::1]']) {
       expect(refused({ host }), host).toBe(false);
@@ -46,7 +90,7 @@ describe('the guard', () => {
       expect(refused({ host }), host).toBe(true);
     }
     expect(refused({})).toBe(true);
-    const open = { allowedHosts: undefined, allowedOrigins: [], loopback: false };
+    const open = { loopback: false };
     expect(refused({ host: 'any.test' }, open)).toBe(false);
     const listed = { allowedHosts: ['Gw.example.com', 'other.test:99'], allowedOrigins: [], loopback: false };
     expect(refused({ host: 'gw.example.com:443' }, listed)).toBe(false);
@@ -111,7 +155,7 @@ describe('a browser', () => {
 
   it('may read the session id and the challenge of any answer', async () => {
     await using open = await openEndpoint();
-    const origin = 'http://localhost:3000';
+    const origin = 'http://localhost:6274';
     const reply = await post(open.url, list.body, { ...list.headers, origin });
     expect(reply.headers.get('access-control-allow-origin')).toBe(origin);
     expect(reply.headers.get('access-control-expose-headers')).toBe('Mcp-Session-Id, WWW-Authenticate');

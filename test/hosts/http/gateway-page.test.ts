@@ -30,13 +30,15 @@ describe('the page that a host serves by itself', () => {
   test('is for browsers and text for others, and other sites cannot read it', async () => {
     const { get, gateway, state } = await serveDefault();
     expect(await (await get('/')).text()).toBe(
-      `toolmgr: an MCP endpoint (Model Context Protocol). Clients use ${served?.url}/mcp\n  one: ready, 1 tool\nTools and configuration for clients, in a browser: ${served?.url}/\n`,
+      `toolmgr: an MCP endpoint (Model Context Protocol). Clients use ${served?.url}/mcp\nPages in a browser may connect from this address, and from MCP Inspector (http://localhost:6274) or from the configured origins\n  one: ready, 1 tool\nTools and configuration for clients, in a browser: ${served?.url}/\n`,
     );
     expect(await (await get('/', { accept: 'text/html' })).text()).toContain('/assets/');
     expect((await get('/api/endpoint')).status).toBe(200);
     expect((await get('/api/calls')).status).toBe(404);
     const foreign = await get('/api/endpoint', { origin: 'https://evil.example' });
     expect([foreign.status, foreign.headers.get('access-control-allow-origin')]).toEqual([403, null]);
+    expect((await get('/api/endpoint', { origin: 'http://localhost:5173' })).status).toBe(403);
+    expect((await get('/api/endpoint', { origin: served?.url ?? '' })).status).toBe(200);
     expect(await statusWithHost('rebound.example', '/api/endpoint')).toBe(403);
 
     state.isOpen = false;

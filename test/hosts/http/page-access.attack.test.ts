@@ -93,7 +93,11 @@ describe.each([
           const { status, text } = await raw(served.port, [
             `${method} ${path}?access_token=${TOKEN}&token=${TOKEN} HTTP/1.1`,
             ...[host, `Cookie: token=${TOKEN}`, `Proxy-Authorization: Bearer ${TOKEN}`, 'Content-Length: 0'],
-            ...['Origin: http://localhost:3000', 'Access-Control-Request-Method: GET', `X-Original-URL: ${path}`],
+            ...[
+              host.replace('Host: ', 'Origin: http://'),
+              'Access-Control-Request-Method: GET',
+              `X-Original-URL: ${path}`,
+            ],
           ]);
           expect([path, method, status]).toEqual([path, method, refused]);
           expect(text).not.toContain(SECRET);

@@ -85,18 +85,20 @@ async function statusFrom(url: string, origin: string | undefined): Promise<numb
 describe('the endpoint of a workload', () => {
   proves(
     ['run.option.allowed-origins', 'run.option.allowed-origins-loopback'],
-    'accepts the origins of --allowed-origins and no other, or those of this machine without it',
+    'accepts the origins of --allowed-origins and no other besides its own, or MCP Inspector without it',
     async () => {
       const [listed, other] = ['https://app.example.com', 'https://app.example.com.evil'];
       await using open = await served([far.url]);
-      for (const origin of [undefined, 'http://localhost:5173', 'http://127.0.0.1', 'http://[::1]:1'])
+      const { port } = new URL(open.url);
+      for (const origin of [undefined, `http://localhost:${port}`, `http://[::1]:${port}`, 'http://localhost:6274'])
         expect(await statusFrom(open.url, origin), origin).toBe(200);
-      for (const origin of [listed, other, 'null']) expect(await statusFrom(open.url, origin), origin).toBe(403);
+      for (const origin of [listed, other, 'null', 'http://localhost:5173', 'http://127.0.0.1'])
+        expect(await statusFrom(open.url, origin), origin).toBe(403);
 
       await using strict = await served(['--allowed-origins', `${listed},http://[::1]:9`, far.url]);
       for (const origin of [undefined, listed, 'http://[::1]:9'])
         expect(await statusFrom(strict.url, origin), origin).toBe(200);
-      for (const origin of ['http://localhost:5173', other, `${listed}:444`, 'null'])
+      for (const origin of ['http://localhost:6274', other, `${listed}:444`, 'null'])
         expect(await statusFrom(strict.url, origin), origin).toBe(403);
       await expect(planned(['--allowed-origins', 'https://a.example/path', far.url])).rejects.toThrow(/without a path/);
     },

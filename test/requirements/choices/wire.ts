@@ -71,6 +71,10 @@ export const wire = [
     source: 'choice: order of checks',
     says: {
       'choice.wire.invalid-origin': 'a present Origin that is not allowed answers 403',
+      'choice.wire.own-origin': 'pages of the address of the gateway itself may send requests to it',
+      'choice.wire.local-pages':
+        'of the other pages of this machine only MCP Inspector at its default address may, unless an origin is configured',
+      'choice.wire.origin-option': 'the refusal of an Origin names the option that allows it, of every host',
       'choice.wire.null-origin': 'the Origin null answers 403',
       'choice.wire.missing-origin': 'a missing Origin passes',
       'choice.wire.invalid-host': 'a Host that is not allowed answers 403 on a loopback bind',

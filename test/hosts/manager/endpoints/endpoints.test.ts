@@ -5,6 +5,7 @@ import { readWorkloads, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/wor
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RecentCall } from '../../../../hosts/http/recent-calls/feed.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
+import { proves } from '../../../support/proves.ts';
 import { toolmgr } from '../../run/toolmgr.ts';
 
 const LONG = 180_000;
@@ -145,9 +146,36 @@ describe('the endpoints of the manager', () => {
     expect(answer.status).toBe(404);
   });
 
-  test('refuse a page of another site', async () => {
-    const headers = { 'content-type': 'application/json', origin: 'https://attacker.example' };
-    const answer = await fetch(`${manager.url}/mcp/groups/default`, { method: 'POST', body: '{}', headers });
-    expect(answer.status).toBe(403);
-  });
+  proves(
+    ['choice.wire.local-pages', 'choice.wire.origin-option'],
+    'accept their own pages and MCP Inspector, whose preflights need no token, and no other page',
+    async () => {
+      const authorization = `Bearer ${manager.token}`;
+      const preflight = { 'access-control-request-method': 'POST', 'access-control-request-headers': 'authorization' };
+      const from = async (origin: string, path: string) => {
+        const asked = await fetch(manager.url + path, { method: 'OPTIONS', headers: { ...preflight, origin } });
+        const headers = { 'content-type': 'application/json', authorization, origin };
+        const answer = await fetch(manager.url + path, { method: 'POST', body: '{}', headers });
+        return {
+          asked: asked.status,
+          allowed: answer.headers.get('access-control-allow-origin'),
+          status: answer.status,
+          text: await answer.text(),
+        };
+      };
+      for (const path of ['/mcp/groups/default', '/mcp/workloads/everything', '/mcp/manager']) {
+        for (const origin of ['https://attacker.example', 'http://localhost:5173', 'null']) {
+          const refused = await from(origin, path);
+          expect(refused).toMatchObject({ asked: 403, allowed: null, status: 403 });
+          expect(refused.text).toContain('add it to toolmgr serve --allowed-origins');
+        }
+        for (const origin of ['http://localhost:6274', manager.url]) {
+          expect(await from(origin, path), origin + path).toMatchObject({ asked: 204, allowed: origin, status: 400 });
+        }
+      }
+      const api = await from('http://localhost:6274', '/api/v1beta/workloads');
+      expect([api.asked, api.status, api.allowed]).toEqual([403, 403, null]);
+    },
+    LONG,
+  );
 });

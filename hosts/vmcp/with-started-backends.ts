@@ -1,6 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { createGateway, type Gateway, type GatewayOptions, type PlanInput } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { httpClientFrom } from '../shared/http-client.ts';
 import { reportStarts } from '../shared/report-starts.ts';
 import { stderr } from '../shared/terminal.ts';
 
@@ -20,7 +21,7 @@ export async function withStartedBackends<Result>(
 ): Promise<Result> {
   const discoveryMs = Math.max(STARTS_MS, plan.limits?.discoveryMs ?? 0);
   const gateway = await createGateway(
-    { ...plan, limits: { ...plan.limits, discoveryMs } },
+    { ...httpClientFrom(process.env), ...plan, limits: { ...plan.limits, discoveryMs } },
     { ...options, catalogue, baseDir: dirname(resolve(file)) },
   );
   const ended = new AbortController();

@@ -5,6 +5,7 @@ import { groupName, readWorkload, readWorkloads } from '@toolmgr/plugins/workloa
 import { type EndpointView, endpointView } from '../../http/endpoint-view.ts';
 import type { CallFeed } from '../../http/recent-calls/feed.ts';
 import { groupsOf } from '../../run/workloads/groups.ts';
+import { httpClientFrom } from '../../shared/http-client.ts';
 import { type EndpointAddress, ORIGIN_OPTION } from './endpoint-address.ts';
 import { type EndpointTarget, endpointPath, endpointPlan } from './plan.ts';
 
@@ -119,7 +120,8 @@ async function openGateway(
     import('@toolmgr/plugins'),
     import('../../http/recent-calls/plugin.ts'),
   ]);
-  return createGateway(endpointPlan(target, { stateDir, address }), {
+  const plan = { ...httpClientFrom(process.env), ...endpointPlan(target, { stateDir, address }) };
+  return createGateway(plan, {
     catalogue,
     log,
     originOption: ORIGIN_OPTION,

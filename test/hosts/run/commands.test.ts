@@ -122,6 +122,10 @@ describe('commands for workloads', () => {
     expect(checked.err).toContain('--runtime process');
     const data = await startToolmgr(state, ['runtime', 'check', '--format', 'json'], '/', env).ended;
     expect(JSON.parse(data.out)).toMatchObject([{ from: 'DOCKER_HOST', used: false }]);
+    const run = await startToolmgr(state, ['run', '--name', 'boxed', 'example/server:1'], '/', env).ended;
+    expect(run).toMatchObject({ code: 1, err: expect.stringContaining('there is no such socket') });
+    expect(run.err).toContain('--runtime process');
+    expect(await json('list', '--all', '--format', 'json')).toEqual([]);
   });
 
   it('removes what killed commands left of removed workloads', async () => {

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
 import { checkPlan } from '../../../hosts/run/workloads/check-plan.ts';
 import { authServerConfig } from '../../../plugins/auth-server/config.ts';
+import { proves } from '../../support/proves.ts';
 
 const RESOURCE = 'https://tools.example.com/mcp';
 
@@ -55,7 +56,7 @@ describe('a run configuration with an authorization server', () => {
     await expect(checkPlan(planOf())).resolves.toBeUndefined();
   });
 
-  it('reads every field of the contract', () => {
+  proves('manager.embedded-auth.storage-redis-tls', 'reads every field of the contract, TLS of the storage too', () => {
     const read = settingsOf({
       schema_version: 'v0.1.0',
       allowed_audiences: [RESOURCE],
@@ -77,7 +78,7 @@ describe('a run configuration with an authorization server', () => {
           read_timeout: '2s',
           write_timeout: '3s',
           sentinel_config: { db: 2, master_name: 'main', sentinel_addrs: ['sentinel:26379'] },
-          sentinel_tls: { insecure_skip_verify: true },
+          sentinel_tls: { insecure_skip_verify: true, ca_cert_file: '/sentinels.pem' },
           tls: { ca_cert_file: '/ca.pem' },
         },
       },
@@ -99,8 +100,8 @@ describe('a run configuration with an authorization server', () => {
           dialTimeout: 1000,
           keyPrefix: 'a:',
           sentinelConfig: { db: 2, masterName: 'main', sentinelAddrs: ['sentinel:26379'] },
-          sentinelTls: { insecureSkipVerify: true },
-          tls: { caCertSecretRef: { file: '/ca.pem' } },
+          sentinelTls: { insecureSkipVerify: true, caCertSecretRef: { file: '/sentinels.pem' } },
+          tls: { insecureSkipVerify: false, caCertSecretRef: { file: '/ca.pem' } },
         },
       },
       tokenLifespans: { accessTokenLifespan: 300_000, authCodeLifespan: 60_000, refreshTokenLifespan: 7_200_000 },

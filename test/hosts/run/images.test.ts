@@ -77,7 +77,6 @@ describe.each(ENGINES)('toolmgr run IMAGE on %s', (name) => {
       'run.option.publish',
       'run.option.volume',
       'run.option.permission-profile',
-      'run.option.permission-profile-default',
     ],
     'serves an image over HTTP with labels, mounts, ports and a permission profile, stops it and starts it again',
     async () => {

@@ -89,6 +89,20 @@ describe('run NAME', () => {
     },
   );
 
+  proves(
+    'run.option.permission-profile-default',
+    'has the profile network when the entry has no permissions',
+    async () => {
+      const { permissions: _, ...plain } = IMAGE;
+      await registry({ servers: { plain } });
+      for (const target of ['plain', 'example/org/other:1'])
+        expect((await run(target, { transport: 'stdio' })).config).toMatchObject({
+          permission_profile_name_or_path: 'network',
+          permission_profile: { network: { outbound: { insecure_allow_all: true } } },
+        });
+    },
+  );
+
   it('runs the package and the URL of an entry', async () => {
     vi.stubEnv('XDG_CONFIG_HOME', '/nonexistent');
     const everything = await run('everything', { runtime: 'process' });

@@ -111,13 +111,18 @@ describe('the client of a login', () => {
     },
   );
 
-  proves('run.option.remote-auth-client-id', 'is that of --remote-auth-client-id', async () => {
-    await using remote = await asking();
-    const { problem, shown } = await logIn(remote, ['--remote-auth-client-id', LOGIN_CLIENTS.app.id]);
-    expect(problem).toBeUndefined();
-    expect(shown.searchParams.get('client_id')).toBe(LOGIN_CLIENTS.app.id);
-    expect(idp.seen).not.toContain('POST /reg');
-  });
+  proves(
+    ['run.option.remote-auth-client-id', 'run.option.remote-auth-client-secret'],
+    'is that of --remote-auth-client-id, which needs no secret with PKCE',
+    async () => {
+      await using remote = await asking();
+      const { problem, shown } = await logIn(remote, ['--remote-auth-client-id', LOGIN_CLIENTS.app.id]);
+      expect(problem).toBeUndefined();
+      expect(shown.searchParams.get('client_id')).toBe(LOGIN_CLIENTS.app.id);
+      expect(shown.searchParams.get('code_challenge_method')).toBe('S256');
+      expect(idp.seen).not.toContain('POST /reg');
+    },
+  );
 
   proves(
     ['run.option.remote-auth-client-secret', 'run.option.remote-auth-client-secret-file'],

@@ -43,6 +43,7 @@ describe('a vmcp file', () => {
         incomingAuth: { type: 'anonymous' },
         outgoingAuth: { source: 'inline' },
       });
+      expect(planFromConfig(await read(HEAD.replace('name: dev', 'name: other')))).toMatchObject({ name: 'other' });
     },
   );
 

@@ -146,11 +146,7 @@ describe('authServerConfig', () => {
   });
 
   proves(
-    [
-      'vmcp.auth-server.access-token-lifespan',
-      'vmcp.auth-server.refresh-token-lifespan',
-      'vmcp.auth-server.auth-code-lifespan',
-    ],
+    ['vmcp.auth-server.access-token-lifespan', 'vmcp.auth-server.auth-code-lifespan'],
     'issues access tokens for 1h, refresh tokens for 168h and codes for 10m by default',
     () => {
       const standard = { accessTokenLifespan: HOUR, refreshTokenLifespan: 168 * HOUR, authCodeLifespan: HOUR / 6 };

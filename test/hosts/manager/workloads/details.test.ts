@@ -203,9 +203,7 @@ const SUMMARIES = [
   ['manager.workload-summary.name', { name: 'boxed' }],
   ['manager.workload-summary.package', { package: 'uvx://example-server' }],
   ['manager.workload-summary.proxy-mode', { proxy_mode: 'streamable-http' }],
-  ['manager.workload-summary.started-at', { started_at: '' }],
   ['manager.workload-summary.status-context', { status_context: '' }],
-  ['manager.workload-summary.url', { url: '' }],
   ['manager.workload-summary.labels', { labels: { team: 'blue' } }],
   ['manager.workload-summary.port', { port: 4_321 }],
   ['manager.workload-summary.remote', { remote: false }],
@@ -223,7 +221,12 @@ describe('a workload of a list', () => {
   }
 
   proves(
-    ['manager.workload-summary.status', 'manager.state.workload-running'],
+    [
+      'manager.workload-summary.status',
+      'manager.workload-summary.started-at',
+      'manager.workload-summary.url',
+      'manager.state.workload-running',
+    ],
     'has the status running, its URL and the time of its start while it runs',
     async () => {
       const port = await createSmall(manager, 'small');

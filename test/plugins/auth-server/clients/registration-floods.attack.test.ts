@@ -8,10 +8,11 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Fills all 10 000 places from many networks. */
-async function full() {
+async function full({ apartMs = 0 } = {}) {
   const made = clientsOnMemory();
   const ids: string[] = [];
   for (let n = 0; n < 13_000; n++) {
+    made.clock.nowMs += apartMs;
     const { status, json } = await register(made.clients, GOOD, {
       address: `10.${n >> 16}.${(n >> 8) & 255}.${n & 255}`,
     });
@@ -61,6 +62,17 @@ describe('registration floods', () => {
     expect(await clients.find(used, undefined)).toBeDefined();
     const left = await Promise.all(ids.map((id) => clients.find(id, undefined)));
     expect(left.filter((client) => client === undefined).length).toBeGreaterThan(1_000);
+  });
+
+  proves('choice.clients.capacity', 'evicts the clients first that registered first', async () => {
+    const { clients, clock, ids } = await full({ apartMs: 1 });
+    clock.nowMs += HOUR_MS + 1;
+    for (let n = 0; n < 1_000; n++) await register(clients, GOOD, { address: `10.9.${n >> 8}.${n & 255}` });
+    const isEvicted = async (id: string): Promise<boolean> => (await clients.find(id, undefined)) === undefined;
+    const evictedOf = async (some: readonly string[]): Promise<number> =>
+      (await Promise.all(some.map(isEvicted))).filter(Boolean).length;
+    expect(await evictedOf(ids.slice(0, 500))).toBeGreaterThan(400);
+    expect(await evictedOf(ids.slice(5_000))).toBe(0);
   });
 
   proves('choice.clients.life', 'ends a client 30 days after its last token', async () => {

@@ -173,6 +173,15 @@ describe('refresh tokens', () => {
     expect((await refresh(rig, clientId, third)).body.error).toBe('invalid_grant');
   });
 
+  proves('vmcp.auth-server.refresh-token-lifespan', 'end after 168 hours by default', async () => {
+    await using rig = await authServerRig();
+    const [used, late] = [await rig.tokens(), await rig.tokens()];
+    rig.http.clock.aheadMs = 168 * 3_600_000 - 60_000;
+    expect((await refresh(rig, used.clientId, used.refresh)).status).toBe(200);
+    rig.http.clock.aheadMs = 168 * 3_600_000 + 60_000;
+    expect((await refresh(rig, late.clientId, late.refresh)).body.error).toBe('invalid_grant');
+  });
+
   proves(
     'vmcp.auth-server.hmac-secret-first-current',
     'and sessions survive new secrets after a reload of the configuration',

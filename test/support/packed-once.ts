@@ -12,12 +12,12 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { lock } from 'proper-lockfile';
+import { withFileLock } from '../../plugins/workloads/state/lock.ts';
 import { packWorkspaces, type Tarball, WORKSPACES } from '../../scripts/pack/pack-workspaces.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CACHE = join(ROOT, 'node_modules/.cache/toolmgr-packages');
-const WAIT = { retries: 300, factor: 1, minTimeout: 1_000 };
+const WAIT_MS = 300_000;
 
 /** Packed workspaces, and the storage of a registry that has them. */
 export interface PackedOnce {
@@ -36,8 +36,7 @@ export async function packedOnce(
 ): Promise<PackedOnce> {
   const folder = join(CACHE, sourceHash());
   mkdirSync(CACHE, { recursive: true });
-  const release = await lock(CACHE, { retries: WAIT, stale: 60_000 });
-  try {
+  const read = async (): Promise<PackedOnce> => {
     if (!existsSync(folder)) {
       for (const old of readdirSync(CACHE)) rmSync(join(CACHE, old), { recursive: true, force: true });
       const unfinished = mkdtempSync(join(CACHE, '.unfinished-'));
@@ -49,9 +48,8 @@ export async function packedOnce(
     }
     const tarballs = JSON.parse(readFileSync(join(folder, 'tarballs.json'), 'utf8')) as readonly Tarball[];
     return { tarballs, storage: join(folder, 'storage') };
-  } finally {
-    await release();
-  }
+  };
+  return withFileLock(CACHE, read, { waitMs: WAIT_MS });
 }
 
 /** Changes with every file that a package is made of. */

@@ -40,37 +40,28 @@ export interface EncryptedFileOptions {
 
 /** Opens a file; nothing is read before the first call. */
 export function encryptedFile({ path, unlock, warn }: EncryptedFileOptions): EncryptedFile {
-  const open = async (): Promise<{ readonly sealed: SealedText; readonly text: string }> => {
-    const text = await readPrivate(path, warn);
-    return { sealed: readSealed(path, text), text };
-  };
+  const open = async (): Promise<SealedText> => readSealed(path, await readPrivate(path, warn));
   const change = async (edit: (secrets: SecretTable) => void, next?: FileKey): Promise<void> => {
     const before = await open();
     // outside the lock, because it takes long
-    await unlock(before.sealed.header, before.sealed.line);
+    await unlock(before.header, before.line);
     await withLock(dirname(path), basename(path), async () => {
-      for (let tries = 0; tries < CHANGE_TRIES; tries++) {
-        const { sealed, text } = await open();
-        const key = await unlock(sealed.header, sealed.line);
-        const secrets = tableFrom(path, unseal(path, sealed, key));
-        edit(secrets);
-        const changed = seal(next ?? { header: sealed.line, key }, textOf(path, secrets));
-        // a process that was suspended may have lost its lock to another one
-        if ((await readPrivate(path, warn)) !== text) continue;
-        return replace(path, changed);
-      }
-      throw new GatewayFault('SECRETS_UNAVAILABLE', `${path} is changed by other programs all the time: try again`);
+      const sealed = await open();
+      const key = await unlock(sealed.header, sealed.line);
+      const secrets = tableFrom(path, unseal(path, sealed, key));
+      edit(secrets);
+      await replace(path, seal(next ?? { header: sealed.line, key }, textOf(path, secrets)));
     });
   };
   return {
     path,
     async read() {
-      const { sealed } = await open();
+      const sealed = await open();
       return tableFrom(path, unseal(path, sealed, await unlock(sealed.header, sealed.line)));
     },
     change: (edit) => change(edit),
     async key() {
-      const { sealed } = await open();
+      const sealed = await open();
       const key = await unlock(sealed.header, sealed.line);
       unseal(path, sealed, key);
       return { header: sealed.line, key };
@@ -153,4 +144,3 @@ function textOf(path: string, { user, system }: SecretTable): string {
 
 const MAX_CONTENT_BYTES = 4 * 1024 * 1024;
 const MAX_FILE_BYTES = 2 * MAX_CONTENT_BYTES; // base64 takes a third more
-const CHANGE_TRIES = 5;

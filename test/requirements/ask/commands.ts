@@ -72,6 +72,8 @@ export const commands = [
       'ask.run.logs': 'toolmgr logs shows the output of a workload',
       'ask.run.state-atomic': 'the state on disk is written atomically',
       'ask.run.state-survives-kill': 'the state on disk survives a kill at any moment',
+      'ask.run.state-lock':
+        'a change that was reported as stored is not lost when others write, are suspended or are killed',
       'ask.up.serves-file': 'toolmgr up FILE serves an existing client configuration as it is',
       'ask.up.commands': 'commands of mcpServers become process workloads',
       'ask.up.urls': 'URLs of mcpServers become remotes',

@@ -142,9 +142,9 @@ describe('installing a skill', () => {
     rig.publish(REF, { name: 'format' });
     await mkdir(join(rig.home, '.alpha/skills/format'), { recursive: true });
     await writeFile(join(rig.home, '.alpha/skills/format/mine.md'), 'mine');
-    const before = await rig.read(rig.base);
+    const before = await rig.read(rig.home);
     expect(await refusal(rig, user())).toMatchObject({ problem: 'conflict', detail: expect.stringContaining('force') });
-    expect(await rig.read(rig.base)).toEqual(before);
+    expect(await rig.read(rig.home)).toEqual(before);
     await install(rig, user({ force: true }));
     expect(await rig.read(join(rig.home, '.alpha/skills'))).toEqual({ 'format/SKILL.md': '# format' });
   });

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { STALE_MS, withLock } from '../../../../plugins/workloads/state/lock.ts';
+import { withLock } from '../../../../plugins/workloads/state/lock.ts';
 import { markProcess } from '../../../../plugins/workloads/state/process-identity.ts';
 import { changeStatus, createRecord, removeRecord } from '../../../../plugins/workloads/state/records.ts';
 import { stateDir } from '../../../../plugins/workloads/state/state-dir.ts';
@@ -143,7 +143,6 @@ describe('workload records', () => {
         const read = await readWorkloads(state);
         whole(read);
       }
-      // the locks of killed writers expire
       const left = await readWorkloads(state);
       expect(left.length).toBeGreaterThan(0);
       const name = left[0]?.name ?? '';
@@ -152,17 +151,6 @@ describe('workload records', () => {
       });
     },
   );
-
-  it('ignores the lock of a killed process', async () => {
-    await createRecord(state, workloadConfigOf('one'));
-    const lock = join(state, 'locks', 'one.lock');
-    await mkdir(lock, { recursive: true });
-    const old = new Date(Date.now() - STALE_MS - 1000);
-    await utimes(lock, old, old);
-    expect(await changeStatus(state, 'one', () => ({ status: 'error', message: 'x' }))).toMatchObject({
-      status: { message: 'x' },
-    });
-  });
 
   it('serialises two changes of one workload', async () => {
     const order: string[] = [];

@@ -166,7 +166,8 @@ function registerOperations(places: RegistrationPlaces): readonly Operation[] {
         },
       },
       problems: PROBLEMS,
-      tool: { name: 'register_client' },
+      // an endpoint of the caller's choice, and entries of the user, are confirmed by the person
+      tool: { name: 'register_client', destructive: { when: ['endpoint', 'force'] } },
       async run({ body: { name, ...wish }, context }) {
         const done = await registerClients(places, { names: [name], ...wish });
         if ('refused' in done) return refusal(done);

@@ -4,7 +4,7 @@ import { TIME_LIMITS_MS } from '../http/limits.ts';
 import type { OperationHost } from '../http/mount-operation.ts';
 import { createRequestReader } from '../http/read-request.ts';
 import { confirm } from './confirm.ts';
-import type { ManagerTool } from './tool-from-operation.ts';
+import { argumentsOf, type ManagerTool } from './tool-from-operation.ts';
 
 const MAX_TEXT = 200_000; // characters of a streamed answer
 const STREAM_MS = 5_000; // a stream without end is cut
@@ -22,7 +22,7 @@ export function toolRunner(tool: ManagerTool, settings: ToolSettings): (call: Ca
   return async (call) => {
     const parts = read(tool.partsOf(call.arguments));
     if ('problem' in parts) return failure(parts);
-    if (tool.isDestructive && !settings.withoutConfirmation) {
+    if (!settings.withoutConfirmation && tool.asks(call.arguments)) {
       const answer = await confirm(call, `${tool.operation.summary}: ${argumentText(call.arguments)}?`);
       if (answer === 'declined') return toolFailure('The person declined. Nothing was done.');
       if (answer !== 'confirmed') return answer;
@@ -36,13 +36,19 @@ export function toolRunner(tool: ManagerTool, settings: ToolSettings): (call: Ca
   };
 }
 
+/** Every argument with its name, so that a long value hides no other one. */
 function argumentText(given: JsonObject): string {
-  const pairs = Object.entries(given).map(([name, value]) => `${name} ${JSON.stringify(value)}`);
-  const text = pairs.length === 0 ? 'without arguments' : pairs.join(', ');
-  return text.length > MAX_ARGUMENT_TEXT ? `${text.slice(0, MAX_ARGUMENT_TEXT)}…` : text;
+  const pairs = argumentsOf(given).map(([name, value]) => `${name} ${shortened(JSON.stringify(value))}`);
+  return pairs.length === 0 ? 'without arguments' : pairs.join(', ');
 }
 
-const MAX_ARGUMENT_TEXT = 500;
+function shortened(text: string): string {
+  const visible = text.replace(/\p{Cf}/gu, (mark) => `\\u{${mark.codePointAt(0)?.toString(16)}}`); // e.g. marks that turn the order
+  if (visible.length <= MAX_VALUE_TEXT) return visible;
+  return `${visible.slice(0, MAX_VALUE_TEXT)}… (${visible.length} characters)`;
+}
+
+const MAX_VALUE_TEXT = 200;
 
 function failure({ problem, detail, errors = [] }: Problem): CallResult {
   const fields = errors.map((field) => `\n- ${field.path === '' ? '' : `${field.path}: `}${field.detail}`).join('');

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@toolmgr/core';
+import { isObject, type JsonObject } from '@toolmgr/core';
 import type { Operation, OperationTool } from '@toolmgr/plugins/management';
 import { z } from 'zod';
 import type { RawParts } from '../http/read-request.ts';
@@ -7,7 +7,8 @@ import type { RawParts } from '../http/read-request.ts';
 export interface ManagerTool {
   readonly name: string;
   readonly operation: Operation;
-  readonly isDestructive: boolean;
+  /** Whether a person is asked before a call with these arguments. */
+  asks(given: JsonObject): boolean;
   /** The tool as clients list it. */
   readonly definition: JsonObject;
   /** Sorts the arguments of a call into the parts of a request. */
@@ -27,7 +28,7 @@ function toolFrom(operation: Operation, tool: OperationTool): ManagerTool {
   return {
     name: tool.name,
     operation,
-    isDestructive: tool.destructive === true,
+    asks: (given) => asks(tool, given),
     definition: {
       name: tool.name,
       title: operation.summary,
@@ -35,12 +36,25 @@ function toolFrom(operation: Operation, tool: OperationTool): ManagerTool {
       inputSchema: inputSchema(operation, path, query, body, isFlat),
       annotations: {
         readOnlyHint: tool.readOnly === true,
-        destructiveHint: tool.destructive === true,
+        destructiveHint: tool.destructive !== undefined && tool.destructive !== false,
         idempotentHint: tool.idempotent === true,
       },
     } as JsonObject,
     partsOf: (given) => partsOf(given, operation, path, query, isFlat),
   };
+}
+
+function asks({ destructive = false }: OperationTool, given: JsonObject): boolean {
+  if (typeof destructive === 'boolean') return destructive;
+  const members = argumentsOf(given);
+  return destructive.when.some((name) => members.some(([key, value]) => key === name && value !== false));
+}
+
+/** The arguments of a call by name, those of a body that is one argument too. */
+export function argumentsOf(given: JsonObject): readonly (readonly [string, unknown])[] {
+  return Object.entries(given).flatMap(([name, value]) =>
+    name === 'body' && isObject(value) ? Object.entries(value) : [[name, value] as const],
+  );
 }
 
 interface ObjectSchema {

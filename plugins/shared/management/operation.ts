@@ -50,8 +50,11 @@ export interface OperationTool {
   /** What the tool does, for a model. Default: summary and description. */
   readonly description?: string;
   readonly readOnly?: boolean;
-  /** The person is asked by elicitation before it runs. */
-  readonly destructive?: boolean;
+  /**
+   * It deletes or overwrites what toolmgr did not write, or runs what the caller chose. A person is asked by elicitation before it runs,
+   * and a client that cannot ask is refused. `when`: only calls with one of these arguments, other than `false`.
+   */
+  readonly destructive?: boolean | { readonly when: readonly string[] };
   readonly idempotent?: boolean;
 }
 

@@ -105,7 +105,8 @@ export function installOperations({ skills, servesProjects }: InstallOperationDe
       },
       problems: ['signature_refused', 'forbidden', 'not_found', 'conflict', 'not_implemented', ...READ_PROBLEMS],
       timeLimit: 'long',
-      tool: { name: 'install_skill' },
+      // it gives every agent instructions of the caller's choice, and replaces what was in the folder, so the person confirms it
+      tool: { name: 'install_skill', destructive: true },
       async run({ body, context }) {
         const scope = await scopeOf(body);
         if ('problem' in scope) return scope;

@@ -3,6 +3,7 @@ import { operation, problem } from '@toolmgr/plugins/management';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type StartedManager, startManager } from '../../support/manager.ts';
+import { proves } from '../../support/proves.ts';
 
 const removed: string[] = [];
 
@@ -57,7 +58,23 @@ const add = operation({
   },
 });
 
-const OPERATIONS = [list, remove, add];
+const put = operation({
+  id: 'putThing',
+  method: 'PUT',
+  path: '/api/v1beta/things',
+  tag: 'test',
+  summary: 'Put a thing',
+  body: z.looseObject({ note: z.string().optional(), force: z.boolean().optional() }),
+  answers: { 204: { description: 'put' } },
+  problems: [],
+  tool: { name: 'put_thing', destructive: { when: ['force'] } },
+  async run({ body }) {
+    removed.push(JSON.stringify(body));
+    return { status: 204 };
+  },
+});
+
+const OPERATIONS = [list, remove, add, put];
 
 describe.each(['legacy', '2026-07-28'] as const)('operations as tools of MCP, revision %s', (revision) => {
   const connect = async ({ url, token }: StartedManager, answer?: 'accept' | 'decline'): Promise<Client> => {
@@ -122,6 +139,46 @@ describe.each(['legacy', '2026-07-28'] as const)('operations as tools of MCP, re
     const cannot = await silent.callTool({ name: 'remove_thing', arguments: { name: 'three' } });
     expect(JSON.stringify(cannot.content)).toContain('--mcp-without-confirmation');
     expect(removed).toEqual(['one']);
+  });
+
+  proves(
+    'choice.manager.mcp-asks',
+    `asks before a call that may overwrite, and shows all its arguments (${revision})`,
+    async () => {
+      await using manager = await startManager({ operations: OPERATIONS });
+      removed.length = 0;
+      await using silent = disposable(await connect(manager));
+      const put = (client: Client, body: object) => client.callTool({ name: 'put_thing', arguments: { body } });
+      expect((await put(silent, { force: false })).isError ?? false).toBe(false);
+      expect(JSON.stringify((await put(silent, { force: true })).content)).toContain('does not support elicitation');
+      expect(removed).toEqual(['{"force":false}']);
+
+      await using accepting = disposable(await connect(manager, 'accept'));
+      await put(accepting, { note: `${'x'.repeat(5_000)}\u202e`, force: true });
+      expect(asked.at(-1)).toMatch(/^Put a thing: note "x{199}… \(5010 characters\), force true\?$/);
+      expect(removed).toHaveLength(2);
+    },
+  );
+
+  proves('choice.manager.mcp-asks', `has no tool that overwrites unasked (${revision})`, async () => {
+    await using manager = await startManager();
+    await using client = disposable(await connect(manager));
+    const { tools } = await client.listTools();
+    const quiet = tools.filter(
+      ({ annotations }) => annotations?.readOnlyHint !== true && annotations?.destructiveHint !== true,
+    );
+    // a build is a copy, an operation that is cancelled and a restart keep what they have
+    expect(quiet.map(({ name }) => name).sort()).toEqual(['build_skill', 'cancel_operation', 'restart_servers']);
+    const unasked: readonly (readonly [string, object])[] = [
+      ['register_client', { name: 'cursor', endpoint: { name: 'x', url: 'http://127.0.0.1:9/mcp' }, force: true }],
+      ['register_client', { name: 'cursor', force: true }],
+      ['install_skill', { name: 'code-review', force: true }],
+      ['install_skill', { name: 'code-review' }],
+    ];
+    for (const [name, given] of unasked) {
+      const answer = await client.callTool({ name, arguments: { ...given } });
+      expect(JSON.stringify(answer.content), name).toContain('does not support elicitation');
+    }
   });
 
   it('runs destructive tools at once when the manager was started so', async () => {

@@ -19,7 +19,7 @@ export type Decision =
   | { readonly do: 'start' }
   /** An upgrade was killed: the configuration before it is restored. */
   | { readonly do: 'restore' }
-  /** A command that stopped it, to start it again, was killed before its proxy ended. */
+  /** What stopped it, also to start it again, was killed before its proxy ended. */
   | { readonly do: 'finishStop' }
   | { readonly do: 'awaitEngine' }
   | { readonly do: 'wait'; readonly untilMs: number };
@@ -46,11 +46,11 @@ export function decide(record: WorkloadRecord, { nowMs, memory, hasEngine, isCha
   const { alive, config, heldBy, status } = record;
   if (heldBy !== undefined) return NOTHING;
   if (isChanging) return { do: 'restore' };
-  if (config === undefined || !KNOWN.has(status.status) || desiredOf(status) === 'stopped') return forget(memory);
   if (alive && status.status === 'stopping') {
     const lateMs = status.updatedAtMs + STOP_MS;
     return nowMs < lateMs ? { do: 'wait', untilMs: lateMs } : { do: 'finishStop' };
   }
+  if (config === undefined || !KNOWN.has(status.status) || desiredOf(status) === 'stopped') return forget(memory);
   if (alive) return memory !== undefined && isStable(record, nowMs) ? { do: 'forget' } : NOTHING;
   const starts = currentMemory(record, memory);
   // its back-off does not count while no engine answers

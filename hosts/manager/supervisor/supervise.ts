@@ -18,7 +18,7 @@ export interface SupervisorDeps {
   start(config: RunConfig, work: StartWork): Promise<Started>;
   /** Restores the configuration before an upgrade that was killed. */
   restore(name: string): Promise<'kept' | 'restored' | 'waits'>;
-  /** Ends the proxy of a workload that stays wanted. */
+  /** Ends the proxy of a workload whose stop was interrupted. It stays wanted if it was. */
   finishStop(name: string): Promise<void>;
   /** Writes why a workload waits. */
   noteReason(name: string, reason: string): Promise<void>;
@@ -34,7 +34,7 @@ export interface Supervisor {
 
 /**
  * Keeps running what should run: reads the records at once and whenever they change, looks at the processes every two seconds, and
- * starts what does not run. Removes nothing, and stops nothing.
+ * starts what does not run. Ends stops that were interrupted; otherwise stops and removes nothing.
  */
 export function supervise(deps: SupervisorDeps): Supervisor {
   return { ended: run(deps) };

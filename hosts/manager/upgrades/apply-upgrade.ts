@@ -56,7 +56,7 @@ export async function applyUpgrade(
   });
   if ('refused' in prepared) return { kind: 'refused', reason: prepared.refused };
   if (signal.aborted) return { kind: 'refused', reason: 'it was cancelled before anything was changed' };
-  const refused = await recreate(state, prepared.config, report);
+  const refused = await recreate(state, prepared.config, candidate.config, report);
   if (refused !== undefined) return refused;
   const image = prepared.config.image ?? '';
   const reason = `it was upgraded from ${result.current_image} to ${image}`;
@@ -72,11 +72,14 @@ export async function applyUpgrade(
 async function recreate(
   state: string,
   config: RunConfig,
+  expected: RunConfig,
   report: (step: string) => void,
 ): Promise<Extract<Applied, { kind: 'gone' | 'refused' | 'failed' }> | undefined> {
   const work = { signal: new AbortController().signal, report, supervised: true };
-  const replaced = await replaceWorkload(state, { config, secrets: {} }, work);
+  const replaced = await replaceWorkload(state, { config, secrets: {} }, work, { expected });
   if (replaced.kind === 'gone') return { kind: 'gone' };
+  if (replaced.kind === 'changed')
+    return { kind: 'refused', reason: 'its configuration was changed meanwhile: check again' };
   if (replaced.kind !== 'failed') return undefined;
   const { reason, restored, runsAgain } = replaced;
   if (!restored && runsAgain) return { kind: 'refused', reason };

@@ -1,4 +1,11 @@
-import { type Operation, type OperationContext, operation, type Problem, problem } from '@toolmgr/plugins/management';
+import {
+  type Answer,
+  type Operation,
+  type OperationContext,
+  operation,
+  type Problem,
+  problem,
+} from '@toolmgr/plugins/management';
 import {
   findConflict,
   isHeldName,
@@ -108,23 +115,40 @@ export function changeOperations(deps: WorkloadDeps): readonly Operation[] {
       timeLimit: 'long',
       run: ({ path: { name }, body, context }) =>
         refusing(async () => {
-          const record = await readWorkload(state, name);
-          if (record === undefined) return noWorkload(state, name);
-          const { config: base, status } = record;
-          if (base === undefined) return problem('unprocessable', status.message ?? 'its configuration cannot be read');
-          if (context.ifMatch !== undefined && context.ifMatch !== '*' && context.ifMatch !== etagOf(base))
-            return problem('precondition_failed', `${name} was changed since it was read: read it again`);
-          if (body.name !== undefined && body.name !== name)
-            return fieldRefusal([{ in: 'body', path: 'name', detail: `the name cannot be changed: expected ${name}` }]);
-          const refused = await groupRefusal(deps, body, base.group);
-          if (refused !== undefined) return refused;
-          const port = status.port === undefined ? {} : { port: status.port };
-          const made = await checkedConfig(body, { name, base, ...port });
-          if ('problem' in made) return made;
-          return edit(state, made, context);
+          for (let tries = 0; tries < EDIT_TRIES; tries++) {
+            const answer = await tryEdit(deps, name, body, context);
+            if (answer !== undefined) return answer;
+          }
+          return problem('conflict', `${name} is changed by others again and again: read it again`);
         }),
     }),
   ];
+}
+
+/** An edit that others overtake is made again from what they stored. */
+const EDIT_TRIES = 10;
+
+/** `undefined`: another one changed the configuration since it was read, and nothing was done. */
+async function tryEdit(
+  deps: WorkloadDeps,
+  name: string,
+  body: WorkloadBody,
+  context: OperationContext,
+): Promise<Answer | Problem | undefined> {
+  const { state } = deps;
+  const record = await readWorkload(state, name);
+  if (record === undefined) return noWorkload(state, name);
+  const { config: base, status } = record;
+  if (base === undefined) return problem('unprocessable', status.message ?? 'its configuration cannot be read');
+  if (context.ifMatch !== undefined && context.ifMatch !== '*' && context.ifMatch !== etagOf(base))
+    return problem('precondition_failed', `${name} was changed since it was read: read it again`);
+  if (body.name !== undefined && body.name !== name)
+    return fieldRefusal([{ in: 'body', path: 'name', detail: `the name cannot be changed: expected ${name}` }]);
+  const refused = await groupRefusal(deps, body, base.group);
+  if (refused !== undefined) return refused;
+  const port = status.port === undefined ? {} : { port: status.port };
+  const made = await checkedConfig(body, { name, base, ...port });
+  return 'problem' in made ? made : edit(state, made, base, context);
 }
 
 /** An exported configuration under another name. */
@@ -181,7 +205,7 @@ async function create(state: string, made: New, context: OperationContext) {
   const { name } = made.config;
   const old = await readWorkload(state, name);
   // a failed workload does not block its name (reference workload-api §4.2)
-  if (old !== undefined && !isHeldName(old)) await removeWorkload(state, name, { force: true });
+  if (old !== undefined && !isHeldName(old)) await removeWorkload(state, name, { force: true, id: old.status.id });
   const created = await createWorkload(state, made, workOf(context));
   if (created.kind === 'failed') return startRefusal(created, '; it was removed');
   const { status } = created.record;
@@ -189,10 +213,11 @@ async function create(state: string, made: New, context: OperationContext) {
   return { status: 201, body: { name, port: status.port ?? 0 } };
 }
 
-async function edit(state: string, made: New, context: OperationContext) {
+async function edit(state: string, made: New, base: RunConfig, context: OperationContext) {
   const { config } = made;
   const { name } = config;
-  const replaced = await replaceWorkload(state, made, workOf(context));
+  const replaced = await replaceWorkload(state, made, workOf(context), { expected: base });
+  if (replaced.kind === 'changed') return undefined;
   if (replaced.kind === 'gone') return noWorkload(state, name);
   if (replaced.kind === 'failed') {
     const after = replaced.restored

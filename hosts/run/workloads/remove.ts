@@ -5,6 +5,7 @@ import {
   readWorkload,
   type Transition,
   transitions,
+  type WorkloadRecord,
 } from '@toolmgr/plugins/workloads/state';
 import { removeLeftovers } from '../proxy/leftovers.ts';
 import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
@@ -19,27 +20,29 @@ export type RemoveOutcome =
  * Removes a workload: its proxy and processes, its containers, then its files. Containers go before the files, so that a
  * removal that is killed can be repeated.
  *
- * `force` stops a running workload first, and removes the files also when no container engine answers.
+ * `force` stops a running workload first, and removes the files also when no container engine answers. With `id` a later workload of
+ * the same name is left alone.
  */
 export async function removeWorkload(
   state: string,
   name: string,
-  { force }: { readonly force: boolean },
+  { force, id }: { readonly force: boolean; readonly id?: string | undefined },
 ): Promise<RemoveOutcome> {
   const found = await readWorkload(state, name);
-  if (found === undefined) return { kind: 'gone' };
+  if (found === undefined || isOther(found, id)) return { kind: 'gone' };
   if (found.alive && !force) return runs(name);
   const by = await markProcess(process.pid);
   let refused: string | undefined;
   for (let turn = 0; turn < TURNS; turn++) {
     const { generation = 0 } = found.status;
-    await stopWorkload(state, name, force ? {} : { generation });
+    await stopWorkload(state, name, force && id === undefined ? {} : { generation });
     let move: Transition;
     const record = await changeStatus(state, name, (now) => {
+      if (isOther(now, id)) return undefined;
       move = transitions.requestRemoval(now, by);
       return move !== undefined && 'change' in move ? move.change : undefined;
     });
-    if (record === undefined) return { kind: 'gone' };
+    if (record === undefined || isOther(record, id)) return { kind: 'gone' };
     refused = move !== undefined && 'refused' in move ? move.refused : undefined;
     if (refused === undefined) break;
     // another command has started it since; without --force that start is kept
@@ -53,10 +56,14 @@ export async function removeWorkload(
     problem = `${name}: its containers may be left: ${explainCause(cause)}`;
     if (!force) return { kind: 'refused', problem: `${problem}; --force removes the workload without them` };
   }
-  const { outcome, left } = await removeWithSecrets(state, name);
+  const { outcome, left } = await removeWithSecrets(state, name, id);
   if (outcome === 'running') return runs(name);
   problem ??= left;
   return problem === undefined ? { kind: outcome } : { kind: 'left', problem };
+}
+
+function isOther({ status }: WorkloadRecord, id: string | undefined): boolean {
+  return id !== undefined && status.id !== id;
 }
 
 function runs(name: string): RemoveOutcome {

@@ -18,7 +18,8 @@ import type { StartWork } from './work.ts';
 
 /** How a replacement ended. */
 export type Replaced =
-  | { readonly kind: 'gone' | 'unchanged' }
+  /** `changed`: another one changed the configuration meanwhile, which counts. */
+  | { readonly kind: 'gone' | 'unchanged' | 'changed' }
   /** The new configuration is stored; `record` is that of the new start, or of the workload that stays stopped. */
   | { readonly kind: 'replaced'; readonly record: WorkloadRecord }
   /** The old configuration was not changed, or is there again; `runsAgain` says whether it runs again. */
@@ -28,16 +29,23 @@ export type Replaced =
  * Gives a workload another configuration. One that should run is stopped and started with it. If it does not start, the old
  * configuration is restored and started again; the old one is on disk until the new one answers.
  *
- * `secrets` are kept with the workload beside those that it has. `starts`: also one that is stopped.
+ * `secrets` are kept with the workload beside those that it has. `expected`: the configuration that the new one was made from. `starts`:
+ * also one that is stopped.
  * @throws UsageError when a setting is wrong, GatewayFault for a missing secret; nothing was changed then
  */
 export function replaceWorkload(
   state: string,
   next: NextConfig,
   work: StartWork,
-  options: { readonly starts?: boolean } = {},
+  options: ReplaceOptions = {},
 ): Promise<Replaced> {
   return oneAtATime(`${state}/${next.config.name}`, () => replaceNow(state, next, work, options));
+}
+
+/** Options of {@link replaceWorkload}. */
+export interface ReplaceOptions {
+  readonly starts?: boolean;
+  readonly expected?: RunConfig;
 }
 
 /** Another configuration of a workload, and the secrets that come with it. */
@@ -50,12 +58,13 @@ async function replaceNow(
   state: string,
   next: NextConfig,
   work: StartWork,
-  { starts = false }: { readonly starts?: boolean },
+  { starts = false, expected }: ReplaceOptions,
 ): Promise<Replaced> {
   const { config } = next;
   const { name } = config;
   const before = await readWorkload(state, name);
   if (before === undefined) return { kind: 'gone' };
+  if (expected !== undefined && !isDeepStrictEqual(before.config, expected)) return { kind: 'changed' };
   if (before.config !== undefined && isDeepStrictEqual(before.config, config)) return { kind: 'unchanged' };
   const inForeground = whyNotRestarted(before);
   if (inForeground !== undefined) return { ...failed(inForeground), restored: false, runsAgain: true };
@@ -85,7 +94,13 @@ async function storeAndStart(
   shouldRun: boolean,
 ): Promise<Replaced> {
   const { name } = config;
-  if (!(await replaceConfig(state, name, config, secrets, before.status.id))) return { kind: 'gone' };
+  // a login may have stored other tokens since `before` was read
+  const stored = await replaceConfig(state, name, config, secrets, { id: before.status.id, expected: before.config });
+  if (stored === 'changed' && shouldRun) {
+    const now = await readWorkload(state, name);
+    if (now?.config !== undefined) await startWorkload(state, now.config, work);
+  }
+  if (stored !== 'replaced') return { kind: stored };
   if (!shouldRun) {
     await finishReplacement(state, name);
     const record = await readWorkload(state, name);

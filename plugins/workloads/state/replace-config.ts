@@ -1,16 +1,18 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { atomicWrite, syncFolder } from './atomic-write.ts';
 import { withLock } from './lock.ts';
 import { writeConfig } from './records.ts';
 import { readRunConfig } from './run-config/read-run-config.ts';
 import type { RunConfig } from './run-config/run-config.ts';
 import { readWorkload, WORKLOAD_FILES, workloadDir } from './workload-record.ts';
-import { workloadSecretStore } from './workload-secret-store.ts';
+import { addSecretsLocked } from './workload-secret-store.ts';
 
 /**
  * Stores another configuration of a workload, with secrets beside those that it has. The old one is kept until
- * {@link finishReplacement} or {@link restoreConfig}. `false` when the record is gone, or is another one than `id`.
+ * {@link finishReplacement} or {@link restoreConfig}. `gone` when the record is gone, or is another one than `id`; `changed` when its
+ * configuration is not `expected`.
  * @throws Error of the file system; the old configuration counts
  */
 export async function replaceConfig(
@@ -18,19 +20,19 @@ export async function replaceConfig(
   name: string,
   config: RunConfig,
   secrets: Readonly<Record<string, string>> = {},
-  id?: string,
-): Promise<boolean> {
-  const store = workloadSecretStore(state, name);
-  for (const [secret, value] of Object.entries(secrets)) await store.write(secret, value);
+  { id, expected }: { readonly id?: string | undefined; readonly expected?: RunConfig | undefined } = {},
+): Promise<'replaced' | 'changed' | 'gone'> {
   return withLock(state, name, async () => {
     const now = await readWorkload(state, name);
-    if (now === undefined || (id !== undefined && now.status.id !== id)) return false;
+    if (now === undefined || (id !== undefined && now.status.id !== id)) return 'gone';
+    if (expected !== undefined && !isDeepStrictEqual(now.config, expected)) return 'changed';
+    await addSecretsLocked(state, name, secrets);
     // an earlier replacement that did not end has the configuration that last ran
     if (now.config !== undefined && (await readPrevious(state, name)) === undefined) {
       await atomicWrite(previousPath(state, name), `${JSON.stringify(now.config, undefined, 2)}\n`);
     }
     await writeConfig(state, config);
-    return true;
+    return 'replaced';
   });
 }
 

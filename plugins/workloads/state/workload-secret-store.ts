@@ -41,16 +41,7 @@ export function useSystemSecrets(secrets: SystemSecrets | undefined): void {
  */
 export function workloadSecretStore(state: string, workload: string): WorkloadSecretStore {
   const change = (alter: (secrets: Map<string, string>) => boolean): Promise<void> =>
-    withLock(state, workload, async () => {
-      const file = await readFileOf(state, workload);
-      const place = placeOf(file) ?? (isEmpty(file) ? await newPlace(workload) : undefined);
-      if (place !== undefined) {
-        if (placeOf(file) === undefined) await writeFileOf(state, workload, { encrypted: { id: place } });
-        return changeEncrypted(place, alter);
-      }
-      const secrets = new Map(Object.entries(plainOf(file)));
-      if (alter(secrets)) await writeFileOf(state, workload, Object.fromEntries(secrets));
-    });
+    withLock(state, workload, () => changeLocked(state, workload, alter));
   return {
     async read(name) {
       const secrets = await readWorkloadSecrets(state, workload);
@@ -64,6 +55,35 @@ export function workloadSecretStore(state: string, workload: string): WorkloadSe
       }),
     remove: (name) => change((secrets) => secrets.delete(name)),
   };
+}
+
+/** Stores secrets of a workload whose lock the caller has, beside those that it has. */
+export async function addSecretsLocked(
+  state: string,
+  workload: string,
+  added: Readonly<Record<string, string>>,
+): Promise<void> {
+  const entries = Object.entries(added);
+  if (entries.length === 0) return;
+  await changeLocked(state, workload, (secrets) => {
+    for (const [name, value] of entries) secrets.set(name, value);
+    return true;
+  });
+}
+
+async function changeLocked(
+  state: string,
+  workload: string,
+  alter: (secrets: Map<string, string>) => boolean,
+): Promise<void> {
+  const file = await readFileOf(state, workload);
+  const place = placeOf(file) ?? (isEmpty(file) ? await newPlace(workload) : undefined);
+  if (place !== undefined) {
+    if (placeOf(file) === undefined) await writeFileOf(state, workload, { encrypted: { id: place } });
+    return changeEncrypted(place, alter);
+  }
+  const secrets = new Map(Object.entries(plainOf(file)));
+  if (alter(secrets)) await writeFileOf(state, workload, Object.fromEntries(secrets));
 }
 
 /** All secrets of a workload by name; none when it has no file of them. */

@@ -321,6 +321,11 @@ export const gatewayChoices = [
     says: {
       'choice.manager.problem-json': 'errors are RFC 9457 problem documents with type, title, status, detail and code',
       'choice.manager.token': 'a local bearer token is needed on TCP and none on the unix socket',
+      'choice.manager.if-match':
+        'of edits at once with one If-Match exactly one is made, and the others are refused with 412',
+      'choice.manager.stop-continued': 'a stop that a killed manager did not end is ended by the next one',
+      'choice.manager.mcp-asks':
+        'tools that overwrite or delete what toolmgr did not write are annotated as destructive, ask a person and are refused to clients that cannot ask',
       'choice.manager.operations': '202 answers carry Location of an operation',
       'choice.manager.events': 'events travel over SSE',
     },

@@ -5,8 +5,10 @@ import {
   type Circumstances,
   decide,
   STABLE_MS,
+  STOP_MS,
 } from '../../../../hosts/manager/supervisor/decide.ts';
 import type { WorkloadRecord, WorkloadStatus } from '../../../../plugins/workloads/state/workload-record.ts';
+import { proves } from '../../../support/proves.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 
 const NOW = 1_000_000;
@@ -49,6 +51,16 @@ describe('what the supervisor does about a workload', () => {
     ['leaves a change under way', recordOf({}, { heldBy: ME }), { isChanging: true }, 'nothing'],
   ] as const)('%s', (_title, record, more, expected) => {
     expect(decided(record, more).do).toBe(expected);
+  });
+
+  proves('choice.manager.stop-continued', 'ends a stop of the user whose process was killed', () => {
+    const stopping = (updatedAtMs: number, more: Partial<WorkloadRecord> = {}) =>
+      decided(recordOf({ status: 'stopping', desired: 'stopped', updatedAtMs }, { alive: true, ...more }));
+    expect(stopping(NOW)).toEqual({ do: 'wait', untilMs: NOW + STOP_MS });
+    expect(stopping(NOW - STOP_MS)).toEqual({ do: 'finishStop' });
+    expect(stopping(NOW - STOP_MS, { config: undefined })).toEqual({ do: 'finishStop' });
+    expect(stopping(NOW - STOP_MS, { heldBy: ME })).toEqual({ do: 'nothing' });
+    expect(stopping(NOW - STOP_MS, { alive: false })).toEqual({ do: 'nothing' });
   });
 
   it('forgets its starts when the workload is stable', () => {

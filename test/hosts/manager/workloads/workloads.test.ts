@@ -73,6 +73,29 @@ describe('workloads over HTTP', () => {
     LONG,
   );
 
+  proves(
+    'choice.manager.if-match',
+    'are changed by one of five edits at once that begin from the same version',
+    async () => {
+      await createSmall(manager, 'five');
+      const before = await manager.request('GET', `${BASE}/five`);
+      const edits = await Promise.all(
+        ['a', 'b', 'c', 'd', 'e'].map((level) =>
+          manager.request(
+            'POST',
+            `${BASE}/five/edit`,
+            { ...before.body, env_vars: { LOG_LEVEL: level } },
+            { 'if-match': before.headers.get('etag') ?? '' },
+          ),
+        ),
+      );
+      expect(edits.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412]);
+      const winner = ['a', 'b', 'c', 'd', 'e'][edits.findIndex(({ status }) => status === 200)];
+      expect((await manager.request('GET', `${BASE}/five`)).body.env_vars).toEqual({ LOG_LEVEL: winner });
+    },
+    60_000,
+  );
+
   it('are refused with the field that is wrong', async () => {
     const refused = await manager.request('POST', `${BASE}/import`, smallConfig('stop'));
     expect(refused.status).toBe(400);

@@ -33,6 +33,8 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
     text: 'Where files are kept. Relative paths in `XDG_*` variables are ignored, as the XDG specification demands.',
     variables: {
       TOOLMGR_STATE_DIR: 'folder of the state of workloads and running gateways; default `toolmgr` in `XDG_STATE_HOME`',
+      TOOLMGR_INSTALLATION:
+        'id of this installation in the labels of containers, for one without a lasting state folder; default: a random one, kept there',
       XDG_STATE_HOME: 'folder of states; default `~/.local/state`',
       XDG_CONFIG_HOME: 'folder of settings: `toolmgr/config.yaml`, and files of clients; default `~/.config`',
       XDG_DATA_HOME: 'folder of data: encrypted secrets, built skills; default `~/.local/share`',

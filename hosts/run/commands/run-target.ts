@@ -48,7 +48,7 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
   if (flags.supervised && !flags.foreground) throw new UsageError('--supervised needs --foreground');
   if (flags.logFormat !== undefined && !flags.foreground)
     throw new UsageError('--log-format needs --foreground: the proxy in the background writes JSON to its log');
-  using temporary = flags.supervised ? temporaryState() : undefined;
+  using temporary = flags.supervised ? await temporaryState() : undefined;
   const state = temporary?.folder ?? stateDir();
   const cwd = process.cwd();
   const made: NewFromTarget =

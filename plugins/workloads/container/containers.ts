@@ -4,6 +4,7 @@ import type { Container, ContainerInfo } from 'dockerode';
 import { type ContainerUse, createOptions } from './create-options.ts';
 import type { Engine } from './engine.ts';
 import { LASTING, MANAGED } from './labels.ts';
+import { containersOf, type KnownContainers, whoseIs } from './owned.ts';
 
 /** Whether a container that outlives the gateway stays. */
 export type Spared = (container: {
@@ -11,6 +12,15 @@ export type Spared = (container: {
   readonly isRunning: boolean;
   readonly hash: string;
 }) => boolean;
+
+/** Which containers of a workload are removed. */
+export interface Removal {
+  readonly keep?: string;
+  readonly only?: string;
+  readonly spare?: Spared;
+  /** How those without an owner are recognized. */
+  readonly known?: KnownContainers;
+}
 
 /** Docker's answer to a name in use; podman answers 500 and says so in its text. */
 const CONFLICT = 409;
@@ -25,19 +35,28 @@ const NETWORK_PAUSE_MS = 200;
 export async function createContainer(
   engine: Engine,
   spec: WorkloadSpec,
-  use: ContainerUse & { readonly name: string },
+  use: Omit<ContainerUse, 'owner'> & { readonly name: string },
 ): Promise<Container> {
   const name = containerName(use.name);
+  const owner = await engine.owner();
   try {
-    return await engine.api.createContainer({ name, ...createOptions(spec, use) });
+    return await engine.api.createContainer({ name, ...createOptions(spec, { ...use, owner }) });
   } catch (cause) {
     const { statusCode, message } = cause as { readonly statusCode?: number; readonly message?: string };
     const why =
       statusCode === CONFLICT || message?.includes('is already in use by')
-        ? `the engine has a container named ${name} that toolmgr did not create; choose another --name`
+        ? whoseIs(await labelsOfNamed(engine, name), name)
         : `the engine did not create the container: ${message}`;
     throw new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: ${why}`, { cause });
   }
+}
+
+async function labelsOfNamed({ api }: Engine, name: string): Promise<Readonly<Record<string, string>>> {
+  const found = await api
+    .getContainer(name)
+    .inspect()
+    .catch(() => undefined); // it was removed meanwhile
+  return found?.Config.Labels ?? {};
 }
 
 /** The name of a container. Engines refuse names of one character. */
@@ -46,17 +65,16 @@ export function containerName(name: string): string {
 }
 
 /**
- * Removes the containers of a workload: of the start `only`, or of all but the start `keep`. Those that outlive a gateway belong to
- * every start; `spare` says which of them stay. Repeating it is safe. Resolves with their number.
+ * Removes the containers of a workload of this installation: of the start `only`, or of all but the start `keep`. Those that outlive a
+ * gateway belong to every start; `spare` says which of them stay. Repeating it is safe. Resolves with their number.
  */
 export async function removeContainers(
   engine: Engine,
   workload: string,
-  { keep, only, spare }: { readonly keep?: string; readonly only?: string; readonly spare?: Spared },
+  { keep, only, spare, known }: Removal,
 ): Promise<number> {
-  const filters = { label: [`${MANAGED}=true`, `${MANAGED}.name=${workload}`] };
-  const found = await engine.api.listContainers({ all: true, filters });
-  const old = found.filter(({ Id, State, Labels }) => {
+  const { own } = await containersOf(engine, workload, known ?? { runId: only });
+  const old = own.filter(({ Id, State, Labels }) => {
     const run = Labels[`${MANAGED}.run`];
     if (Labels[LASTING] !== undefined)
       return spare?.({ id: Id, isRunning: State === 'running', hash: Labels[LASTING] }) !== true;

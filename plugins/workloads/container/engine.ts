@@ -1,5 +1,6 @@
 import { GatewayFault, LATE, within } from '@toolmgr/core';
 import Dockerode from 'dockerode';
+import { type Installation, thisInstallation } from '../state/installation.ts';
 import { type EngineSocket, engineSockets } from './engine-sockets.ts';
 
 /** A container engine that answered. */
@@ -8,6 +9,8 @@ export interface Engine {
   readonly socketPath: string;
   readonly version: string;
   readonly api: Dockerode;
+  /** The installation of this process, which owns what it creates there. @throws GatewayFault WORKLOAD_FAILED as `thisInstallation` */
+  owner(): Promise<Installation>;
 }
 
 /** An engine on a busy machine answers late; one that hangs must not hide the next one for long. */
@@ -23,7 +26,7 @@ export async function connectEngine(env: NodeJS.ProcessEnv = process.env): Promi
   const failures: string[] = [];
   for (const socket of sockets) {
     const found = await ping(new Dockerode({ socketPath: socket.path, version: 'v1.41', timeout: 0 }), socket);
-    if ('version' in found) return found;
+    if ('version' in found) return { ...found, owner: () => thisInstallation(env) };
     if (found.isThere) failures.push(`${socket.path}: ${found.reason}`);
     else if (socket.from !== undefined) failures.push(`${socket.path} (${socket.from}): ${found.reason}`);
   }
@@ -61,7 +64,7 @@ export async function tryEngines(env: NodeJS.ProcessEnv): Promise<readonly Engin
 async function ping(
   api: Dockerode,
   { kind, path }: EngineSocket,
-): Promise<Engine | { readonly reason: string; readonly isThere: boolean }> {
+): Promise<Omit<Engine, 'owner'> | { readonly reason: string; readonly isThere: boolean }> {
   try {
     const said = await within(PING_MS, undefined, api.version());
     if (said === LATE) return { reason: `it did not answer within ${PING_MS / 1_000} s`, isThere: true };

@@ -3,11 +3,12 @@ import { removeContainers } from './containers.ts';
 import { connectEngine, type EngineCheck, tryEngines } from './engine.ts';
 import { ensureImage } from './image.ts';
 import { MANAGED } from './labels.ts';
+import { containersOf } from './owned.ts';
 
 export type { EngineCheck };
 
 /**
- * Removes the containers of a workload: those of the start `runId`, or of every start. Resolves with their number. With
+ * Removes the containers of a workload of this installation: those of the start `runId`, or of every start. Resolves with their number. With
  * `leavesLasting` those that outlive a gateway stay, because the next one may use them.
  * @throws GatewayFault WORKLOAD_FAILED when no engine answers
  */
@@ -51,13 +52,12 @@ export interface ContainerFacts {
 }
 
 /**
- * The containers of a workload, of every start.
+ * The containers of a workload of this installation, of every start.
  * @throws GatewayFault WORKLOAD_FAILED when no engine answers
  */
 export async function listContainersOf(workload: string): Promise<readonly ContainerFacts[]> {
-  const filters = { label: [`${MANAGED}=true`, `${MANAGED}.name=${workload}`] };
-  const found = await (await connectEngine()).api.listContainers({ all: true, filters });
-  return found.map(({ Id, Names, Image, State, Status, Labels }) => ({
+  const { own } = await containersOf(await connectEngine(), workload);
+  return own.map(({ Id, Names, Image, State, Status, Labels }) => ({
     id: Id,
     name: (Names[0] ?? '').replace(/^\//, ''),
     image: Image,

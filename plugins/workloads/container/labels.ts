@@ -1,11 +1,18 @@
+import type { Installation } from '../state/installation.ts';
+
 /** Label of everything that toolmgr creates in an engine; lists are filtered by it. */
 export const MANAGED = 'dev.toolmgr';
 
 /** Label of the containers that outlive the gateway. */
 export const LASTING = `${MANAGED}.lasting`;
 
+/** Labels of the installation that created a container: its id, and where it is. */
+export const OWNER = `${MANAGED}.owner`;
+export const OWNER_PLACE = `${MANAGED}.owner-place`;
+
 /** What the labels of a container say. */
 export interface ContainerIdentity {
+  readonly owner: Installation;
   readonly workload: string;
   readonly group: string;
   readonly transport: string;
@@ -25,6 +32,8 @@ export function labelsOf(
   return {
     ...own,
     [MANAGED]: 'true',
+    [OWNER]: identity.owner.id,
+    [OWNER_PLACE]: identity.owner.place,
     [`${MANAGED}.name`]: identity.workload,
     [`${MANAGED}.group`]: identity.group,
     [`${MANAGED}.transport`]: identity.transport,

@@ -74,8 +74,12 @@ export function withoutRun(spec: WorkloadSpec): WorkloadSpec {
   return { ...spec, env };
 }
 
+/** The owner is no part of what a container was created from. */
+const NO_OWNER = { id: '', place: '' };
+
 function hashOf(spec: WorkloadSpec, imageId: string): string {
   const identity = {
+    owner: NO_OWNER,
     workload: spec.name,
     group: spec.group,
     transport: spec.transport,

@@ -14,10 +14,12 @@ import { ensureImage, type LocalImage } from './image.ts';
 import { keepContainer } from './keep-container.ts';
 import { keepNetwork, type NetworkedHandle, SIDECAR_ENDED } from './keep-network.ts';
 import { lastingOf } from './lasting-containers.ts';
+import { lastingSessions } from './lasting-sessions.ts';
 import { launchLasting } from './launch-lasting.ts';
 import { launchStdio } from './launch-stdio.ts';
 import { type IsolatedNetwork, isolateNetwork } from './network/isolate.ts';
 import { withOverlays } from './overlay-mounts.ts';
+import { containersOf, type KnownContainers, refuseOthers } from './owned.ts';
 import { hostPortOf, targetPortOf } from './ports.ts';
 import { nextContainer, type Start, type StdioWorkload, stdioWorkload } from './stdio-workload.ts';
 
@@ -53,10 +55,13 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
   const runtime: WorkloadRuntime = {
     async start(given, signal) {
       const at = await engine();
+      const known = await knownOf(given);
+      // before an image is pulled or built
+      refuseOthers(given.name, (await containersOf(at, given.name, known)).others);
       const { spec, image } = await withImage(at, given, signal);
       const runId = spec.env[RUN_ID] ?? randomUUID();
       const lasting = lastingOf(at, spec, image.id);
-      await removeContainers(at, spec.name, { keep: runId, ...(await lasting?.spared()) });
+      await removeContainers(at, spec.name, { keep: runId, known, ...(await lasting?.spared()) });
       const output = createOutput(spec.logFile);
       const start: Start = { engine: at, spec: await hidden(spec, output), runId, output };
       const open = async (at: Start, until: AbortSignal, hostPort?: number): Promise<NetworkedHandle> => {
@@ -97,6 +102,11 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
     return launched;
   };
   return { runtime, launcher };
+}
+
+/** How containers that an earlier version created are recognized. */
+async function knownOf({ env, keepFile }: WorkloadSpec): Promise<KnownContainers> {
+  return { runId: env[RUN_ID], ids: keepFile === undefined ? undefined : await lastingSessions(keepFile).read() };
 }
 
 /** The image of a workload; that of a package is built when the engine does not have it, and named in the result. */

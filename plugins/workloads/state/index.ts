@@ -15,6 +15,7 @@ export {
   readGroups,
   removeGroup,
 } from './groups.ts';
+export { type Installation, thisInstallation } from './installation.ts';
 export { withFileLock, withLock } from './lock.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';

@@ -297,6 +297,8 @@ export const gatewayChoices = [
     source: 'choice: run',
     says: {
       'choice.run.engine-order': 'the container engine is DOCKER_HOST, else docker, else podman',
+      'choice.run.containers-owner':
+        'an installation changes no container of another one on the same engine, and refuses a workload whose name the other uses',
       'choice.run.no-engine': 'without an engine the message names the fix and --runtime process',
     },
   },

@@ -64,6 +64,7 @@ export async function isolateNetwork(
   const egress = createEgressProxy({ decide, note: quietNotes(note) });
   const egressPort = targetPort === PROXY_PORT ? PROXY_PORT + 1 : PROXY_PORT;
   const identity = {
+    owner: await engine.owner(),
     workload: spec.name,
     group: spec.group,
     transport: spec.transport,

@@ -6,9 +6,10 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { GatewayFault } from '@toolmgr/core';
 import { pack } from 'tar-stream';
+import type { Installation } from '../../state/installation.ts';
 import type { Engine } from '../engine.ts';
 import { ensureImage } from '../image.ts';
-import { MANAGED } from '../labels.ts';
+import { MANAGED, OWNER } from '../labels.ts';
 
 /** Names an image with Node.js 20 or later in its PATH, for engines that cannot use the Node.js of this machine. */
 export const IMAGE_VARIABLE = 'TOOLMGR_NETWORK_IMAGE';
@@ -26,7 +27,7 @@ interface ImageFile {
 
 /**
  * Makes sure that the engine has an image for network sidecars: the one that `TOOLMGR_NETWORK_IMAGE` names, else one of
- * the running Node.js and its libraries, which is made once per engine and version of Node.js. It needs no registry.
+ * the running Node.js and its libraries, which is made once per engine, installation and version of Node.js. It needs no registry.
  *
  * `note` gets one line when the image is made.
  * @throws GatewayFault WORKLOAD_FAILED when this is not Linux and no image is named, or the engine refuses
@@ -48,13 +49,14 @@ export async function ensureRelayImage(
     );
   }
   const files = await filesOfNode();
-  const tag = keyOf(files);
+  const owner = await engine.owner();
+  const tag = keyOf(files, owner);
   const image = `${REPOSITORY}:${tag}`;
   if (!(await hasImage(engine, image))) {
     note('network isolation: the image of the sidecar is being made from the Node.js of this machine');
     const until = AbortSignal.any([signal, AbortSignal.timeout(BUILD_MS)]);
-    await makeImage(engine, files, tag, until);
-    await removeOthers(engine, tag);
+    await makeImage(engine, files, { tag, owner }, until);
+    await removeOld(engine, tag, owner);
   }
   return image;
 }
@@ -76,9 +78,9 @@ async function filesOfNode(): Promise<readonly ImageFile[]> {
   );
 }
 
-/** Changes with every other version of Node.js or of a library. */
-function keyOf(files: readonly ImageFile[]): string {
-  const content = JSON.stringify([FORMAT, process.version, process.arch, files]);
+/** Changes with every other version of Node.js or of a library. Installations share no image: each removes its own. */
+function keyOf(files: readonly ImageFile[], { id }: Installation): string {
+  const content = JSON.stringify([FORMAT, id, process.version, process.arch, files]);
   return createHash('sha256').update(content).digest('hex').slice(0, 12);
 }
 
@@ -95,7 +97,7 @@ async function hasImage({ api }: Engine, image: string): Promise<boolean> {
 async function makeImage(
   { api, kind }: Engine,
   files: readonly ImageFile[],
-  tag: string,
+  { tag, owner }: { readonly tag: string; readonly owner: Installation },
   signal: AbortSignal,
 ): Promise<void> {
   const archive = pack();
@@ -110,7 +112,7 @@ async function makeImage(
   written.catch((cause: Error) => archive.destroy(cause));
   // podman gives what it imports the tag latest, whatever it is told
   const repository = kind === 'podman' ? `${REPOSITORY}-${tag}` : REPOSITORY;
-  const changes = `LABEL ${MANAGED}=true ${MANAGED}.role=network`;
+  const changes = `LABEL ${MANAGED}=true ${MANAGED}.role=network ${OWNER}=${owner.id}`;
   const stream = await api.importImage(body, { repo: repository, tag, changes, abortSignal: signal });
   await finished(api, stream);
   await written;
@@ -134,9 +136,9 @@ function finished(api: Engine['api'], stream: NodeJS.ReadableStream): Promise<vo
   return promise;
 }
 
-/** Removes the images of other versions of Node.js, unless containers use them. */
-async function removeOthers({ api }: Engine, tag: string): Promise<void> {
-  const filters = { label: [`${MANAGED}.role=network`] };
+/** Removes the images of other versions of Node.js that this installation made, unless containers use them. */
+async function removeOld({ api }: Engine, tag: string, owner: Installation): Promise<void> {
+  const filters = { label: [`${MANAGED}.role=network`, `${OWNER}=${owner.id}`] };
   const images = await api.listImages({ filters }).catch(() => []);
   const names = images.flatMap(({ RepoTags }) => RepoTags ?? []);
   const old = names.filter((name) => name.startsWith(`${REPOSITORY}:`) && name !== `${REPOSITORY}:${tag}`);

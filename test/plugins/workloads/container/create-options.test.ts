@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
 import { createOptions } from '../../../../plugins/workloads/container/create-options.ts';
 
-const use = { workload: 'one', group: 'g', transport: 'stdio', runId: 'r', role: 'server' } as const;
+const owner = { id: 'o', place: 'ada@host:/state' };
+const use = { owner, workload: 'one', group: 'g', transport: 'stdio', runId: 'r', role: 'server' } as const;
 const spec = (more: Partial<WorkloadSpec> = {}): WorkloadSpec => ({
   name: 'one',
   group: 'g',
@@ -56,11 +57,14 @@ describe('the container that is created', () => {
 
   it('lets the user set variables, and no label of toolmgr', () => {
     const options = createOptions(
-      { ...withContainer({ labels: { 'dev.toolmgr.name': 'x', team: 't' } }), env: { MCP_TRANSPORT: 'mine' } },
+      {
+        ...withContainer({ labels: { 'dev.toolmgr.name': 'x', 'dev.toolmgr.owner': 'x', team: 't' } }),
+        env: { MCP_TRANSPORT: 'mine' },
+      },
       use,
     );
     expect(options.Env).toContain('MCP_TRANSPORT=mine');
-    expect(options.Labels).toMatchObject({ 'dev.toolmgr.name': 'one', team: 't' });
+    expect(options.Labels).toMatchObject({ 'dev.toolmgr.name': 'one', 'dev.toolmgr.owner': 'o', team: 't' });
   });
 
   it('mounts what it is given and publishes further ports', () => {

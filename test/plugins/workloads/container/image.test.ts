@@ -6,7 +6,8 @@ import { ensureImage } from '../../../../plugins/workloads/container/image.ts';
 function engineThatPulls(message: string): Engine {
   const inspect = () => Promise.reject(Object.assign(new Error('absent'), { statusCode: 404 }));
   const api = { getImage: () => ({ inspect }), pull: () => Promise.reject(new Error(message)) };
-  return { kind: 'docker', socketPath: '/x', version: '1', api: api as unknown as Engine['api'] };
+  const owner = async () => ({ id: 'o', place: 'ada@host:/state' });
+  return { kind: 'docker', socketPath: '/x', version: '1', api: api as unknown as Engine['api'], owner };
 }
 
 const pull = (message: string) =>

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, existsSync } from 'node:fs';
+import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
@@ -36,6 +36,8 @@ export interface ContainerEngine extends AsyncDisposable {
   readonly name: EngineName;
   /** Path of the unix socket of its API. */
   readonly socket: string;
+  /** Processor time that the engine's own process has used, in milliseconds. */
+  cpuMs(): number;
   /** Ends the engine at once. Containers live on; those of Docker end when it is started again (no `live-restore`). */
   kill(): Promise<void>;
   /** Starts it again over the same folder. */
@@ -70,6 +72,7 @@ export async function startEngine(
   return {
     name,
     socket,
+    cpuMs: () => cpuMsOf(child.pid),
     kill,
     async restart() {
       await kill();
@@ -89,6 +92,14 @@ export async function startEngine(
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** utime and stime of proc(5), in ticks of 10 ms. */
+function cpuMsOf(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 /** Two Docker engines that start at the same moment create the same chains of iptables, and one of them fails. */

@@ -1,6 +1,7 @@
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
+import { LATE, within } from '@toolmgr/core';
 import type { Container } from 'dockerode';
 import { attach } from './attach.ts';
 import type { Engine } from './engine.ts';
@@ -34,20 +35,64 @@ export async function attachPipes(
   return socket;
 }
 
+/** How the end of a container that is attached to is noticed. */
+export interface ContainerEnd {
+  /**
+   * Resolves with the exit code; `undefined` when the connection closed and the engine does not report an end: it went away, and the
+   * container may run on.
+   */
+  readonly code: Promise<number | undefined>;
+  /** A signal was sent: the end is looked for, since a connection whose output nobody reads does not close. */
+  signalled(): Promise<void>;
+}
+
 /**
- * Resolves with the exit code of a container that is attached to; `undefined` when the connection closed and the engine does not
- * report an end: it went away, and the container may run on. The request that waits for the end is not answered by an engine that
- * was killed, so the connection decides.
+ * Watches for the end of a container through the connection to it, which closes then; the engine is asked for the code once.
+ * Not with the request that waits for the end: for it podman looks at the container hundreds of times per second, which
+ * takes half a core for each container that is idle.
  */
-export function exitOf(container: Container, socket: Socket): Promise<number | undefined> {
-  const exit = container.wait().then(
-    ({ StatusCode }: { readonly StatusCode: number }) => StatusCode,
-    () => undefined,
-  );
-  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
-  const lost = closed.then(() => Promise.race([exit, delay(END_MS, undefined, { ref: false })]));
-  return Promise.race([exit, lost]);
+export function endOf(container: Container, socket: Socket): ContainerEnd {
+  const { promise: code, resolve } = Promise.withResolvers<number | undefined>();
+  const closed = async (): Promise<void> => resolve(await exitCodeWithin(container, END_MS, () => false));
+  if (socket.closed) void closed();
+  else socket.once('close', () => void closed());
+  return {
+    code,
+    async signalled() {
+      const found = await exitCodeWithin(container, SIGNAL_MS, () => socket.closed);
+      if (found !== undefined) resolve(found);
+    },
+  };
+}
+
+/** Asks for the exit code until there is one, the time is over, or `isOver` says so. */
+async function exitCodeWithin(
+  container: Container,
+  waitMs: number,
+  isOver: () => boolean,
+): Promise<number | undefined> {
+  const endMs = performance.now() + waitMs;
+  for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_LOOK_MS)) {
+    const code = await exitCode(container, endMs - performance.now());
+    if (code !== undefined || isOver() || performance.now() + pauseMs > endMs) return code;
+    await delay(pauseMs, undefined, { ref: false });
+  }
+}
+
+async function exitCode(container: Container, waitMs: number): Promise<number | undefined> {
+  try {
+    const found = await within(Math.max(waitMs, FIRST_LOOK_MS), undefined, container.inspect());
+    return found === LATE || found.State.Running ? undefined : found.State.ExitCode;
+  } catch (cause) {
+    return (cause as { readonly statusCode?: number }).statusCode === 404 ? KILLED : undefined;
+  }
 }
 
 /** The end of the container is reported a moment after the connection to it closes. */
 const END_MS = 2_000;
+/** A container gets about 10 s between the signals of a gateway. */
+const SIGNAL_MS = 30_000;
+const FIRST_LOOK_MS = 50;
+const LONGEST_LOOK_MS = 500;
+/** Code of a container that was removed: engines kill it. */
+const KILLED = 137;

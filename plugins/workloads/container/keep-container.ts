@@ -13,6 +13,8 @@ export interface KeptContainer {
   /** Where the server answers. */
   readonly url: string;
   readonly output: Output;
+  /** Resolves when its output has ended, which may be its end. */
+  readonly followed: Promise<void>;
   readonly settings: { readonly startTimeoutMs: number; readonly restart: RestartPolicy };
   /** Resolves with the reason when the container cannot be used any more, although it runs. */
   readonly lost?: Promise<string> | undefined;
@@ -41,6 +43,10 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
   let startedAtMs = Date.now();
   let state: WorkloadState = { name, status: 'running', startedAtMs, restarts };
   let lostBecause: string | undefined;
+  /** Ends a pause between two looks. */
+  let wake = (): void => {};
+  signal.addEventListener('abort', () => wake(), { once: true });
+  void kept.followed.then(() => wake());
   void kept.lost?.then((reason) => {
     lostBecause = reason;
     stopping.abort();
@@ -86,7 +92,7 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
       if (signal.aborted) return { is: 'removed' };
       if (seen.is === 'running') {
         setRunning();
-        await changeOrPause();
+        await outputEndOrPause();
       } else {
         const answers = await answersHttp(url, signal, async () => false);
         if (answers) setRunning();
@@ -96,12 +102,15 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
     }
   }
 
-  /** Waits until the engine reports the end of the container. Not for long: the report of a killed engine never comes. */
-  async function changeOrPause(): Promise<void> {
-    const over = new AbortController();
-    const reported = container.wait({ abortSignal: over.signal }).catch(() => undefined);
-    await Promise.race([reported, delay(LONGEST_WAIT_MS, undefined, { signal }).catch(() => {})]);
-    over.abort();
+  /** Waits for the next look: less long when the output of the container ends. Not with a request that waits (see `endOf`). */
+  function outputEndOrPause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = setTimeout(resolve, signal.aborted ? 0 : LONGEST_WAIT_MS);
+    wake = () => {
+      clearTimeout(timer);
+      setTimeout(resolve, ENDING_MS);
+    };
+    return promise;
   }
 
   /** Waits before a restart; true when someone else has started or removed the container. */
@@ -126,7 +135,7 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
     }
     restarts++;
     startedAtMs = Date.now();
-    followLogs(container, output, sinceMs);
+    void followLogs(container, output, sinceMs).then(() => wake());
     const limit = AbortSignal.any([signal, AbortSignal.timeout(settings.startTimeoutMs)]);
     const answers = await answersHttp(url, limit, async () => (await look(container)).is === 'running');
     if (answers || signal.aborted) return;
@@ -165,4 +174,6 @@ async function look(container: Container): Promise<Seen> {
 const REMOVED = 'its container was removed';
 const LOOK_MS = 1_000;
 const LONGEST_WAIT_MS = 2_000;
+/** The engine reports the end of a container a moment after the end of its output. */
+const ENDING_MS = 50;
 const LOOK_TIMEOUT_MS = 5_000;

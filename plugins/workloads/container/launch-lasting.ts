@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import { isObject, type JsonObject, type StdioProcess } from '@toolmgr/core';
 import type { Container } from 'dockerode';
-import { attachPipes, exitOf, outputPipes } from './attached-container.ts';
+import { attachPipes, type ContainerEnd, endOf, outputPipes } from './attached-container.ts';
 import type { Engine } from './engine.ts';
 import { type LastingSession, type LastingSessions, sessionKey } from './lasting-sessions.ts';
 
@@ -50,7 +50,7 @@ class LastingProcess extends EventEmitter implements StdioProcess {
   readonly #ready: Promise<LastingParts>;
   #mode: Mode = 'choose';
   #candidates: readonly Candidate[] = [];
-  #used: { readonly container: Container; readonly socket: Socket } | undefined;
+  #used: { readonly container: Container; readonly socket: Socket; readonly end: ContainerEnd } | undefined;
   #asked: { probe?: unknown; initialize?: { readonly id: unknown; readonly key: string } } = {};
   #hasEnded = false;
 
@@ -72,7 +72,11 @@ class LastingProcess extends EventEmitter implements StdioProcess {
   kill(signal: NodeJS.Signals): boolean {
     if (this.#hasEnded) return false;
     void this.#ready
-      .then(() => (this.#used === undefined ? this.#over(null) : this.#used.container.kill({ signal })))
+      .then(async () => {
+        if (this.#used === undefined) return this.#over(null);
+        const { container, end } = this.#used;
+        await container.kill({ signal }).finally(() => void end.signalled());
+      })
       .catch(() => undefined); // it has ended meanwhile
     return true;
   }
@@ -119,8 +123,9 @@ class LastingProcess extends EventEmitter implements StdioProcess {
   }
 
   #use(parts: LastingParts, container: Container, socket: Socket): void {
-    this.#used = { container, socket };
-    void exitOf(container, socket).then(async (code) => {
+    const end = endOf(container, socket);
+    this.#used = { container, socket, end };
+    void end.code.then(async (code) => {
       socket.destroy();
       parts.inUse.delete(container.id);
       if (code !== undefined) {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
 import type { StdioProcess } from '@toolmgr/core';
 import type { Container } from 'dockerode';
-import { attachPipes, exitOf, outputPipes } from './attached-container.ts';
+import { attachPipes, type ContainerEnd, endOf, outputPipes } from './attached-container.ts';
 import type { Engine } from './engine.ts';
 
 /** A container that has been created and is to be started. */
@@ -27,7 +27,7 @@ class ContainerProcess extends EventEmitter implements StdioProcess {
   readonly stderr;
   readonly #pipes = outputPipes();
   readonly #left: (container: Container) => void;
-  #created: Created | undefined;
+  #created: (Created & { readonly end: ContainerEnd }) | undefined;
   #hasEnded = false;
   /** A signal that came before the container was there. */
   #early: NodeJS.Signals | undefined;
@@ -55,8 +55,16 @@ class ContainerProcess extends EventEmitter implements StdioProcess {
   kill(signal: NodeJS.Signals): boolean {
     if (this.#hasEnded) return false;
     if (this.#created === undefined) this.#early = signal;
-    else void this.#created.container.kill({ signal }).catch(() => undefined); // it has ended meanwhile
+    else void this.#send(this.#created, signal);
     return true;
+  }
+
+  async #send(
+    { container, end }: { readonly container: Container; readonly end: ContainerEnd },
+    signal: NodeJS.Signals,
+  ): Promise<void> {
+    await container.kill({ signal }).catch(() => undefined); // it has ended meanwhile
+    await end.signalled();
   }
 
   async #run(create: () => Promise<Created>): Promise<Socket> {
@@ -72,9 +80,10 @@ class ContainerProcess extends EventEmitter implements StdioProcess {
       });
       await container.start();
       unstarted = undefined;
-      this.#created = created;
+      const end = endOf(container, socket);
+      this.#created = { ...created, end };
       if (this.#early !== undefined) this.kill(this.#early);
-      void this.#whenEnded(container, socket);
+      void this.#whenEnded(container, socket, end);
       return socket;
     } catch (cause) {
       // nothing else knows of a container that was created and not started
@@ -88,8 +97,8 @@ class ContainerProcess extends EventEmitter implements StdioProcess {
     }
   }
 
-  async #whenEnded(container: Container, socket: Socket): Promise<void> {
-    const code = (await exitOf(container, socket)) ?? null;
+  async #whenEnded(container: Container, socket: Socket, end: ContainerEnd): Promise<void> {
+    const code = (await end.code) ?? null;
     this.#hasEnded = true;
     this.emit('exit', code, null);
     socket.destroySoon();

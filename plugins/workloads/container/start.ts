@@ -190,6 +190,7 @@ async function startServer(
   };
   let container: Container;
   let url: string;
+  let followed: Promise<void>;
   try {
     const hostPort = await (isolated?.publish(targetPort, { isMcp: true, hostPort: samePort }) ??
       hostPortOf(spec, targetPort));
@@ -201,7 +202,7 @@ async function startServer(
     });
     container = created;
     await created.start();
-    followLogs(created, output);
+    followed = followLogs(created, output);
     const isThere = await answersHttp(
       url,
       AbortSignal.any([signal, AbortSignal.timeout(settings.firstStartTimeoutMs)]),
@@ -220,7 +221,7 @@ async function startServer(
     hasLostNetwork = true;
     return SIDECAR_ENDED;
   });
-  const kept = keepContainer({ name: spec.name, container, url, output, settings, leave, lost });
+  const kept = keepContainer({ name: spec.name, container, url, output, followed, settings, leave, lost });
   return {
     get state() {
       return kept.state;

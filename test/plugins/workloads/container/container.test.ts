@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { ContainerSpec, WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
@@ -20,6 +21,7 @@ import { bootPlugin } from '../../../support/plugin-core.ts';
 import { until } from '../../../support/until.ts';
 
 const LONG = 120_000;
+const IDLE_MS = 3_000;
 
 interface Served extends AsyncDisposable {
   readonly url: string;
@@ -190,6 +192,25 @@ describe.each(ENGINES)('workloads/container on %s', (name) => {
       expect(HostConfig.SecurityOpt).toContain('no-new-privileges');
       expect(HostConfig.Privileged).toBe(false);
       expect((await client.listTools()).tools.length).toBeGreaterThan(5);
+    },
+    LONG,
+  );
+
+  runs(
+    'leaves the engine alone while workloads are idle',
+    async () => {
+      await using stdio = await serve(engine, { name: 'idle', transport: 'stdio', container: image('stdio') });
+      await using web = await serve(engine, {
+        ...{ name: 'idle-web', transport: 'streamable-http', targetPort: 3001, container: image('streamableHttp') },
+      });
+      await using one = await connected(stdio.url);
+      await using two = await connected(web.url);
+      const before = engine.cpuMs();
+      const sinceMs = performance.now();
+      await pause(IDLE_MS); // what is measured is a time without requests
+      const share = (engine.cpuMs() - before) / (performance.now() - sinceMs);
+      expect(share).toBeLessThan(0.08);
+      for (const client of [one, two]) expect((await client.listTools()).tools.length).toBeGreaterThan(5);
     },
     LONG,
   );

@@ -42,7 +42,7 @@ export interface ContainerEnd {
    * container may run on.
    */
   readonly code: Promise<number | undefined>;
-  /** A signal was sent: the end is looked for, since a connection whose output nobody reads does not close. */
+  /** A signal was sent: the end is looked for, since a connection whose output is not read does not close. */
   signalled(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { LATE, type WorkloadHandle, type WorkloadState, within } from '@toolmgr/core';
+import { explainCause, GatewayFault, LATE, type WorkloadHandle, type WorkloadState, within } from '@toolmgr/core';
 import type { Container } from 'dockerode';
 import { nextRestart, type RestartPolicy } from '../../shared/restart-policy.ts';
 import type { Output } from '../state/output.ts';
@@ -18,6 +18,11 @@ export interface KeptContainer {
   readonly settings: { readonly startTimeoutMs: number; readonly restart: RestartPolicy };
   /** Resolves with the reason when the container cannot be used any more, although it runs. */
   readonly lost?: Promise<string> | undefined;
+  /**
+   * The container to start after this one has ended: itself, or a new one when other files are to be hidden now.
+   * @throws GatewayFault WORKLOAD_FAILED when there can be none
+   */
+  renew(ended: Container): Promise<Container>;
   /** Removes the container and what belongs to it. */
   leave(): Promise<void>;
 }
@@ -36,7 +41,8 @@ type Seen =
  * the container is left alone; the workload is `unhealthy` unless its server still answers.
  */
 export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state' | 'ended' | 'stop'> {
-  const { name, container, url, output, settings } = kept;
+  const { name, url, output, settings } = kept;
+  let { container } = kept;
   const stopping = new AbortController();
   const { signal } = stopping;
   let restarts = 0;
@@ -127,6 +133,14 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
 
   async function startAgain(): Promise<void> {
     const sinceMs = Date.now();
+    try {
+      container = await kept.renew(container);
+    } catch (cause) {
+      if (!(cause instanceof GatewayFault)) return; // the engine went away: the next look says so
+      lostBecause = explainCause(cause);
+      stopping.abort();
+      return;
+    }
     try {
       await container.start();
     } catch {

@@ -7,14 +7,15 @@ import type { Engine } from './engine.ts';
 import { LASTING, MANAGED } from './labels.ts';
 import { lastingSessions } from './lasting-sessions.ts';
 import type { Candidate, LastingParts } from './launch-lasting.ts';
+import { overlaid } from './overlay-mounts.ts';
 
 /** Variable that marks what one start of a workload creates. What outlives a start does not have it. */
 const RUN_ID = 'TOOLMGR_RUN_ID';
 
 /** How the containers of one workload outlive the gateway. */
 export interface Lasting {
-  /** Containers of another hash were created from something else. */
-  readonly hash: string;
+  /** Hash of what a container is created from; it may be used later by this gateway, and by one for which the hash is the same. */
+  hashFor(overlaid: WorkloadSpec): string;
   /** Whether there was one of an earlier gateway at the start. */
   readonly hasSpared: boolean;
   /** Which containers of earlier gateways stay. */
@@ -27,7 +28,7 @@ export interface Lasting {
  * `undefined` when the containers of a workload end with the gateway. On podman they always do: it closes the stdin of a container when
  * a connection to it ends, and no setting prevents that. So does one with an isolated network, which ends with the gateway.
  */
-export function lastingOf(engine: Engine, given: WorkloadSpec, imageId: string): Lasting | undefined {
+export async function lastingOf(engine: Engine, given: WorkloadSpec, imageId: string): Promise<Lasting | undefined> {
   if (
     engine.kind === 'podman' ||
     given.transport !== 'stdio' ||
@@ -38,27 +39,34 @@ export function lastingOf(engine: Engine, given: WorkloadSpec, imageId: string):
     return undefined;
   const spec = withoutRun(given);
   const sessions = lastingSessions(given.keepFile);
-  const hash = hashOf(spec, imageId);
+  const atStart = hashOf(await overlaid(spec, () => {}), imageId);
+  const hashes = new Set([atStart]);
   const inUse = new Set<string>();
   let hasSpared = false;
   const candidates = async (): Promise<readonly Candidate[]> => {
     const known = await sessions.read();
     if (known.size === 0) return [];
-    const filters = { label: [`${MANAGED}.name=${spec.name}`, `${LASTING}=${hash}`], status: ['running'] };
-    return (await engine.api.listContainers({ filters })).flatMap(({ Id }) => {
+    const filters = { label: [`${MANAGED}.name=${spec.name}`, LASTING], status: ['running'] };
+    return (await engine.api.listContainers({ filters })).flatMap(({ Id, Labels }) => {
       const session = known.get(Id);
-      return session === undefined || inUse.has(Id) ? [] : [{ container: engine.api.getContainer(Id), session }];
+      return session === undefined || inUse.has(Id) || !hashes.has(Labels[LASTING] ?? '')
+        ? []
+        : [{ container: engine.api.getContainer(Id), session }];
     });
   };
   return {
-    hash,
+    hashFor(created) {
+      const hash = hashOf(withoutRun(created), imageId);
+      hashes.add(hash);
+      return hash;
+    },
     get hasSpared() {
       return hasSpared;
     },
     async spared() {
       const known = await sessions.read();
       const spare: Spared = (container) => {
-        const stays = container.isRunning && container.hash === hash && known.has(container.id);
+        const stays = container.isRunning && container.hash === atStart && known.has(container.id);
         hasSpared ||= stays;
         return stays;
       };

@@ -1,8 +1,23 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ContainerMount, ContainerSpec } from '@toolmgr/core';
+import { type ContainerMount, type ContainerSpec, explainCause, GatewayFault, type WorkloadSpec } from '@toolmgr/core';
 import { globalIgnoreFile, guardedIgnoreFiles, resolveOverlays } from '../permissions/ignore-overlays.ts';
 import { stateDir } from '../state/state-dir.ts';
+
+/**
+ * A workload with the mounts that a container of it gets which is created now. For each container anew: what matches may have another
+ * name by then, and an engine creates a path that is hidden and not there in the folder of the user.
+ * @throws GatewayFault WORKLOAD_FAILED as `resolveOverlays`, and when a mounted folder is gone
+ */
+export async function overlaid(spec: WorkloadSpec, note: (line: string) => void): Promise<WorkloadSpec> {
+  if (spec.container === undefined) return spec;
+  try {
+    return { ...spec, container: { ...spec.container, mounts: await withOverlays(spec.container, note) } };
+  } catch (cause) {
+    const why = `workload ${spec.name}: ${explainCause(cause)}`;
+    throw cause instanceof GatewayFault ? cause : new GatewayFault('WORKLOAD_FAILED', why, { cause });
+  }
+}
 
 /**
  * The mounts of a container, and an empty, read-only file or directory over each thing that ignore files hide. Not a tmpfs: that
@@ -11,7 +26,7 @@ import { stateDir } from '../state/state-dir.ts';
  * `note` gets one line per hidden path when the container is to print them.
  * @throws GatewayFault WORKLOAD_FAILED as `resolveOverlays`
  */
-export async function withOverlays(
+async function withOverlays(
   { mounts = [], ignore = { loadGlobal: true, printOverlays: false } }: ContainerSpec,
   note: (line: string) => void,
 ): Promise<readonly ContainerMount[]> {

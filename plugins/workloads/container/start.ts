@@ -3,7 +3,7 @@ import { explainCause, GatewayFault, type StdioLauncher, type WorkloadRuntime, t
 import type { Container } from 'dockerode';
 import type { RestartPolicy } from '../../shared/restart-policy.ts';
 import { isSchemeTarget } from '../schemes/scheme-target.ts';
-import { createOutput, type Output } from '../state/output.ts';
+import { createOutput } from '../state/output.ts';
 import { answersHttp } from './answers-http.ts';
 import { ensureBuilt } from './build/build-image.ts';
 import { planBuild } from './build/plan-build.ts';
@@ -11,14 +11,14 @@ import { createContainer, removeContainers } from './containers.ts';
 import type { Engine } from './engine.ts';
 import { followLogs } from './follow-logs.ts';
 import { ensureImage, type LocalImage } from './image.ts';
-import { keepContainer } from './keep-container.ts';
+import { type KeptContainer, keepContainer } from './keep-container.ts';
 import { keepNetwork, type NetworkedHandle, SIDECAR_ENDED } from './keep-network.ts';
 import { lastingOf } from './lasting-containers.ts';
 import { lastingSessions } from './lasting-sessions.ts';
 import { launchLasting } from './launch-lasting.ts';
 import { launchStdio } from './launch-stdio.ts';
 import { type IsolatedNetwork, isolateNetwork } from './network/isolate.ts';
-import { withOverlays } from './overlay-mounts.ts';
+import { overlaid } from './overlay-mounts.ts';
 import { containersOf, type KnownContainers, refuseOthers } from './owned.ts';
 import { hostPortOf, targetPortOf } from './ports.ts';
 import { nextContainer, type Start, type StdioWorkload, stdioWorkload } from './stdio-workload.ts';
@@ -60,10 +60,10 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
       refuseOthers(given.name, (await containersOf(at, given.name, known)).others);
       const { spec, image } = await withImage(at, given, signal);
       const runId = spec.env[RUN_ID] ?? randomUUID();
-      const lasting = lastingOf(at, spec, image.id);
+      const lasting = await lastingOf(at, spec, image.id);
       await removeContainers(at, spec.name, { keep: runId, known, ...(await lasting?.spared()) });
       const output = createOutput(spec.logFile);
-      const start: Start = { engine: at, spec: await hidden(spec, output), runId, output };
+      const start: Start = { engine: at, spec, runId, output };
       const open = async (at: Start, until: AbortSignal, hostPort?: number): Promise<NetworkedHandle> => {
         if (spec.transport !== 'stdio') return startServer(at, targetPortOf(spec, image), settings, until, hostPort);
         const isolated = await isolatedNetwork(at, undefined, until);
@@ -134,17 +134,6 @@ async function withImage(
   };
 }
 
-/** Puts empty files and directories over what ignore files hide. */
-async function hidden(spec: WorkloadSpec, output: Output): Promise<WorkloadSpec> {
-  if (spec.container === undefined) return spec;
-  try {
-    return { ...spec, container: { ...spec.container, mounts: await withOverlays(spec.container, output.note) } };
-  } catch (cause) {
-    output.close();
-    throw asFault(spec, cause);
-  }
-}
-
 /** The network of an isolated workload; `undefined` for one that has an ordinary network. */
 async function isolatedNetwork(
   { engine, spec, runId, output }: Start,
@@ -191,15 +180,32 @@ async function startServer(
   let container: Container;
   let url: string;
   let followed: Promise<void>;
+  let renew: KeptContainer['renew'];
   try {
     const hostPort = await (isolated?.publish(targetPort, { isMcp: true, hostPort: samePort }) ??
       hostPortOf(spec, targetPort));
     url = `http://127.0.0.1:${hostPort}/${spec.transport === 'sse' ? 'sse' : 'mcp'}`;
-    const created = await createContainer(engine, spec, {
-      ...{ name: spec.name, workload: spec.name, group: spec.group, transport: spec.transport, runId, role: 'server' },
+    const use = {
+      ...{
+        name: spec.name,
+        workload: spec.name,
+        group: spec.group,
+        transport: spec.transport,
+        runId,
+        role: 'server' as const,
+      },
       ...{ targetPort, hostPort },
       ...(isolated === undefined ? {} : { isolated }),
-    });
+    };
+    let seen = await overlaid(spec, output.note);
+    const created = await createContainer(engine, seen, use);
+    renew = async (old) => {
+      const now = await overlaid(spec, output.note);
+      if (JSON.stringify(now) === JSON.stringify(seen)) return old;
+      await old.remove({ force: true, v: true });
+      seen = now;
+      return createContainer(engine, now, use);
+    };
     container = created;
     await created.start();
     followed = followLogs(created, output);
@@ -221,7 +227,7 @@ async function startServer(
     hasLostNetwork = true;
     return SIDECAR_ENDED;
   });
-  const kept = keepContainer({ name: spec.name, container, url, output, followed, settings, leave, lost });
+  const kept = keepContainer({ name: spec.name, container, url, output, followed, settings, renew, leave, lost });
   return {
     get state() {
       return kept.state;

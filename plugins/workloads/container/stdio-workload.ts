@@ -6,6 +6,7 @@ import type { Engine } from './engine.ts';
 import { type NetworkedHandle, SIDECAR_ENDED } from './keep-network.ts';
 import { type Lasting, withoutRun } from './lasting-containers.ts';
 import type { IsolatedNetwork } from './network/isolate.ts';
+import { overlaid } from './overlay-mounts.ts';
 
 /** Name of the launcher in the slot `stdioLaunchers`. */
 export const LAUNCHER = 'container';
@@ -34,7 +35,7 @@ export interface StdioWorkload {
 /** Creates the container of one session. @throws GatewayFault WORKLOAD_FAILED */
 export async function nextContainer(workload: StdioWorkload | undefined, name: string): Promise<Container> {
   if (workload === undefined) throw new GatewayFault('WORKLOAD_FAILED', `workload ${name} has been stopped`);
-  const { engine, spec, runId, isolated, left, lasting } = workload;
+  const { engine, spec, runId, isolated, left, lasting, output } = workload;
   for (const container of left) {
     await container.remove({ force: true, v: true }).then(
       () => left.delete(container),
@@ -42,11 +43,12 @@ export async function nextContainer(workload: StdioWorkload | undefined, name: s
     );
   }
   const isFirst = workload.launches++ === 0 && !lasting?.hasSpared;
-  return createContainer(engine, lasting === undefined ? spec : withoutRun(spec), {
+  const seen = await overlaid(spec, output.note);
+  return createContainer(engine, lasting === undefined ? seen : withoutRun(seen), {
     name: isFirst ? name : `${name}-${runId.slice(0, 8)}-${workload.launches}`,
     ...{ workload: name, group: spec.group, transport: spec.transport, runId },
     role: isFirst ? 'server' : 'session',
-    lasting: lasting?.hash,
+    lasting: lasting?.hashFor(seen),
     ...(isolated === undefined ? {} : { isolated }),
   });
 }

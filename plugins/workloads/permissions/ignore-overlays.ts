@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
-import { lstat, readdir, readFile, stat } from 'node:fs/promises';
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, posix } from 'node:path';
+import { isAbsolute, join, posix, relative, sep } from 'node:path';
 import { type ContainerMount, GatewayFault } from '@toolmgr/core';
 import ignore, { type Ignore } from 'ignore';
 
@@ -33,9 +33,9 @@ export function globalIgnoreFile(env: NodeJS.ProcessEnv = process.env): string {
  * read after the global one, so that it may take patterns back (`!`). That of a writable mount may not: the container could have
  * written it.
  *
- * A directory that is named is not searched, and one that cannot be read is hidden as a whole. A symbolic link is not
- * hidden: what it leads to has a name of its own. Mounted files have no ignore file. What is created later is not found
- * before the next start.
+ * A directory that is named is not searched, and one that cannot be read is hidden as a whole. For a symbolic link that is named, what
+ * it leads to in the same mount is hidden. What lies below another mount is not seen in the container and left alone. Mounted files have
+ * no ignore file. What is created later is not found before the next start; a hard link is a file with a name of its own.
  *
  * @throws GatewayFault WORKLOAD_FAILED when an ignore file cannot be read, a mount is too large to be searched, more than
  * 1000 entries match, or a name cannot be passed to an engine
@@ -45,15 +45,18 @@ export async function resolveOverlays(
   globalFile: string | undefined,
 ): Promise<readonly Overlay[]> {
   const shared = globalFile === undefined ? '' : await textOf(globalFile);
-  const found: Overlay[] = [];
+  const found = new Map<string, Overlay>();
   for (const { source, target, readOnly } of mounts) {
     if (!(await stat(source)).isDirectory()) continue;
     const own = await textOf(join(source, IGNORE_FILE));
     if (shared === '' && own === '') continue;
     const rules = (readOnly ? [`${shared}\n${own}`] : [shared, own]).map((text) => ignore().add(text));
-    await search({ rules, source, target, found, seen: 0 }, '');
+    const others = mounts.map((mount) => mount.target).filter((other) => isBelow(other, target));
+    await search({ rules, source, target, others, found, seen: 0 }, '');
   }
-  return found;
+  const all = [...found.values()];
+  // a directory is hidden with all that is in it
+  return all.filter(({ target }) => !all.some((other) => other.kind === 'directory' && isBelow(target, other.target)));
 }
 
 /**
@@ -81,12 +84,14 @@ interface Search {
   readonly rules: readonly Ignore[];
   readonly source: string;
   readonly target: string;
-  readonly found: Overlay[];
+  /** Where other mounts are inside this one. */
+  readonly others: readonly string[];
+  readonly found: Map<string, Overlay>;
   seen: number;
 }
 
 async function search(state: Search, folder: string): Promise<void> {
-  const { rules, source, target, found } = state;
+  const { rules, source, target, others } = state;
   const entries = await entriesOf(join(source, folder));
   if (entries === undefined) return hide(state, folder, 'directory');
   state.seen += entries.length;
@@ -96,18 +101,40 @@ async function search(state: Search, folder: string): Promise<void> {
     );
   }
   for (const entry of entries) {
-    if (entry.isSymbolicLink()) continue;
     const path = posix.join(folder, entry.name);
+    const at = posix.join(target, path);
+    if (others.includes(at)) continue;
+    const isLink = entry.isSymbolicLink();
     const isDirectory = entry.isDirectory();
-    if (rules.some((each) => each.ignores(isDirectory ? `${path}/` : path)))
-      hide(state, path, isDirectory ? 'directory' : 'file');
+    const forms = isLink ? [path, `${path}/`] : [isDirectory ? `${path}/` : path];
+    const isNamed = rules.some((each) => forms.some((form) => each.ignores(form)));
+    // one above another mount cannot be hidden as a whole; what is in it is named too
+    const isAbove = others.some((other) => isBelow(other, at));
+    if (isLink) await (isNamed ? hideTargetOf(state, path) : undefined);
+    else if (isNamed && !isAbove) hide(state, path, isDirectory ? 'directory' : 'file');
     else if (isDirectory) await search(state, path);
-    if (found.length > MAX_OVERLAYS) {
-      throw fault(
-        `${IGNORE_FILE} hides more than ${MAX_OVERLAYS} files and directories of ${target}; name their directories`,
-      );
-    }
   }
+}
+
+/** Hides what a symbolic link leads to, unless that is outside of the mount, or above the link. */
+async function hideTargetOf(state: Search, path: string): Promise<void> {
+  const { source, target, others } = state;
+  const [root, real] = await Promise.all([source, join(source, path)].map((each) => realpath(each).catch(() => '')));
+  if (!root || !real) return; // it leads nowhere
+  const inside = relative(root, real).split(sep).join('/');
+  const isOutside = inside === '' || inside === '..' || inside.startsWith('../') || isAbsolute(inside);
+  const at = posix.join(target, inside);
+  if (
+    isOutside ||
+    isBelow(path, inside) ||
+    others.some((other) => other === at || isBelow(other, at) || isBelow(at, other))
+  )
+    return;
+  hide(state, inside, (await stat(real)).isDirectory() ? 'directory' : 'file');
+}
+
+function isBelow(path: string, folder: string): boolean {
+  return path.startsWith(`${folder}/`);
 }
 
 function hide({ source, target, found }: Search, path: string, kind: Overlay['kind']): void {
@@ -116,7 +143,13 @@ function hide({ source, target, found }: Search, path: string, kind: Overlay['ki
       `${JSON.stringify(join(source, path))} cannot be hidden: its name contains a colon, comma, quote or line break`,
     );
   }
-  found.push({ target: posix.join(target, path), kind });
+  const at = posix.join(target, path);
+  found.set(at, { target: at, kind });
+  if (found.size > MAX_OVERLAYS) {
+    throw fault(
+      `${IGNORE_FILE} hides more than ${MAX_OVERLAYS} files and directories of ${target}; name their directories`,
+    );
+  }
 }
 
 async function entriesOf(folder: string): Promise<readonly Dirent[] | undefined> {

@@ -58,11 +58,42 @@ describe('what ignore files hide', () => {
     await expect(guardedIgnoreFiles([at('plain', false)])).rejects.toThrow('the container could replace it');
   });
 
-  it('leaves mounted files and symbolic links alone', async () => {
+  it('leaves mounted files and links to the outside alone', async () => {
     await write({ global: '*\n', 'one.key': '', 'data/real': '' });
     await symlink('/etc/passwd', join(folder, 'data/link'));
+    await symlink('absent', join(folder, 'data/broken'));
+    await symlink('.', join(folder, 'data/self'));
     expect(await hidden('one.key', 'global')).toEqual([]);
     expect(await hidden('data', 'global')).toEqual(['/in/real file']);
+  });
+
+  it('holds for what a symbolic link of the name leads to', async () => {
+    await write({
+      'data/.toolmgrignore': '.env\nkeys/\n',
+      'data/config/real': '',
+      'data/store/a': '',
+      'data/up/x/y': '',
+    });
+    await symlink('config/real', join(folder, 'data/.env'));
+    await symlink('../store', join(folder, 'data/config/keys'));
+    await symlink('..', join(folder, 'data/up/x/keys')); // above itself
+    expect(await hidden()).toEqual(['/in/config/real file', '/in/store directory']);
+  });
+
+  it('touches nothing below another mount, and hides what is around it', async () => {
+    await write({
+      'data/.toolmgrignore': 'secret\n.env\n',
+      'data/sub/.env': '',
+      'data/secret/in/x': '',
+      'data/secret/y': '',
+    });
+    await write({ 'other/.env': '', 'other/.toolmgrignore': '.env\n' });
+    const at = (mounted: string, target: string) => ({ source: join(folder, mounted), target, readOnly: false });
+    const found = await resolveOverlays(
+      [at('data', '/in'), at('other', '/in/sub'), at('other', '/in/secret/in')],
+      undefined,
+    );
+    expect(found.map(({ target }) => target).sort()).toEqual(['/in/secret/in/.env', '/in/secret/y', '/in/sub/.env']);
   });
 
   it('refuses names that an engine would read as parts of a mount', async () => {

@@ -1,7 +1,7 @@
 import type { Core, RouteTable, TokenIssuer } from '@toolmgr/core';
 import type { Accounts } from './accounts/accounts.ts';
 import { createAccountsAndTokens } from './accounts/accounts-and-tokens.ts';
-import type { CallerTokens } from './accounts/upstream-tokens.ts';
+import { type CallerTokens, whoIs } from './accounts/upstream-tokens.ts';
 import { type Clients, createClients } from './clients/clients.ts';
 import { type AuthServerConfig, supportedScopes } from './config.ts';
 import { type Delegation, openDelegation } from './delegation/delegation.ts';
@@ -79,7 +79,9 @@ async function openStorage(core: AuthServerCore, { issuer, storage }: AuthServer
   return storage.type === 'memory' ? openKeptMemoryStorage(issuer, core.now) : createAuthStorage(core, storage);
 }
 
-type AuthServerCore = Pick<Core, 'slots' | 'log' | 'now' | 'server'>;
+type AuthServerCore = Pick<Core, 'slots' | 'log' | 'now' | 'server'> & {
+  readonly backends: Pick<Core['backends'], 'credentialsChanged'>;
+};
 
 interface OpenedParts extends Pick<ReplacedParts, 'createSignIn'> {
   readonly secrets: ServerSecrets;
@@ -94,12 +96,13 @@ async function composed(core: AuthServerCore, config: AuthServerConfig, parts: O
   const browserBase = config.authorizationEndpointBaseUrl ?? issuer;
   const scopes = supportedScopes(config);
   const clients = createClients({ config, storage, supportedScopes: scopes, issuer, log, now });
-  const { accounts, upstreamTokens } = createAccountsAndTokens({
+  const { accounts, upstreamTokens, stop } = createAccountsAndTokens({
     issuer,
     storage,
     upstreams,
     log,
     connectUrl: (person, provider) => signIn.connectUrl(person, provider),
+    changed: (person) => core.backends.credentialsChanged((caller) => whoIs(caller, issuer)?.person === person),
     now,
   });
   const needsConsent = (): boolean => true;
@@ -163,6 +166,7 @@ async function composed(core: AuthServerCore, config: AuthServerConfig, parts: O
       signIn.mount(limitedTable(routes, limit, 'pages'));
     },
     async close() {
+      stop();
       await followUps.close();
       await clients.close();
       await delegation.close();

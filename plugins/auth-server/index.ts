@@ -12,7 +12,7 @@ export default definePlugin({
   summary: 'signs people in at upstream identity providers and issues the tokens that clients send',
   contractKey: 'authServerConfig',
   config: authServerConfig,
-  apply({ hooks, slots, log, now, server: gateway }, config) {
+  apply({ backends, hooks, slots, log, now, server: gateway }, config) {
     let opened: AuthServer | undefined;
     let table: RouteTable | undefined;
     const server = (): AuthServer => {
@@ -47,7 +47,7 @@ export default definePlugin({
       table = routes;
     });
     hooks.starting.tapPromise(ADDRESS, async () => {
-      opened = await openAuthServer({ slots, log, now, server: gateway }, config);
+      opened = await openAuthServer({ backends, slots, log, now, server: gateway }, config);
       if (table !== undefined) opened.mount(table); // the routes need the keys, which are read now
     });
     hooks.stopping.tapPromise(ADDRESS, async () => opened?.close());

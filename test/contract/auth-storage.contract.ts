@@ -35,6 +35,22 @@ export function authStorageContract(given: () => AuthStorage): void {
     expect(JSON.stringify(await valueAt(key))).toBe(JSON.stringify(value));
   });
 
+  it('tells all who listen what is announced, until they stop', async () => {
+    const storage = given();
+    const heard: string[][] = [[], []];
+    const [stop, stopOther] = heard.map((texts) => storage.listen((text) => texts.push(text)));
+    const text = `{"ä":"${randomUUID()}"}`;
+    await until(async () => {
+      await storage.announce('first'); // nobody hears what is announced before a new listener is connected
+      return heard.every(([first]) => first === 'first');
+    });
+    stop?.();
+    await storage.announce(text);
+    await until(() => heard[1]?.includes(text) ?? false);
+    expect(heard[0]).not.toContain(text);
+    stopOther?.();
+  });
+
   it('keeps its own copy of a value', async () => {
     const [storage, key] = [given(), newKey()];
     const value = { list: [1] };

@@ -22,14 +22,15 @@ export function accountsOnMemory(lifeMs?: number | 'endless') {
   const storage = createMemoryStorage(clock.now);
   const upstreams = [fakeUpstream('idp', clock.now, lifeMs), fakeUpstream('github', clock.now, lifeMs)] as const;
   const core = pluginCore();
-  /** One more replica; `over` replaces its storage. */
-  const replica = (over: AuthStorage = storage) =>
+  /** One more replica; `over` replaces its storage, `changed` hears whose tokens changed. */
+  const replica = (over: AuthStorage = storage, changed: (person: string) => void = () => {}) =>
     createAccountsAndTokens({
       issuer: ISSUER,
       storage: over,
       upstreams,
       log: core.log,
       connectUrl: (person, provider) => `${ISSUER}/oauth/connect?ticket=${person}.${provider}`,
+      changed,
       now: clock.now,
     });
   return { clock, storage, upstreams, idp: upstreams[0], github: upstreams[1], core, replica, ...replica() };

@@ -137,6 +137,7 @@ export async function authServerRig(options: AuthServerRigOptions = {}): Promise
     log: recorded(http),
     now: () => Date.now() + http.clock.aheadMs,
     server: { name: 'test-gateway', version: '1.2.3' },
+    backends: { credentialsChanged: () => {} },
   };
   const config = authServerConfig.parse({
     issuer,

@@ -1,6 +1,7 @@
 import { GatewayFault } from '@toolmgr/core';
 import type { AuthStorage } from '../storage/storage.ts';
 import type { Upstream, UpstreamGrant } from '../upstreams/upstream.ts';
+import type { AccountChanges } from './account-changes.ts';
 import type { Accounts, Connection, TokenRow } from './accounts.ts';
 import { createPeople } from './people.ts';
 import type { RecentRows } from './recent-rows.ts';
@@ -13,7 +14,8 @@ const MAX_TRIES = 5; // of a write while the row changes
 export interface AccountsParts {
   readonly storage: AuthStorage;
   readonly rows: TokenRows;
-  readonly recent: RecentRows;
+  readonly recent: Pick<RecentRows, 'forgetRow' | 'forgetSession'>;
+  readonly changes: Pick<AccountChanges, 'announce'>;
   /** In the order of sign-in. */
   readonly upstreams: readonly Upstream[];
   /** Epoch milliseconds. */
@@ -21,7 +23,7 @@ export interface AccountsParts {
 }
 
 /** Creates people, sessions and connections on a storage. */
-export function createAccounts({ storage, rows, recent, upstreams, now }: AccountsParts): Accounts {
+export function createAccounts({ storage, rows, recent, changes, upstreams, now }: AccountsParts): Accounts {
   const sessions = createSessions(storage);
   return {
     ...createPeople(storage, upstreams),
@@ -29,14 +31,14 @@ export function createAccounts({ storage, rows, recent, upstreams, now }: Accoun
       for (let tries = 0; tries < MAX_TRIES; tries++) {
         const before = await rows.read(person, provider);
         if (!(await rows.write(person, provider, before, connectedRow(grant, before, now())))) continue;
-        return recent.forgetRow(person, provider);
+        return changes.announce({ person, provider });
       }
       throw new GatewayFault('STORE_UNAVAILABLE', `the tokens of ${provider} change all the time`);
     },
     async disconnect(person, provider, signal) {
       recent.forgetRow(person, provider);
       const row = await rows.take(person, provider);
-      recent.forgetRow(person, provider);
+      changes.announce({ person, provider });
       if (row === undefined) return;
       await upstreams.find(({ name }) => name === provider)?.revoke(row.tokens, signal);
     },
@@ -61,10 +63,10 @@ export function createAccounts({ storage, rows, recent, upstreams, now }: Accoun
     async endSession(tsid) {
       recent.forgetSession(tsid);
       const ended = await sessions.end(tsid);
-      recent.forgetSession(tsid);
+      changes.announce({ tsid });
       if (!ended?.isLast) return;
       const { person } = ended.session;
-      for (const provider of await rows.releaseAll(person, now())) recent.forgetRow(person, provider);
+      for (const provider of await rows.releaseAll(person, now())) changes.announce({ person, provider });
     },
   };
 }

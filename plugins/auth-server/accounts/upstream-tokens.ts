@@ -156,7 +156,7 @@ interface Who {
 }
 
 /** The person and the session of a caller; `undefined` when it has none here. */
-function whoIs({ issuer, claims }: Caller, own: string): Who | undefined {
+export function whoIs({ issuer, claims }: Caller, own: string): Who | undefined {
   const { sub: person, tsid } = claims;
   if (typeof tsid !== 'string' || typeof person !== 'string') return undefined;
   return issuer === own || issuer === `${own}/` ? { person, tsid } : undefined;

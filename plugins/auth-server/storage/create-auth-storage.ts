@@ -1,11 +1,12 @@
 import { type Core, createOutageLog, GatewayFault, type JsonObject, type Outage } from '@toolmgr/core';
 import { createConnection } from '../../shared/redis/redis-connection.ts';
+import { openSubscription } from '../../shared/redis/redis-subscription.ts';
 import { readSecretBytes } from '../../shared/secret-reference.ts';
 import type { RedisConfig, StorageConfig } from './config.ts';
 import { createKeyRing } from './key-ring.ts';
 import { createMemoryStorage } from './memory-storage.ts';
 import { createRedisOperations } from './redis-operations.ts';
-import { createRedisStorage, keyPrefixOf } from './redis-storage.ts';
+import { channelOf, createRedisStorage, keyPrefixOf } from './redis-storage.ts';
 import { redisTarget } from './redis-target.ts';
 import { createSealedStorage } from './sealed-storage.ts';
 import type { AuthStorage } from './storage.ts';
@@ -23,12 +24,13 @@ export async function createAuthStorage(core: StorageCore, config: StorageConfig
   if (config.redis === undefined) throw new GatewayFault('PLAN_INVALID', 'authServerConfig.storage.redis: missing');
   const ring = await readKeyRing(core, config);
   warnOf(core, config.redis, ring !== undefined);
-  const connection = createConnection(core, redisTarget(core.slots, config.redis));
+  const target = redisTarget(core.slots, config.redis);
+  const connection = createConnection(core, target);
   const { writeTimeout, readTimeout } = config.redis;
   const operations = createRedisOperations(connection, writeTimeout, readTimeout, outageOf(core, config.redis));
   await connection.open();
   const prefix = config.redis.keyPrefix ?? keyPrefixOf(core.server.name);
-  const storage = createRedisStorage(operations, prefix);
+  const storage = createRedisStorage(operations, prefix, openSubscription(core.log, target, channelOf(prefix)));
   const { readUnencrypted } = config;
   return ring === undefined ? storage : createSealedStorage(storage, { ring, prefix, readUnencrypted, core });
 }

@@ -32,6 +32,7 @@ export function createMemoryStorage(now: () => number): AuthStorage {
   // by kind, so that a flood of one kind displaces no other
   const kinds = new Map<string, Kind>();
   const sets = new Map<string, KeptSet>();
+  const listeners = new Set<(text: string) => void>();
   let sweptMs = now();
 
   const sweep = (): void => {
@@ -138,8 +139,16 @@ export function createMemoryStorage(now: () => number): AuthStorage {
       const found = sets.get(key);
       return found === undefined || found.untilMs <= now() ? [] : [...found.members];
     },
+    async announce(text) {
+      for (const heard of listeners) heard(text);
+    },
+    listen(heard) {
+      listeners.add(heard);
+      return () => listeners.delete(heard);
+    },
     async close() {
       clearInterval(timer);
+      listeners.clear();
       kinds.clear();
       sets.clear();
     },

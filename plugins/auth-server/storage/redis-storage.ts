@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayFault, type JsonObject } from '@toolmgr/core';
+import type { RedisSubscription } from '../../shared/redis/redis-subscription.ts';
 import { fullSet } from './memory-storage.ts';
 import type { RecordClient } from './record-scripts.ts';
 import { IS_RECORD, VERSION_CHARS } from './record-scripts.ts';
@@ -12,9 +13,13 @@ const MAX_TTL_MS = 100 * 365 * 86_400_000;
 /**
  * The storage in Redis, under `prefix`. Each operation uses one key, and is safe to repeat when its answer was lost: a read; a
  * write of the same text; a script of {@link recordScripts}. A repeated `set` may overwrite what another replica wrote
- * meanwhile, as a slow `set` may.
+ * meanwhile, as a slow `set` may. `subscription`: to {@link channelOf} this prefix.
  */
-export function createRedisStorage(operations: RedisOperations, prefix: string): AuthStorage {
+export function createRedisStorage(
+  operations: RedisOperations,
+  prefix: string,
+  subscription: RedisSubscription,
+): AuthStorage {
   const run = <T>(command: (redis: RecordClient) => Promise<T>): Promise<T> => operations.run(command);
   return {
     async get(key) {
@@ -52,7 +57,12 @@ export function createRedisStorage(operations: RedisOperations, prefix: string):
       await run((redis) => redis.srem(prefix + key, member));
     },
     members: (key) => run((redis) => redis.smembers(prefix + key)),
+    async announce(text) {
+      await run((redis) => redis.publish(channelOf(prefix), text)).catch(() => 0); // the storage logs its outages
+    },
+    listen: subscription.listen,
     async close() {
+      subscription.close();
       operations.close();
     },
   };
@@ -61,6 +71,11 @@ export function createRedisStorage(operations: RedisOperations, prefix: string):
 /** Every key has the gateway's name as a hash tag: replicas share keys, and all keys are in one slot of a Cluster. */
 export function keyPrefixOf(gateway: string): string {
   return `toolmgr:auth:{${gateway.replace(/[%{}]/g, encodeURIComponent)}}:`;
+}
+
+/** Where replicas announce changes. */
+export function channelOf(prefix: string): string {
+  return `${prefix}changes`;
 }
 
 function newVersion(): string {

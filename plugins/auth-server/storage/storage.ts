@@ -29,6 +29,13 @@ export interface AuthStorage {
   removeMember(key: string, member: string): Promise<void>;
   /** Members of a set in any order; none for an unknown one. */
   members(key: string): Promise<readonly string[]>;
+  /**
+   * Tells every replica that listens a short text. Never rejects: while the storage is away nobody hears it, so only the time
+   * after which a change is seen may depend on it.
+   */
+  announce(text: string): Promise<void>;
+  /** Calls `heard` for every text that a replica announces, this one included. Returns the function that ends it. */
+  listen(heard: (text: string) => void): () => void;
   close(): Promise<void>;
 }
 

@@ -14,6 +14,8 @@ export const authStorage = [
       'choice.auth-storage.long-outage': 'in a long outage operations fail at once and do not pile up',
       'choice.auth-storage.replicas': 'replicas on one Redis exchange a code once and give one next refresh token',
       'choice.auth-storage.upstream-once': 'replicas on one Redis refresh an upstream token once',
+      'choice.auth-storage.changes-heard':
+        'replicas on one Redis hear at once that an account was connected or disconnected, and that a session has ended',
       'choice.auth-storage.no-secrets':
         'Redis holds no code, token, cookie or client secret as text, with or without a key',
       'choice.auth-storage.encrypted': 'with a key no value of a record is readable in Redis',

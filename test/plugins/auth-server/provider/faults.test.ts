@@ -10,15 +10,15 @@ function breakable() {
   const storage = createMemoryStorage(Date.now);
   const state = { isAway: false };
   const broken = Object.fromEntries(
-    Object.entries(storage).map(([name, operation]) => [
+    Object.entries({ ...storage, listen: undefined }).map(([name, operation]) => [
       name,
       async (...given: unknown[]) => {
         if (state.isAway && name !== 'close') throw new GatewayFault('STORE_UNAVAILABLE', 'CANARY redis-1.internal');
         return (operation as (...values: unknown[]) => unknown)(...given);
       },
     ]),
-  ) as unknown as AuthStorage;
-  return { storage: broken, state };
+  ) as unknown as Omit<AuthStorage, 'listen'>;
+  return { storage: { ...broken, listen: storage.listen }, state };
 }
 
 async function registration(issuer: string) {

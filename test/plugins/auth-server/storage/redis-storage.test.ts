@@ -144,8 +144,8 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
     'logs in as an ACL user with the rights of the README only, or with the password only',
     async () => {
       const rights =
-        '+get +set +del +getrange +pexpire +pttl +persist +sadd +srem +scard +sismember +smembers +evalsha +eval +info +select +client|setname';
-      const lines = [`user gateway on >${PASSWORD} ~toolmgr:auth:* resetchannels -@all ${rights}`];
+        '+get +set +del +getrange +pexpire +pttl +persist +sadd +srem +scard +sismember +smembers +publish +subscribe +evalsha +eval +info +select +client|setname';
+      const lines = [`user gateway on >${PASSWORD} ~toolmgr:auth:* resetchannels &toolmgr:auth:* -@all ${rights}`];
       await using limited = await startRedis({ password: 'of-the-default-user', lines });
       const aclUserConfig = { ...LOGIN, usernameSecretRef: { env: 'REDIS_USER' } };
       const { storage } = await boot({ addr: limited.address, aclUserConfig });

@@ -113,6 +113,37 @@ describe.skipIf(redisMissing)('the authorization server on Redis', () => {
       two.http.clock.aheadMs = 0;
     });
 
+    proves(
+      'choice.auth-storage.changes-heard',
+      'tells the other replica at once that an account was connected, and that a session has ended',
+      async () => {
+        const test = accountsOnMemory();
+        const config = storageConfig.parse(storageOf({ addr: server.address, keyPrefix: 'changes:' }));
+        const storages = [
+          await createAuthStorage(pluginCore(), config),
+          await createAuthStorage(pluginCore(), config),
+        ] as const;
+        const heard: string[] = [];
+        const here = test.replica(storages[0]);
+        const there = test.replica(storages[1], (person) => heard.push(person));
+        const { caller, person } = await signedIn({ ...test, accounts: here.accounts }, test.idp);
+        const grant = test.github.grant('ada');
+        await until(async () => {
+          await here.accounts.connect(person, 'github', grant); // until the other replica listens
+          return heard.includes(person);
+        });
+        const before = await there.upstreamTokens.obtain(caller, 'github', NEVER);
+        expect(there.upstreamTokens.known(caller, 'github')).toBe(before);
+        await here.accounts.disconnect(person, 'github', NEVER);
+        await until(() => there.upstreamTokens.known(caller, 'github') === undefined); // no time passes on the clock
+        expect(there.upstreamTokens.known(caller, 'idp')).toBeUndefined();
+        await there.upstreamTokens.obtain(caller, 'idp', NEVER);
+        await here.accounts.endSession(String(caller.claims.tsid));
+        await until(() => there.upstreamTokens.known(caller, 'idp') === undefined);
+        for (const storage of storages) await storage.close();
+      },
+    );
+
     proves('choice.auth-storage.upstream-once', 'refreshes an upstream token once', async () => {
       const test = accountsOnMemory();
       const config = storageConfig.parse(storageOf({ addr: server.address, keyPrefix: 'accounts:' }));
@@ -145,6 +176,7 @@ describe.skipIf(redisMissing)('the authorization server on Redis', () => {
         });
         // without the check `info`, whose reply may come between that of `monitor` and what is monitored: ioredis fails then
         const admin = new Redis({ port: own.port, password: files.password, enableReadyCheck: false });
+        await until(async () => (await admin.pubsub('CHANNELS')).length > 0); // all connections are open
         const monitor = await admin.monitor();
         const seen: string[] = [];
         monitor.on('monitor', (_time: string, args: string[]) => void seen.push(args.join(' ')));

@@ -65,6 +65,15 @@ export interface BackendManager {
   callerLists(owner: SessionOwner): CallerLists;
   /** Backends whose lists a caller gets only after it has done something, by name. */
   required(listClass: string): ReadonlyMap<string, UserActionRequired>;
+  /** Why available backends have no lists for a caller's class, by name. */
+  unread(listClass: string): ReadonlyMap<string, string>;
+  /**
+   * Lists that this owner would see and that are being read, one promise for each backend; none rejects. They are read
+   * when nobody does it yet.
+   */
+  listsToCome(owner: SessionOwner): readonly Promise<void>[];
+  /** Backends may give the owner's caller other lists now, or some at last: those known so far are old. */
+  credentialsChanged(owner: SessionOwner): void;
   /**
    * Opens the owner's sessions to legacy backends without lists for its class, and reads the lists through them.
    * Resolves when done or after `limits.discoveryMs`; does not wait for unavailable backends.

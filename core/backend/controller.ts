@@ -223,6 +223,21 @@ export class BackendController {
     return this.#lists.known(owner);
   }
 
+  /** Whether lists that this owner would see are being read, or have to be. */
+  isPending(owner: SessionOwner): boolean {
+    return this.#lists.isPending(owner);
+  }
+
+  /** Why a caller's class has no lists, although the backend is available; `undefined` when it has some. */
+  whyUnread(listClass: string): string | undefined {
+    return this.#lists.whyUnread(listClass);
+  }
+
+  /** The backend may give the owner's caller other lists now. */
+  credentialsChanged(owner: SessionOwner): void {
+    this.#lists.credentialsChanged(owner);
+  }
+
   /** What a caller has to do before the backend gives it lists. */
   requiredOf(listClass: string): UserActionRequired | undefined {
     return this.#lists.requiredOf(listClass);

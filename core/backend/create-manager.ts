@@ -170,6 +170,21 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
       }
       return required;
     },
+    unread(listClass) {
+      const unread = new Map<string, string>();
+      for (const controller of sorted()) {
+        const why = controller.whyUnread(listClass);
+        if (why !== undefined) unread.set(controller.backend.name, why);
+      }
+      return unread;
+    },
+    listsToCome: (owner) =>
+      [...controllers.values()].flatMap((controller) =>
+        controller.isPending(owner) ? [controller.prepareOwner(owner)] : [],
+      ),
+    credentialsChanged(owner) {
+      for (const controller of controllers.values()) controller.credentialsChanged(owner);
+    },
     async prepareOwner(owner) {
       const preparations = [...controllers.values()].map((controller) => controller.prepareOwner(owner));
       await within(limits.discoveryMs, undefined, Promise.all(preparations));

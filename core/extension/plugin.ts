@@ -77,6 +77,11 @@ export interface Backends {
    * Sets the health that a monitor found for a backend. Idempotent; reset when the description of the backend changes.
    */
   setHealth(name: string, health: BackendHealth): void;
+  /**
+   * The credentials that backends get for some callers may have changed, e.g. because a person connected an account: the lists
+   * that depend on these callers are read again at once, also those that could not be read a moment ago.
+   */
+  credentialsChanged(concerns: (caller: Caller) => boolean): void;
   /** After this a list with a missing backend is an error that names it, and the gateway is not ready meanwhile. */
   requireAll(): void;
 }

@@ -1,4 +1,5 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
+import type { Caller } from '../contract/caller.ts';
 import { GatewayFault } from '../errors.ts';
 import type { Backends } from '../extension/plugin.ts';
 import type { MissingBackends } from '../pipeline/missing-backends.ts';
@@ -9,6 +10,8 @@ export interface BackendsBehind {
   readonly manager: Pick<BackendManager, 'states' | 'probe' | 'setHealth'>;
   readonly gaps: MissingBackends;
   strategyOf(backend: string): string;
+  /** See {@link Backends}. */
+  credentialsChanged(concerns: (caller: Caller) => boolean): void;
 }
 
 /** Makes `core.backends`; it is empty until `behind` returns something. */
@@ -34,6 +37,7 @@ export function createPluginBackends(
       manager.setHealth(name, health);
       gaps.stale();
     },
+    credentialsChanged: (concerns) => behind()?.credentialsChanged(concerns),
     requireAll: () => joined().gaps.requireAll(),
   };
 }

@@ -135,7 +135,9 @@ export function wireGateway(parts: WiringParts): WiredGateway {
       stopped.abort('taken over');
     },
   });
-  return { gateway, performing, backends: { manager, gaps, strategyOf: gateway.strategyOf }, open, takeOver };
+  const { credentialsChanged = () => {} } = wiredPipeline.service;
+  const backends = { manager, gaps, strategyOf: gateway.strategyOf, credentialsChanged };
+  return { gateway, performing, backends, open, takeOver };
 }
 
 const NOTHING_EXPECTED: readonly ExpectedBackend[] = [];

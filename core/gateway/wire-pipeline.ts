@@ -28,7 +28,7 @@ export function wirePipeline(
   const pipeline: Pipeline = {
     ...frozen,
     dispatch: createBridge(bridging, frozen.dispatch),
-    starting: () => gaps.starting(),
+    mayBeOf: (ofClass) => gaps.mayBeOf(ofClass),
   };
   const rounds = before?.rounds ?? sharedRounds(limits.requestStateTtlMs, now);
   const settlesRounds = (): void => {
@@ -51,7 +51,7 @@ export function wirePipeline(
     passthrough: createPassthrough(plan.passthroughHeaders),
     ...(listClass === undefined ? {} : { listClass }),
   });
-  const performing = createPerforming(context, limits, listClass && { listClass, manager });
+  const performing = createPerforming({ ...context, manager, limits }, listClass);
   const sweeping = setInterval(() => {
     suspendedCalls.sweep();
     rounds.rounds.sweep();

@@ -2,6 +2,7 @@ import type { Call, CatalogEntry, Reply } from '../contract/call.ts';
 import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import { encode } from '../json/json-value.ts';
+import { listClassOf } from '../mcp/capabilities.ts';
 import { callWith } from './call-value.ts';
 import type { Pipeline } from './pipeline.ts';
 import { notFound } from './wire-faults.ts';
@@ -10,7 +11,7 @@ import { withChallenge } from './with-challenge.ts';
 /** Why a call is not made. */
 export type Denial = Exclude<Reply, { readonly result: unknown }>;
 
-type DecidingHooks = Pick<Pipeline, 'authorize' | 'advertise' | 'starting'>;
+type DecidingHooks = Pick<Pipeline, 'authorize' | 'advertise' | 'mayBeOf'>;
 
 /**
  * The response to a refused call: the refusal for an entry that the caller's lists show, otherwise the response for an
@@ -36,7 +37,8 @@ export async function denialOfMissing(pipeline: DecidingHooks, call: Call): Prom
   const refusal = await pipeline.authorize(call);
   // where lists depend on the caller, names of backends do too
   const among = pipeline.advertise === undefined ? call.target.mayBeOf : undefined;
-  if (refusal === undefined) return { error: notFound(call, pipeline.starting?.(), among) };
+  if (refusal === undefined)
+    return { error: notFound(call, pipeline.mayBeOf?.(listClassOf(call.client.owner)), among) };
   return { refusal: withChallenge(refusal, call.caller) };
 }
 

@@ -8,11 +8,13 @@ import type { Refusal } from '../contract/refusal.ts';
 import type { OpenRequestRecord } from '../contract/request-record.ts';
 import { explainCause } from '../errors.ts';
 import { RawObject } from '../json/raw-json.ts';
+import type { Limits } from '../limits.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { CALL_METHODS } from '../mcp/methods.ts';
 import { type Denial, denialOf, denialOfMissing } from './denial.ts';
 import { answerList, LISTS, type ListParts } from './list.ts';
+import { findWhenListed } from './lists-to-come.ts';
 import type { Answer, McpRequest } from './mcp-request.ts';
 import { createPreparations } from './owner-preparations.ts';
 import { type PipelineContext, performResolved } from './perform.ts';
@@ -51,6 +53,8 @@ export interface GatewayService {
   release(ownerKey: string): void;
   /** Reports which lists changed for a capability class. Returns the function that unsubscribes. */
   onListsChanged(listener: (change: ListsChanged) => void): () => void;
+  /** Backends may give some callers other lists now: they are read again. */
+  credentialsChanged?(concerns: (caller: Caller) => boolean): void;
   /** Forwards the client's `logging/setLevel` to its backend sessions. */
   setLogLevel(client: ClientContext, level: string): void;
   /** Notifies backends that the client's roots changed. */
@@ -68,10 +72,11 @@ export interface ListsChanged {
 }
 
 /** What the service is made with. */
-export interface GatewayServiceParts extends PipelineContext, Omit<ListParts, 'pipeline'>, ResolveParts {
+export interface GatewayServiceParts extends PipelineContext, Omit<ListParts, 'pipeline' | 'limits'>, ResolveParts {
   readonly manager: BackendManager;
   readonly serverDescriber: ServerDescriber;
   readonly firstLists: FirstLists;
+  readonly limits: Pick<Limits, 'pageSize' | 'helloMs'>;
   /** See {@link GatewayService}. */
   readonly listClass?: NonNullable<GatewayService['listClass']>;
 }
@@ -131,6 +136,7 @@ export function createGatewayService(parts: GatewayServiceParts): GatewayService
       preparations.forget(ownerKey);
       manager.release(ownerKey);
     },
+    credentialsChanged: preparations.credentialsChanged,
     onListsChanged: (listener) => catalogs.onChanged(listener),
     setLogLevel: (client, level) => manager.setLogLevel(client.owner, level),
     rootsChanged: (client) => manager.rootsChanged(client.owner),
@@ -158,6 +164,17 @@ function answer(parts: GatewayServiceParts, request: McpRequest): Promise<Answer
 
 function answerCall(parts: GatewayServiceParts, request: McpRequest): Promise<Reply> {
   const resolved = safelyResolved(parts, request);
+  if (!('missing' in resolved)) return performed(parts, request, resolved);
+  const { client, cancel } = resolved.missing;
+  const listed = findWhenListed(parts, client.owner, cancel, () => {
+    const again = safelyResolved(parts, request);
+    return 'missing' in again ? undefined : again;
+  });
+  if (listed === undefined) return performed(parts, request, resolved);
+  return listed.then((found) => performed(parts, request, found ?? resolved));
+}
+
+function performed(parts: GatewayServiceParts, request: McpRequest, resolved: Resolved): Promise<Reply> {
   if ('error' in resolved) return Promise.resolve(resolved);
   const record = request.inbound.record as OpenRequestRecord | undefined; // only the endpoint sets it
   if (record !== undefined && 'call' in resolved) record.call = resolved.call;

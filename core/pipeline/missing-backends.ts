@@ -9,8 +9,8 @@ export interface MissingBackends {
   inLists(listClass: string): string | undefined;
   /** Backends missing in the lists of a class that may be answered; `undefined` when none is missing. */
   lacking(listClass: string): readonly MissingBackend[] | undefined;
-  /** Text about backends whose program is still starting; `undefined` without any. */
-  starting(): string | undefined;
+  /** Text about the backends that an unknown name may belong to, because no list of theirs is known; `undefined` without any. */
+  mayBeOf(listClass: string): string | undefined;
   /** Backends that prevent readiness; always empty unless all backends are required. */
   unready(): readonly string[];
   requireAll(): void;
@@ -23,7 +23,7 @@ export interface MissingBackend {
   readonly name: string;
   /** `action_required`: the caller has to do something first, e.g. connect an account. */
   readonly status: 'starting' | 'unavailable' | 'unknown' | 'action_required';
-  /** Seconds since when it has had this status; absent for `action_required`. */
+  /** Seconds since when it has had this status; absent for `action_required` and for lists of one caller. */
   readonly seconds?: number;
   /** For `action_required`: what to do, and the link for it. */
   readonly message?: string;
@@ -32,7 +32,7 @@ export interface MissingBackend {
 
 /** What the check needs. */
 export interface GapsParts {
-  readonly manager: Pick<BackendManager, 'states' | 'listings' | 'required'>;
+  readonly manager: Pick<BackendManager, 'states' | 'listings' | 'required' | 'unread'>;
   /** Backends that their source has not described yet. */
   expected(): readonly ExpectedBackend[];
   now(): number;
@@ -65,6 +65,9 @@ export function createGaps({ manager, expected, now }: GapsParts): MissingBacken
       : Array.from(manager.required(listClass), ([name, { message, url }]) => {
           return { name, status: 'action_required', message, url };
         });
+  /** Backends that have not given this caller its own lists. */
+  const unreadOf = (listClass: string): ReadonlyMap<string, string> =>
+    sharedClass(listClass) === listClass ? NONE : manager.unread(listClass);
   const secondsSince = (ms: number): number => Math.max(0, Math.floor((now() - ms) / 1000));
   const named = (states: readonly BackendState[]): string =>
     [
@@ -90,8 +93,9 @@ export function createGaps({ manager, expected, now }: GapsParts): MissingBacken
     lacking(listClass) {
       const { missing } = found();
       const awaited = expected();
+      const unread = unreadOf(listClass);
       const required = requiredOf(listClass);
-      if (missing.length === 0 && awaited.length === 0 && required.length === 0) return undefined;
+      if (missing.length + awaited.length + required.length + unread.size === 0) return undefined;
       const listed = missing.length === 0 ? undefined : manager.listings(listClass);
       const lacking = missing.flatMap((state): MissingBackend[] =>
         listed?.has(state.backend.name) ? [] : [lackingFrom(state, secondsSince)],
@@ -99,6 +103,7 @@ export function createGaps({ manager, expected, now }: GapsParts): MissingBacken
       const all = [
         ...lacking,
         ...required,
+        ...Array.from(unread.keys(), (name): MissingBackend => ({ name, status: 'unknown' })),
         ...awaited.map((one): MissingBackend => {
           return {
             name: one.name,
@@ -109,15 +114,27 @@ export function createGaps({ manager, expected, now }: GapsParts): MissingBacken
       ];
       return all.length === 0 ? undefined : all;
     },
-    starting() {
-      const awaited = [
-        ...found().missing.flatMap(({ backend: { name }, startingSinceMs, cause }) =>
+    mayBeOf(listClass) {
+      const { missing } = found();
+      const starting = [
+        ...missing.flatMap(({ backend: { name }, startingSinceMs, cause }) =>
           startingSinceMs === undefined || cause !== undefined ? [] : [{ name, sinceMs: startingSinceMs }],
         ),
         ...expected().filter(isComing),
+      ].map(({ name, sinceMs }) => `${name}, ${secondsSince(sinceMs)} s so far`);
+      const others = [
+        ...missing.flatMap((state) =>
+          isStarting(state) ? [] : [`${state.backend.name} (${whyAway(state, secondsSince)})`],
+        ),
+        ...expected().flatMap((one) => (isComing(one) ? [] : [`${one.name} (cannot be started)`])),
+        ...requiredOf(listClass).map(({ name, message, url }) => `${name} (${message}: ${url})`),
+        ...Array.from(unreadOf(listClass), ([name, why]) => `${name} (${why})`),
       ];
-      if (awaited.length === 0) return undefined;
-      return awaited.map(({ name, sinceMs }) => `${name}, ${secondsSince(sinceMs)} s so far`).join('; ');
+      const texts = [
+        ...(starting.length === 0 ? [] : [`a backend that is still starting: ${starting.join('; ')}`]),
+        ...(others.length === 0 ? [] : [`a backend whose lists are not known now: ${others.join('; ')}`]),
+      ];
+      return texts.length === 0 ? undefined : texts.join('; or to ');
     },
     unready() {
       if (!allRequired) return [];
@@ -168,3 +185,5 @@ function lackingFrom(state: BackendState, secondsSince: (ms: number) => number):
     seconds: secondsSince(sinceMs),
   };
 }
+
+const NONE: ReadonlyMap<string, string> = new Map();

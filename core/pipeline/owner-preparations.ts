@@ -1,14 +1,24 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
+import type { Caller } from '../contract/caller.ts';
 import type { SessionOwner } from '../contract/client-context.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
+
+/** An owner that was prepared, or is being prepared. */
+interface Preparation {
+  readonly owner: SessionOwner;
+  running: Promise<void> | undefined;
+}
 
 /**
  * Prepares the lists of owners that may differ from those of the base class: once per owner, and requests wait while
  * that takes. Lists that depend on the caller are prepared again when they were dropped or are old.
  */
-export function createPreparations(manager: Pick<BackendManager, 'prepareOwner' | 'callerLists'>, log: Log) {
-  const known = new Map<string, Promise<void> | undefined>();
+export function createPreparations(
+  manager: Pick<BackendManager, 'prepareOwner' | 'callerLists' | 'credentialsChanged'>,
+  log: Log,
+) {
+  const known = new Map<string, Preparation>();
   const renewing = new Set<string>();
   const prepareOwner = (owner: SessionOwner): Promise<void> =>
     manager
@@ -22,19 +32,30 @@ export function createPreparations(manager: Pick<BackendManager, 'prepareOwner' 
   return {
     /** The running preparation; `undefined` when there is nothing to wait for. Owners of the base class need none. */
     of(owner: SessionOwner): Promise<void> | undefined {
-      if (known.has(owner.key)) {
-        const running = known.get(owner.key);
+      const before = known.get(owner.key);
+      if (before !== undefined) {
+        const { running } = before;
         if (running !== undefined || owner.listClass === undefined) return running;
         const lists = manager.callerLists(owner);
         if (lists === 'old') renew(owner);
         if (lists !== 'missing') return undefined;
       }
+      const preparation: Preparation = { owner, running: undefined };
       const waiting = prepareOwner(owner).then(() => {
-        if (known.has(owner.key)) known.set(owner.key, undefined);
+        preparation.running = undefined;
       });
-      known.set(owner.key, waiting);
+      preparation.running = waiting;
+      known.set(owner.key, preparation);
       if (known.size > MAX_WELCOMES) known.delete(known.keys().next().value ?? '');
       return waiting;
+    },
+    /** Backends may give these callers other lists now: reads those of their owners again. */
+    credentialsChanged(concerns: (caller: Caller) => boolean): void {
+      for (const { owner } of known.values()) {
+        if (owner.listClass === undefined || !concerns(owner.caller)) continue;
+        manager.credentialsChanged(owner);
+        renew(owner);
+      }
     },
     forget(ownerKey: string): void {
       known.delete(ownerKey);

@@ -17,6 +17,7 @@ import { CODE, wireError } from '../mcp/errors.ts';
 import { Cancel, cancellationOf } from '../timing/cancel.ts';
 import { createCall } from './call-value.ts';
 import { missingEntry } from './denial.ts';
+import { findWhenListed } from './lists-to-come.ts';
 import { type PipelineContext, performResolved } from './perform.ts';
 import { silentClient } from './silent-client.ts';
 
@@ -30,17 +31,23 @@ export interface InnerCalls {
   outer(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
 }
 
-/** For lists that depend on the caller: the class of its own lists, and how they are read. */
-export interface CallerLists {
-  listClass(capabilityClass: string, caller: Caller): string;
-  readonly manager: Pick<BackendManager, 'callerLists' | 'prepareOwner'>;
+/** What inner and outer calls need besides the pipeline. */
+export interface PerformingParts extends PipelineContext {
+  readonly manager: Pick<BackendManager, 'callerLists' | 'prepareOwner' | 'listsToCome'>;
+  readonly limits: Bounds & Pick<Limits, 'helloMs'>;
 }
 
 type Bounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
 
-/** Makes both kinds of calls. Inner calls may reach tools that are hidden from clients; outer ones may not. */
-export function createPerforming(context: PipelineContext, limits: Bounds, callers?: CallerLists): InnerCalls {
-  const { catalogs } = context;
+/**
+ * Makes both kinds of calls. Inner calls may reach tools that are hidden from clients; outer ones may not. `listClassFor`: the
+ * class of a caller's own lists, where lists depend on the caller.
+ */
+export function createPerforming(
+  context: PerformingParts,
+  listClassFor?: (capabilityClass: string, caller: Caller) => string,
+): InnerCalls {
+  const { catalogs, limits, manager } = context;
   const reachable: InnerCalls['reachable'] = ({ client }) =>
     catalogs.of(listClassOf(client.owner)).direct().visible('tool') as readonly ToolEntry[];
   return {
@@ -54,9 +61,13 @@ export function createPerforming(context: PipelineContext, limits: Bounds, calle
         return { error: { code: -32603, message: `calls are nested more than ${MAX_DEPTH} deep` } };
       }
       const client: ClientContext = { ...parent.client, progressToken: undefined, notify: parent.client.notify };
-      const catalog = catalogs.of(listClassOf(client.owner));
-      const found = isChosen ? catalog.direct().find('tool', name) : catalog.findForInnerCall(name);
-      const target = found ?? missingEntry('tool', name);
+      const find = (): CatalogEntry | undefined => {
+        const catalog = catalogs.of(listClassOf(client.owner));
+        return isChosen ? catalog.direct().find('tool', name) : catalog.findForInnerCall(name);
+      };
+      const cancel = signal === undefined ? parent.cancel : cancellationOf(signal);
+      const target =
+        find() ?? (await findWhenListed(context, client.owner, cancel, find)) ?? missingEntry('tool', name);
       const fields = toolCall(target, given, limits);
       if ('error' in fields) return fields;
       const call = createCall({
@@ -68,17 +79,24 @@ export function createPerforming(context: PipelineContext, limits: Bounds, calle
         headers: parent.headers,
         parent,
         id: parent.id,
-        cancel: signal === undefined ? parent.cancel : cancellationOf(signal),
+        cancel,
       });
       return performResolved(context, target.isMissing ? { missing: call } : { call }, curated);
     },
     async outer({ name, arguments: given, caller = ANONYMOUS, signal }) {
-      const listClass = callers?.listClass('', caller);
+      const listClass = listClassFor?.('', caller);
       const key = `caller:${caller.key}:`;
       const client = silentClient({ key, caller, capabilities: {}, capabilityClass: '', listClass });
-      if (callers?.manager.callerLists(client.owner) === 'missing') await callers.manager.prepareOwner(client.owner);
-      const catalog = catalogs.of(listClassOf(client.owner));
-      const target = catalog.direct().find('tool', name) ?? catalog.find('tool', name) ?? missingEntry('tool', name);
+      if (listClass !== undefined && manager.callerLists(client.owner) === 'missing') {
+        await manager.prepareOwner(client.owner);
+      }
+      const find = (): CatalogEntry | undefined => {
+        const catalog = catalogs.of(listClassOf(client.owner));
+        return catalog.direct().find('tool', name) ?? catalog.find('tool', name);
+      };
+      const cancel = signal === undefined ? new Cancel() : cancellationOf(signal);
+      const target =
+        find() ?? (await findWhenListed(context, client.owner, cancel, find)) ?? missingEntry('tool', name);
       const fields = toolCall(target, given ?? {}, limits);
       if ('error' in fields) return fields;
       const call = createCall({
@@ -89,7 +107,7 @@ export function createPerforming(context: PipelineContext, limits: Bounds, calle
         headers: {},
         parent: undefined,
         id: randomUUID(),
-        cancel: signal === undefined ? new Cancel() : cancellationOf(signal),
+        cancel,
       });
       return performResolved(context, target.isMissing ? { missing: call } : { call });
     },

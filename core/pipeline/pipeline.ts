@@ -23,8 +23,8 @@ export interface Pipeline {
     | ((entries: readonly CatalogEntry[], caller: Caller) => Promise<readonly CatalogEntry[]>)
     | undefined;
   settle(record: CallRecord): void;
-  /** Text about backends that are still starting; `undefined` or absent without any. */
-  starting?(): string | undefined;
+  /** Text about the backends that an unknown name may belong to; `undefined` or absent without any. */
+  mayBeOf?(listClass: string): string | undefined;
   /** Absent without listeners: then no record is made. */
   readonly requests: RequestListener | undefined;
   now(): number;

@@ -102,17 +102,17 @@ function refused(call: Call, text: string, status: Refusal['status']): FaultRepl
 }
 
 /**
- * The error for an unknown name. `starting`: text about backends that may still provide it; `among`: backends that may
+ * The error for an unknown name. `absent`: text about backends that may have it and are not there; `among`: backends that may
  * have a resource that no list contains.
  */
 export function notFound(
   call: Pick<Call, 'method' | 'name' | 'client'>,
-  starting?: string,
+  absent?: string,
   among?: readonly string[],
 ): WireError {
   const error = unknown(call, among);
-  if (starting === undefined) return error;
-  return { ...error, message: `${error.message}; it may belong to a backend that is still starting: ${starting}` };
+  if (absent === undefined) return error;
+  return { ...error, message: `${error.message}; it may belong to ${absent}` };
 }
 
 function unknown(call: Pick<Call, 'method' | 'name' | 'client'>, among?: readonly string[]): WireError {

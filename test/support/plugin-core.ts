@@ -54,6 +54,7 @@ export function pluginCore(environment: NodeJS.ProcessEnv = process.env): Plugin
         throw new Error('this core has no backends');
       },
       setHealth: () => undefined,
+      credentialsChanged: () => {},
       requireAll: () => undefined,
     },
     server: { name: 'test-gateway', version: '1.2.3' },

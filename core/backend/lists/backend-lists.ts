@@ -152,6 +152,21 @@ export class BackendLists {
     return this.#owners.known(owner);
   }
 
+  /** Whether lists that this owner would see are being read, or have to be. */
+  isPending(owner: SessionOwner): boolean {
+    return this.#owners.isPending(owner);
+  }
+
+  /** Why a caller's class has no lists, although the backend is available; `undefined` when it has some. */
+  whyUnread(listClass: string): string | undefined {
+    return this.#owners.whyUnread(listClass);
+  }
+
+  /** The backend may give the owner's caller other lists now. */
+  credentialsChanged(owner: SessionOwner): void {
+    this.#owners.credentialsChanged(owner);
+  }
+
   /** What a caller has to do before the backend gives it lists. */
   requiredOf(listClass: string): UserActionRequired | undefined {
     return this.#options.perCaller ? this.#cache.requiredOf(listClass) : undefined;

@@ -3,6 +3,15 @@ import type { UserActionRequired } from '../../errors.ts';
 const OLD_MS = 60_000;
 const TRY_AGAIN_MS = 5_000;
 
+/** Lists of one caller that could not be read. */
+interface FailedReading {
+  readonly atMs: number;
+  /** Why, as a category of failures. */
+  readonly category: string;
+  /** What the caller has to do first. */
+  readonly required: UserActionRequired | undefined;
+}
+
 /**
  * When lists of single callers were read, and when reading failed. Both are limited; the longest unread are dropped
  * first.
@@ -11,7 +20,7 @@ export class CallerListTimes {
   readonly #max: number;
   readonly #now: () => number;
   readonly #readMs = new Map<string, number>();
-  readonly #failed = new Map<string, { readonly atMs: number; readonly required: UserActionRequired | undefined }>();
+  readonly #failed = new Map<string, FailedReading>();
 
   constructor(max: number, now: () => number) {
     this.#max = max;
@@ -27,14 +36,19 @@ export class CallerListTimes {
     return excess <= 0 ? [] : [...this.#readMs.keys()].slice(0, excess);
   }
 
-  failed(listClass: string, required?: UserActionRequired): void {
-    this.#failed.set(listClass, { atMs: this.#now(), required });
+  failed(listClass: string, category: string, required?: UserActionRequired): void {
+    this.#failed.set(listClass, { atMs: this.#now(), category, required });
     if (this.#failed.size > this.#max) this.#failed.delete(this.#failed.keys().next().value ?? '');
   }
 
-  /** What the caller has to do before its lists can be read. */
-  requiredOf(listClass: string): UserActionRequired | undefined {
-    return this.#failed.get(listClass)?.required;
+  /** The last reading, if it failed. */
+  failureOf(listClass: string): FailedReading | undefined {
+    return this.#failed.get(listClass);
+  }
+
+  /** A failed reading may be repeated at once. */
+  forgetFailure(listClass: string): void {
+    this.#failed.delete(listClass);
   }
 
   forget(listClass: string): void {

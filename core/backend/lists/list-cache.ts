@@ -70,13 +70,24 @@ export class ListCache {
   }
 
   /** Reading the lists failed; `required`: because the person has to do something first. */
-  missed(listClass: string, required?: UserActionRequired): void {
-    this.#callerTimes.failed(listClass, required);
+  missed(listClass: string, category: string, required?: UserActionRequired): void {
+    this.#callerTimes.failed(listClass, category, required);
   }
 
   /** What a caller has to do before the lists can be read. */
   requiredOf(listClass: string): UserActionRequired | undefined {
-    return this.of(listClass) !== undefined ? undefined : this.#callerTimes.requiredOf(listClass);
+    return this.of(listClass) !== undefined ? undefined : this.#callerTimes.failureOf(listClass)?.required;
+  }
+
+  /** Category of the failure because of which a class has no lists; `undefined` without one. */
+  failureOf(listClass: string): string | undefined {
+    return this.#callerTimes.failureOf(listClass)?.category;
+  }
+
+  /** The backend may give a caller other lists now, or some at last. */
+  credentialsChanged(listClass: string): void {
+    this.#callerTimes.forgetFailure(listClass);
+    if (this.#byClass.has(listClass)) this.#stale.add(listClass);
   }
 
   /** The backend was found again, with this era: all lists except the base lists, which are read next, are outdated. */

@@ -186,7 +186,7 @@ function lackingIn(told: unknown): readonly MissingBackend[] {
 }
 
 function inWords({ name, status, seconds }: MissingBackend): string {
-  return `${name} (${status}, ${seconds} s)`;
+  return Number.isNaN(seconds) ? `${name} (${status})` : `${name} (${status}, ${seconds} s)`;
 }
 
 /** An error of the SDK as a JSON-RPC error or a sentence for a person. */

@@ -94,11 +94,11 @@ describe('the times of lists of callers', () => {
     expect(times.isOld('a')).toBe(false);
     clock.advance(60_000);
     expect(times.isOld('a')).toBe(true);
-    times.failed('a');
+    times.failed('a', 'timeout');
     expect(times.mayTry('a')).toBe(false);
     clock.advance(5_000);
     expect(times.mayTry('a')).toBe(true);
-    for (const name of ['x', 'y', 'z']) times.failed(name);
+    for (const name of ['x', 'y', 'z']) times.failed(name, 'timeout');
     expect(['x', 'y', 'z'].map((name) => times.mayTry(name))).toEqual([true, false, false]);
   });
 });

@@ -1,67 +1,13 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
-import { z } from 'zod';
+import { describe, expect, it } from 'vitest';
 import type { BackendState } from '../../../core/contract/backend.ts';
-import {
-  createGateway,
-  definePlugin,
-  type JsonObject,
-  type PlanInput,
-  type PushBackends,
-} from '../../../core/index.ts';
+import type { JsonObject } from '../../../core/index.ts';
 import { createGaps } from '../../../core/pipeline/missing-backends.ts';
-import { FAKE_PROGRAM, fakeSpawn } from '../../../core/testing/fake-process.ts';
-import { type FakeServer, fakeServer, testClient } from '../../../core/testing/index.ts';
-import { untilAborted } from '../../../core/timing/until-aborted.ts';
-import { catalogue } from '../../../plugins/index.ts';
+import { fakeServer } from '../../../core/testing/index.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import type { EventReader } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
+import { heldServer as held, program, startingGateway as starting } from '../../support/starting-gateway.ts';
 import { until } from '../../support/until.ts';
-
-const program = (name: string) =>
-  ({ name, transport: 'stdio', command: { file: `${FAKE_PROGRAM}${name}`, args: [] } }) as const;
-
-/** A gateway that has not settled, with a source that the test controls. */
-async function starting(
-  servers: Readonly<Record<string, FakeServer>>,
-  begin: (push: PushBackends) => void,
-  limits: PlanInput['limits'] = {},
-) {
-  let push: PushBackends = () => {};
-  const source = definePlugin({
-    address: 'test/source',
-    config: z.strictObject({}),
-    apply(core) {
-      core.slots.backendSources.register('test/source', {
-        watch: (given, signal) => {
-          push = given;
-          begin(given);
-          return untilAborted(signal);
-        },
-      });
-    },
-  });
-  const uses = ['incoming-auth/anonymous', 'outgoing-auth/unauthenticated', 'test/source'];
-  const gateway = await createGateway(
-    { name: 'test', plugins: uses.map((use) => ({ use })), limits },
-    { catalogue, plugins: [source], spawn: fakeSpawn(new Map(Object.entries(servers))) },
-  );
-  onTestFinished(() => gateway.stop());
-  const modern = await testClient((request) => gateway.fetch(request), 'http://localhost/mcp');
-  const list = async () => (await modern.request('tools/list')) as { result: JsonObject; error?: JsonObject };
-  return { gateway, modern, list, push: (...given: Parameters<PushBackends>) => push(...given) };
-}
-
-/** Answers its hello only when it is told to. */
-function held(tool: string) {
-  const { promise, resolve: release } = Promise.withResolvers<void>();
-  const server = fakeServer(['2026-07-28']).tool(tool);
-  server.on('tools/list', async () => {
-    await promise;
-    return { tools: [{ name: tool, inputSchema: { type: 'object' } }], ttlMs: 0, cacheScope: 'private' };
-  });
-  return { server, release };
-}
 
 /** Resolves when the stream says that the tools are others now. */
 async function heardChange(stream: EventReader): Promise<void> {
@@ -88,16 +34,21 @@ describe('a program that failed and is started once more', () => {
     });
     const gapsOf = (cause: BackendState['cause']) =>
       createGaps({
-        manager: { states: () => [failed(cause)], listings: () => new Map(), required: () => new Map() },
+        manager: {
+          states: () => [failed(cause)],
+          listings: () => new Map(),
+          required: () => new Map(),
+          unread: () => new Map(),
+        },
         expected: () => [],
         now: () => 5_000,
       });
     const again = gapsOf({ category: 'process_exited', message: 'ended with exit code 1' });
-    expect(again.starting()).toBe(undefined);
+    expect(again.mayBeOf('')).toBe('a backend whose lists are not known now: gone (process_exited)');
     expect(again.lacking('')).toMatchObject([{ name: 'gone', status: 'unknown' }]);
     expect(again.inLists('')).toBe('no backend is available: gone (process_exited)');
     const first = gapsOf(undefined);
-    expect(first.starting()).toBe('gone, 5 s so far');
+    expect(first.mayBeOf('')).toBe('a backend that is still starting: gone, 5 s so far');
     expect(first.lacking('')).toMatchObject([{ name: 'gone', status: 'starting', seconds: 5 }]);
     expect(first.inLists('')).toBe(undefined);
   });

@@ -43,6 +43,7 @@ async function watching(config: object = {}, strategy = 'unauthenticated') {
         }
       },
       setHealth: (name, verdict) => void judged.set(name, verdict),
+      credentialsChanged: () => {},
       requireAll: () => {
         required = true;
       },

@@ -54,6 +54,17 @@ export const gatewayChoices = [
     },
   },
   {
+    source: 'choice: names that no list has',
+    says: {
+      'choice.unlisted.waits':
+        'a call of a name that no list has waits, for limits.helloMs at most, for the lists that are being read',
+      'choice.unlisted.named':
+        'then its error names the backends whose lists are not known, and why: starting, away, credentials, an account to connect',
+      'choice.unlisted.credentials-changed':
+        'when a plugin says that the credentials of a caller changed, the lists of the caller are read again at once, and its sessions are notified',
+    },
+  },
+  {
     source: 'choice: first start of programs',
     says: {
       'choice.first-start.minutes': 'the first start of a program may take five minutes, or what is set',

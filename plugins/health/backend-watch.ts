@@ -1,6 +1,7 @@
 import type { Backend, BackendHealth } from '@toolmgr/core';
 import { Breaker, type BreakerRules } from './breaker.ts';
 import {
+  afterFailedCall,
   afterFailure,
   afterOpening,
   afterSuccess,
@@ -28,6 +29,8 @@ export class Watch {
   isProbing = false;
   /** Epoch milliseconds of the last completed probe or connection. */
   checkedMs: number | undefined;
+  /** Epoch milliseconds of the last result or error of a call. */
+  answeredMs = 0;
   readonly #threshold: number;
   #record: HealthRecord;
   #isSuspected = false;
@@ -72,15 +75,20 @@ export class Watch {
     else if (this.breaker?.failed(nowMs) === true) this.#record = afterOpening(this.#record, nowMs);
   }
 
-  /**
-   * A failure outside probes. For the status only the first one counts until the next probe: ten calls of one hanging tool are
-   * one failure. For the breaker each one counts.
-   */
-  failedOutsideProbe(failure: Failure, nowMs: number): void {
+  /** The core could not connect. Until the next probe only the first time counts for the status, and each for the breaker. */
+  connectionFailed(failure: Failure, nowMs: number): void {
     const isFirst = !this.#isSuspected;
     this.#isSuspected = true;
     if (isFirst) return this.failed(failure, nowMs);
     if (this.breaker?.failed(nowMs) === true) this.#record = afterOpening(this.#record, nowMs);
+  }
+
+  /** A call of `caller` (its share) failed. Ten calls of one hanging tool are one failure until the next probe. */
+  callFailed(failure: Failure, caller: string, sentMs: number, nowMs: number): void {
+    if (!this.#isSuspected) this.#record = afterFailedCall(this.#record, failure);
+    this.#isSuspected = true;
+    const witness = sentMs < this.answeredMs ? undefined : caller;
+    if (this.breaker?.callFailed(witness, nowMs) === true) this.#record = afterOpening(this.#record, nowMs);
   }
 
   /** A probe has ended, with any result. */

@@ -4,9 +4,15 @@ export interface BreakerRules {
   readonly timeoutMs: number;
 }
 
+/** Fewer callers than these never open a breaker by themselves, not even with a threshold of 1. */
+const MIN_CALLERS = 2;
+
 /**
  * A circuit breaker: opens after a number of consecutive failures. After the timeout it allows one attempt: a success closes
  * the breaker, a failure opens it again.
+ *
+ * A failed call may say more about the call than about the backend. So the calls of one caller count as one failure, and
+ * those of a single caller do not open the breaker. The next failed check confirms all failed calls; a success deletes them.
  */
 export class Breaker {
   readonly #rules: BreakerRules;
@@ -14,6 +20,10 @@ export class Breaker {
   #sinceMs: number;
   #openedMs = 0;
   #failures: number;
+  /** Failed calls since the last success or failed check. */
+  #unconfirmed = 0;
+  /** Who made them, without calls that were waiting while the backend answered others. */
+  readonly #callers = new Set<string>();
 
   /** Starts closed, with a number of consecutive failures. */
   constructor(rules: BreakerRules, sinceMs: number, failures = 0) {
@@ -38,7 +48,7 @@ export class Breaker {
 
   /** Whether it is closed without failures. */
   get isQuiet(): boolean {
-    return this.#failures === 0 && this.#state === 'closed';
+    return this.#failures === 0 && this.#unconfirmed === 0 && this.#state === 'closed';
   }
 
   /** Whether an attempt is allowed now. The first one after the timeout tests recovery; until it ends, others are refused. */
@@ -51,22 +61,49 @@ export class Breaker {
 
   succeeded(nowMs: number): void {
     this.#failures = 0;
+    this.#forgetCalls();
     if (this.#state !== 'closed') this.#enter('closed', nowMs);
   }
 
-  /** Returns whether this failure opened it. */
+  /** A check failed. Returns whether this opened it. */
   failed(nowMs: number): boolean {
     if (this.#state === 'open') return false;
-    this.#failures++;
+    this.#failures += this.#unconfirmed + 1;
+    this.#forgetCalls();
     if (this.#state === 'closed' && this.#failures < this.#rules.failureThreshold) return false;
-    this.#openedMs = nowMs;
-    this.#enter('open', nowMs);
+    this.#open(nowMs);
+    return true;
+  }
+
+  /**
+   * A call failed. Returns whether this opened it.
+   * @param caller share of the caller; absent when the backend answered others while the call was waiting
+   */
+  callFailed(caller: string | undefined, nowMs: number): boolean {
+    if (this.#state !== 'closed') return false;
+    this.#unconfirmed++;
+    if (caller !== undefined) this.#callers.add(caller);
+    const { size } = this.#callers;
+    if (size < MIN_CALLERS || this.#failures + size < this.#rules.failureThreshold) return false;
+    this.#failures += this.#unconfirmed;
+    this.#forgetCalls();
+    this.#open(nowMs);
     return true;
   }
 
   /** The attempt ended without a result; the next one tests recovery. */
   abandoned(nowMs: number): void {
     if (this.#state === 'half-open') this.#enter('open', nowMs);
+  }
+
+  #open(nowMs: number): void {
+    this.#openedMs = nowMs;
+    this.#enter('open', nowMs);
+  }
+
+  #forgetCalls(): void {
+    this.#unconfirmed = 0;
+    this.#callers.clear();
   }
 
   #enter(state: 'closed' | 'open' | 'half-open', nowMs: number): void {

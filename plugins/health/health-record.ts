@@ -41,6 +41,11 @@ export function afterFailure(record: HealthRecord, failure: Failure, threshold: 
   return recordWith(record, failures >= threshold ? bad : record.status, failures, failure.category, nowMs);
 }
 
+/** A failed call counts, and leaves the status to the probe that follows it: it may have failed because of what was called. */
+export function afterFailedCall(record: HealthRecord, { category }: Failure): HealthRecord {
+  return { ...record, failures: record.failures + 1, category };
+}
+
 /** When the breaker opens, the backend is unhealthy with any number of failures. */
 export function afterOpening(record: HealthRecord, nowMs: number): HealthRecord {
   return recordWith(record, 'unhealthy', Math.max(1, record.failures), record.category, nowMs);

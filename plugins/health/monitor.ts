@@ -8,10 +8,11 @@ import {
   classifyState,
   GatewayFault,
   type HealthStatus,
+  shareOfCall,
 } from '@toolmgr/core';
 import { Watch, type WatchRules } from './backend-watch.ts';
 import type { HealthConfig } from './config.ts';
-import type { Failure } from './health-record.ts';
+import type { HealthRecord } from './health-record.ts';
 import { createProbeSchedule, type ProbeSchedule } from './probe-schedule.ts';
 
 const SLOW_MS = 5_000; // a slower response to a probe makes a backend degraded
@@ -52,23 +53,26 @@ export class Monitor {
     // A running probe reports its own result; an open breaker waits for its probe.
     if (watch.isProbing || watch.isBroken) return;
     const sign = classifyState(state);
-    if (sign.is === 'failed') return this.#failedOutsideProbe(watch, sign.category);
+    if (sign.is === 'failed') return this.#connectionFailed(watch, sign.category);
     this.#applySignal(watch, sign, false);
     watch.checkedMs = this.#core.now();
     this.#publish(watch);
   }
 
   /** Handles ended calls. Tool errors, JSON-RPC errors and refused callers count as responses. */
-  callSettled({ call, cause, outcome }: CallRecord): void {
+  callSettled(record: CallRecord): void {
+    const { call, cause, outcome, startedMs, durationMs } = record;
     const watch = this.#watches.get(call.target.backend);
     if (watch === undefined || watch.isBroken || NO_EVIDENCE.has(outcome)) return;
     const sign = cause === undefined ? ALIVE : classifySignal(cause);
     if (sign.is === 'failed') {
       // Calls to a disconnected backend fail without being sent.
-      if (watch.isConnected && watch.record.status !== 'unhealthy') this.#failedOutsideProbe(watch, sign.category);
+      if (watch.isConnected && watch.record.status !== 'unhealthy') this.#callFailed(watch, record, sign.category);
       return;
     }
-    if (sign.is !== 'alive' || watch.isSettled) return;
+    if (sign.is !== 'alive') return;
+    watch.answeredMs = startedMs + durationMs;
+    if (watch.isSettled) return;
     // The duration of a call depends on the tool, so it does not end the degraded status of a slow probe.
     const staysSlow = watch.record.status === 'degraded' && watch.record.failures === 0;
     this.#applySignal(watch, sign, staysSlow);
@@ -174,12 +178,21 @@ export class Monitor {
     this.#noteChange(watch, before);
   }
 
-  /** A failure outside probes counts, and triggers a probe. */
-  #failedOutsideProbe(watch: Watch, category: string): void {
+  #connectionFailed(watch: Watch, category: string): void {
     const before = watch.record;
+    watch.connectionFailed({ category, isAuth: false }, this.#core.now());
+    this.#probeSoon(watch, before);
+  }
+
+  #callFailed(watch: Watch, { call, startedMs }: CallRecord, category: string): void {
+    const before = watch.record;
+    watch.callFailed({ category, isAuth: false }, shareOfCall(call), startedMs, this.#core.now());
+    this.#probeSoon(watch, before);
+  }
+
+  /** A failure outside probes triggers a probe. */
+  #probeSoon(watch: Watch, before: HealthRecord): void {
     const nowMs = this.#core.now();
-    const failure: Failure = { category, isAuth: false };
-    watch.failedOutsideProbe(failure, nowMs);
     if (watch.isBroken) this.#schedule.reschedule(watch.name, watch.breaker?.triesAtMs ?? nowMs);
     else
       this.#schedule.bringForward(

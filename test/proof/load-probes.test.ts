@@ -34,6 +34,7 @@ const ATTEMPTS = [
   ['spelled', 'capabilities in another spelling with each call to a stdio backend'],
   ['heads', '1,000 connections with 30 KB of unfinished head'],
   ['chunks', 'bodies of 1 MB in chunks of one byte, 4 at a time'],
+  ['slow', '8 slow calls at a time, to the backend with a circuit breaker that the others call'],
   ['tokens', '400 invalid tokens at a time, introspection hangs'],
 ] as const;
 
@@ -45,6 +46,7 @@ describe('while one caller overloads the gateway, the others are served', () => 
   const rows: string[] = [];
   let open: GatewayProgram;
   let guarded: GatewayProgram;
+  let breaking: GatewayProgram;
   let token: () => string;
 
   beforeAll(async () => {
@@ -57,6 +59,8 @@ describe('while one caller overloads the gateway, the others are served', () => 
     ];
     const scripts = [{ use: 'code-mode/quickjs' }, { use: 'code-mode/execute-script' }];
     open = await gatewayProgram(backends, { plugins: scripts }, later);
+    const breaker = { use: 'health', with: { circuitBreaker: { enabled: true, failureThreshold: 3 } } };
+    breaking = await gatewayProgram(backends.slice(0, 1), { plugins: [breaker], timeouts: { defaultMs: 400 } }, later);
     const issuer = tokenIssuer();
     const url = await issuer.listen();
     later(async () => issuer[Symbol.asyncDispose]());
@@ -83,7 +87,7 @@ describe('while one caller overloads the gateway, the others are served', () => 
   });
 
   it.each(ATTEMPTS)('%s: %s', { timeout: LONG }, async (attempt, words) => {
-    const gateway = attempt === 'tokens' ? guarded : open;
+    const gateway = gatewayOf(attempt);
     const quiet = await measureOthers(gateway.url, callOf(attempt), QUIET_MS);
     const attacker = await startProgram(
       join(import.meta.dirname, 'rig/attacker.ts'),
@@ -108,14 +112,22 @@ describe('while one caller overloads the gateway, the others are served', () => 
     await attackIsOver(gateway);
   });
 
+  function gatewayOf(attempt: Attempt): GatewayProgram {
+    if (attempt === 'tokens') return guarded;
+    return attempt === 'slow' ? breaking : open;
+  }
+
   /** What the others call: another backend, or the same where its places are wanted; with new tokens where there are tokens. */
   function callOf(attempt: Attempt): MakeCall {
-    const tool = attempt === 'hanging' ? 'good_quick' : 'calm_quick';
+    const tool = SAME_BACKEND.has(attempt) ? 'good_quick' : 'calm_quick';
     const plain = modernRequests().call(tool);
     if (attempt !== 'tokens') return () => plain;
     return () => modernRequests({ authorization: `Bearer ${token()}` }).call(tool);
   }
 });
+
+/** Attacks on the backend that the others call. */
+const SAME_BACKEND: ReadonlySet<Attempt> = new Set(['hanging', 'slow']);
 
 /** Attacks whose requests do not end during the measurement. */
 const WITHOUT_ANSWERS: ReadonlySet<Attempt> = new Set([

@@ -19,6 +19,17 @@ const refused = () =>
 
 type Probe = (name: string, timeoutMs: number, signal: AbortSignal) => Promise<number>;
 
+/** Who made a call: someone who signed in, or anyone at an address. */
+interface CallFrom {
+  readonly issuer?: string;
+  readonly subject?: string;
+  readonly address?: string;
+}
+
+const ADA: CallFrom = { issuer: 'https://idp', subject: 'ada' };
+const BOB: CallFrom = { issuer: 'https://idp', subject: 'bob' };
+const EVE: CallFrom = { issuer: 'https://idp', subject: 'eve' };
+
 /** The plugin on a core with scripted backends and fake timers. */
 async function watching(config: object = {}, strategy = 'unauthenticated') {
   const base = pluginCore();
@@ -80,10 +91,22 @@ async function watching(config: object = {}, strategy = 'unauthenticated') {
       tell(name, 'added', 'unknown');
     },
     tell,
-    settle(more: Partial<CallRecord>, backend = 'a') {
-      const call = { target: { backend } } as CallRecord['call'];
-      const record = { startedMs: 0, durationMs: 1, rounds: 1, resultBytes: 2, ...more };
-      core.hooks.callSettled.call({ call, outcome: 'ok', ...record });
+    settle(more: Partial<CallRecord>, backend = 'a', from: CallFrom = ADA) {
+      const { issuer = '', subject = 'anonymous', address = '127.0.0.1' } = from;
+      const caller = { issuer, subject, key: `${issuer}\0${subject}`, claims: {} };
+      const call = { target: { backend }, caller, client: { owner: {} }, inbound: { remoteAddress: address } };
+      const record = { startedMs: Date.now() - 1, durationMs: 1, rounds: 1, resultBytes: 2, ...more };
+      core.hooks.callSettled.call({ call: call as unknown as CallRecord['call'], outcome: 'ok', ...record });
+    },
+    /** Calls that waited for a second and were not answered, one per caller. */
+    timeOut(...callers: readonly CallFrom[]) {
+      const record = {
+        outcome: 'fault',
+        cause: timedOut(),
+        startedMs: Date.now() - SECOND,
+        durationMs: SECOND,
+      } as const;
+      for (const from of callers) this.settle(record, 'a', from);
     },
     /** Waits for the next probe of every backend. */
     async round() {
@@ -303,6 +326,20 @@ describe('the monitor', () => {
     kit.tell('a', 'status', 'ready');
     expect(kit.statusOf()).toBe('degraded');
     kit.settle({ outcome: 'fault', cause: timedOut() }); // sent, so it counts
+    expect(kit.judged.get('a')).toMatchObject({ status: 'degraded', consecutiveFailures: 1 });
+  });
+
+  it('leaves the status to the probe that follows a failed call, with any threshold', async () => {
+    const kit = await watching({ unhealthyThreshold: 1 });
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    for (let n = 0; n < 20; n++) kit.timeOut(EVE);
+    expect(kit.judged.get('a')).toMatchObject({ status: 'healthy', consecutiveFailures: 1, errorCategory: 'timeout' });
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect(kit.judged.get('a')).toMatchObject({ status: 'degraded', consecutiveFailures: 0 });
+    kit.script.probe = failing();
+    kit.timeOut(EVE);
+    await vi.advanceTimersByTimeAsync(SECOND);
     expect(kit.statusOf()).toBe('unhealthy');
   });
 
@@ -389,23 +426,88 @@ describe('with a breaker', () => {
     expect((await watching()).core.hooks.wrapDispatch.tapped()).toBe(false);
   });
 
-  proves('choice.health.breaker-refusal', 'failed calls open it, and then no calls are sent', async () => {
+  const breakerOf = (kit: Awaited<ReturnType<typeof watching>>) => kit.judged.get('a')?.breaker?.state;
+
+  proves(
+    'choice.health.breaker-refusal',
+    'failed calls of several callers open it, and then no calls are sent',
+    async () => {
+      const kit = await watching(config);
+      const { call, sent } = dispatchOf(kit.core);
+      kit.add();
+      kit.tell('a', 'status', 'ready');
+      await call();
+      await vi.advanceTimersByTimeAsync(2 * SECOND);
+      kit.timeOut(ADA, BOB, EVE);
+      await expect(call()).rejects.toMatchObject({
+        code: 'BACKEND_CIRCUIT_OPEN',
+        message: 'backend "a" gets no calls: its circuit breaker is open, recovery is tested in 60 s',
+      });
+      expect(sent()).toBe(1);
+      expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', breaker: { state: 'open' } });
+      kit.settle({}); // the late end of an earlier call
+      kit.tell('a', 'status', 'ready');
+      expect(breakerOf(kit)).toBe('open');
+      expect(kit.probes).toHaveLength(0);
+    },
+  );
+
+  proves(
+    'choice.health.breaker-callers',
+    'failed calls of one caller do not open it while a probe or a call of another is answered',
+    async () => {
+      for (const failureThreshold of [1, 3]) {
+        const kit = await watching({ circuitBreaker: { enabled: true, failureThreshold } });
+        kit.add();
+        kit.tell('a', 'status', 'ready');
+        await vi.advanceTimersByTimeAsync(2 * SECOND);
+        for (let n = 0; n < 20; n++) kit.timeOut(EVE);
+        expect(breakerOf(kit)).toBe('closed');
+        await vi.advanceTimersByTimeAsync(SECOND); // the probe
+        expect(kit.probes).toHaveLength(1);
+        kit.timeOut(EVE);
+        kit.settle({}, 'a', ADA);
+        kit.script.probe = failing();
+        await vi.advanceTimersByTimeAsync(SECOND); // the answer to Ada deleted the failure before this probe
+        expect(breakerOf(kit)).toBe(failureThreshold === 1 ? 'open' : 'closed');
+      }
+    },
+  );
+
+  proves('choice.health.breaker-callers', 'calls that fail while others are answered wait for a probe', async () => {
     const kit = await watching(config);
-    const { call, sent } = dispatchOf(kit.core);
     kit.add();
     kit.tell('a', 'status', 'ready');
-    await call();
-    for (let n = 0; n < 3; n++) kit.settle({ outcome: 'fault', cause: timedOut() });
-    await expect(call()).rejects.toMatchObject({
-      code: 'BACKEND_CIRCUIT_OPEN',
-      message: 'backend "a" gets no calls: its circuit breaker is open, recovery is tested in 60 s',
-    });
-    expect(sent()).toBe(1);
-    expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', breaker: { state: 'open' } });
-    kit.settle({}); // the late end of an earlier call
+    await vi.advanceTimersByTimeAsync(2 * SECOND);
+    kit.settle({ startedMs: Date.now() - 20, durationMs: 10 }, 'a', ADA);
+    kit.timeOut(ADA, BOB, EVE); // all sent before the call that was answered
+    expect(breakerOf(kit)).toBe('closed');
+    kit.script.probe = failing();
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect(breakerOf(kit)).toBe('open');
+  });
+
+  proves('choice.health.breaker-callers', 'a failed probe confirms the calls of a single caller', async () => {
+    const kit = await watching(config);
+    kit.add();
     kit.tell('a', 'status', 'ready');
-    expect(kit.judged.get('a')?.breaker?.state).toBe('open');
-    expect(kit.probes).toHaveLength(0);
+    kit.script.probe = failing();
+    await vi.advanceTimersByTimeAsync(2 * SECOND);
+    kit.timeOut({}, {});
+    expect(breakerOf(kit)).toBe('closed');
+    await vi.advanceTimersByTimeAsync(SECOND);
+    expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', breaker: { state: 'open' } });
+  });
+
+  proves('choice.health.breaker-callers', 'anonymous clients of one address are one caller', async () => {
+    const kit = await watching(config);
+    kit.add();
+    kit.tell('a', 'status', 'ready');
+    await vi.advanceTimersByTimeAsync(2 * SECOND);
+    kit.timeOut({}, {}, {}, { address: '::ffff:127.0.0.1' });
+    expect(breakerOf(kit)).toBe('closed');
+    kit.timeOut({ address: '192.0.2.1' }, { address: '192.0.2.2' });
+    expect(breakerOf(kit)).toBe('open');
   });
 
   proves('choice.health.breaker-transitions', 'one probe after its timeout opens or closes it', async () => {
@@ -413,7 +515,9 @@ describe('with a breaker', () => {
     const { call } = dispatchOf(kit.core);
     kit.add();
     kit.tell('a', 'status', 'ready');
-    for (let n = 0; n < 3; n++) kit.settle({ outcome: 'fault', cause: timedOut() });
+    kit.settle({ startedMs: Date.now(), durationMs: 0 });
+    const failedNow = { outcome: 'fault', cause: timedOut(), startedMs: Date.now(), durationMs: 0 } as const;
+    for (const from of [ADA, BOB, EVE]) kit.settle(failedNow, 'a', from);
     kit.script.probe = async () => {
       await new Promise((resolve) => setTimeout(resolve, SECOND));
       throw timedOut();
@@ -478,7 +582,9 @@ describe('a backend that a gateway before this one handed over', () => {
   it('keeps its number of failures for status and breaker', async () => {
     const kit = await watching(config);
     kit.tell('a', 'added', 'ready', undefined, before);
-    kit.settle({ outcome: 'fault', cause: timedOut() });
+    kit.script.probe = failing();
+    kit.timeOut(ADA);
+    await vi.advanceTimersByTimeAsync(SECOND);
     expect(kit.judged.get('a')).toMatchObject({ status: 'unhealthy', breaker: { state: 'open' } });
   });
 

@@ -148,6 +148,7 @@ const ATTACKS: Record<string, () => Promise<void>> = {
     });
   },
   hanging: () => again(1_500, () => post(calling('good_hang'))),
+  slow: () => again(8, () => post(calling('good_hang'))),
   spelled: () =>
     again(4, (n) =>
       post(

@@ -182,6 +182,8 @@ export const gatewayChoices = [
         'the first failures leave a status as it is, the threshold makes unhealthy or unauthenticated, a success after failures degraded once',
       'choice.health.breaker-transitions':
         'an open breaker allows one probe after its timeout: success closes it, failure opens it for the same time again',
+      'choice.health.breaker-callers':
+        'the failed calls of one caller open no breaker while a probe or a call of another is answered; a failed probe confirms them',
       'choice.health.breaker-refusal':
         'a call to an open breaker fails at once with BACKEND_CIRCUIT_OPEN and is not sent',
       'choice.health.users-credentials':

@@ -155,7 +155,7 @@ export const limitsSchema = z.strictObject({
     .min(10)
     .default(10_000)
     .describe(
-      'time for the response to a probe or initialize; a call of a name that no list has waits as long for lists that are being read',
+      'time for the response to a probe or initialize (a program may take four times as long as at its last starts); a call of a name that no list has waits as long for lists that are being read',
     ),
   listGraceMs: z.int().min(0).default(60_000).describe('lists of an unavailable backend are served for this long'),
   keepAliveMs: z.int().min(100).default(15_000).describe('interval of comment lines on idle event streams'),

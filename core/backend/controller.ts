@@ -161,6 +161,11 @@ export class BackendController {
     return openForOwner(this.#opening, owner, number);
   }
 
+  /** How many milliseconds a program may take to start for a session; 0 for a backend that is not a program. */
+  get startMs(): number {
+    return this.#connector.startMs;
+  }
+
   /**
    * Where a call gets a session of its own when requests and log messages of the backend could not be assigned to calls
    * otherwise; `undefined` when it may share a session.

@@ -81,14 +81,16 @@ async function withLogLevel(
   return isPromise(found) ? opened(sending, found) : found;
 }
 
+/** Waits for a session; the time limit of the call begins when it is open, so a slow program fails no first call. */
 async function opened(
   { call, timeoutMs, controller }: Sending,
   found: Promise<JsonRpcConnection>,
 ): Promise<JsonRpcConnection> {
-  const connection = await within(timeoutMs, call.signal, found);
+  const waitMs = Math.max(timeoutMs, controller.startMs);
+  const connection = await within(waitMs, call.signal, found);
   if (connection !== LATE) return connection;
   const facts = { category: 'timeout', notRun: true } as const;
-  const sentence = `could not be opened within ${timeoutMs} ms`;
+  const sentence = `could not be opened within ${waitMs} ms`;
   throw new ConnectionFailure('BACKEND_TIMEOUT', controller.backend.name, sentence, facts);
 }
 

@@ -19,6 +19,7 @@ import type { SessionEvents, SessionFor, Transport, TransportSink } from './back
 import { installTurnOf } from './first-start.ts';
 import { initialize, initializeUnlessModern, type Negotiated } from './initialize.ts';
 import { JsonRpcConnection } from './json-rpc-connection.ts';
+import { StartTime } from './start-time.ts';
 
 /** A program that answered before and is slow now gets this many times `limits.helloMs`. */
 const MAX_TIMEOUT_FACTOR = 6;
@@ -62,9 +63,7 @@ export class Connector {
   #target: HttpTarget | undefined;
   #skipProbe = false;
   #timeoutFactor = 1;
-  /** The first start of a program may install it. */
-  #hasAnswered = false;
-  #startedMs = 0;
+  readonly #startTime = new StartTime();
 
   constructor(options: ConnectorOptions) {
     this.#options = options;
@@ -88,13 +87,23 @@ export class Connector {
   async open(who: ConnectFor): Promise<JsonRpcConnection> {
     const { backend, limits, log } = this.#options;
     const endTurn = this.#isFirstStart ? await installTurnOf(backend, limits.firstStartMs, log, who.signal) : undefined;
+    const startedMs = performance.now();
+    let tookMs: number | undefined;
+    this.#startTime.began();
     try {
-      const connection = await this.#open(who);
-      this.#hasAnswered = true;
+      const connection = await this.#open(who, startedMs);
+      tookMs = performance.now() - startedMs;
       return connection;
     } finally {
+      this.#startTime.ended(tookMs);
       await endTurn?.();
     }
+  }
+
+  /** How many milliseconds a program may take to start, by the starts before; 0 for a backend that is not a program. */
+  get startMs(): number {
+    const { backend, limits } = this.#options;
+    return backend.transport === 'stdio' ? this.#startTime.longestMs(limits.firstStartMs) : 0;
   }
 
   /** The backend is down: its pooled connections are dropped. */
@@ -108,14 +117,13 @@ export class Connector {
   }
 
   get #isFirstStart(): boolean {
-    return this.#options.backend.transport === 'stdio' && !this.#hasAnswered;
+    return this.#options.backend.transport === 'stdio' && this.#startTime.isFirst;
   }
 
-  async #open(who: ConnectFor): Promise<JsonRpcConnection> {
-    this.#startedMs = performance.now();
-    const started = await this.#start(who);
+  async #open(who: ConnectFor, startedMs: number): Promise<JsonRpcConnection> {
+    const started = await this.#start(who, startedMs);
     try {
-      const answer = await this.#ask(started.connection, who);
+      const answer = await this.#ask(started, who);
       if (answer.is === 'modern') return this.#openModern(started, answer.hello);
       return await this.#openLegacy(started, answer, who);
     } catch (cause) {
@@ -137,7 +145,7 @@ export class Connector {
     this.#eraKnownAtMs = this.#options.now();
   }
 
-  async #ask(connection: JsonRpcConnection, who: ConnectFor): Promise<EraAnswer> {
+  async #ask({ connection, startedMs }: Started, who: ConnectFor): Promise<EraAnswer> {
     const { backend } = this.#options;
     if (who.era === '2025-11-25') return { is: 'legacy' };
     const mayChange = backend.transport === 'streamable-http' && backend.era !== 'legacy';
@@ -146,8 +154,8 @@ export class Connector {
     const { helloMs, firstStartMs } = this.#options.limits;
     const silentMs = Math.min(helloMs, firstStartMs / 2);
     let answer = await (this.#isFirstStart
-      ? probePatiently(connection, this.#hello(who), silentMs)
-      : probe(connection, this.#hello(who)));
+      ? probePatiently(connection, this.#hello(who, startedMs), silentMs)
+      : probe(connection, this.#hello(who, startedMs)));
     if (backend.era === 'modern' && answer.is === 'silent' && answer.late !== undefined) answer = await answer.late;
     if (backend.era === 'modern' && answer.is !== 'modern') {
       throw protocolFailure(backend.name, 'has `era: modern` and does not support it');
@@ -156,11 +164,11 @@ export class Connector {
   }
 
   async #openLegacy(first: Started, answer: EraAnswer, who: ConnectFor): Promise<JsonRpcConnection> {
-    const started = first.connection.alive ? first : await this.#start(who);
+    const started = first.connection.alive ? first : await this.#start(who, performance.now());
     const { connection, transport } = started;
     try {
       const late = answer.is === 'silent' && started === first ? answer.late : undefined;
-      const negotiated = await this.#negotiate(late, connection, who);
+      const negotiated = await this.#negotiate(late, started, who);
       if (negotiated.is === 'modern') return this.#openModern(started, negotiated.hello);
       connection.agree('2025-11-25', negotiated.hello);
       await connection.notify('notifications/initialized');
@@ -193,19 +201,21 @@ export class Connector {
 
   async #negotiate(
     late: Promise<EraAnswer> | undefined,
-    connection: JsonRpcConnection,
+    { connection, startedMs }: Started,
     who: ConnectFor,
   ): Promise<Negotiated> {
     const { clientInfo } = this.#options;
-    if (late !== undefined) return await initializeUnlessModern(late, connection, this.#hello(who), clientInfo);
-    return { is: 'legacy', hello: await initialize(connection, this.#hello(who), clientInfo) };
+    const asked = this.#hello(who, startedMs);
+    if (late !== undefined) return await initializeUnlessModern(late, connection, asked, clientInfo);
+    return { is: 'legacy', hello: await initialize(connection, asked, clientInfo) };
   }
 
-  #hello(who: ConnectFor): HelloRequest {
+  /** The first start ends with its time limit; later the program gets the time for each request. */
+  #hello(who: ConnectFor, startedMs: number): HelloRequest {
     const { limits, backend } = this.#options;
-    const isProgram = backend.transport === 'stdio';
-    const leftMs = Math.max(1, Math.ceil(this.#startedMs + limits.firstStartMs - performance.now()));
-    const timeoutMs = this.#isFirstStart ? leftMs : limits.helloMs * (isProgram ? this.#timeoutFactor : 1);
+    const leftMs = Math.max(1, Math.ceil(startedMs + limits.firstStartMs - performance.now()));
+    const factor = backend.transport === 'stdio' ? this.#timeoutFactor : 1;
+    const timeoutMs = this.#isFirstStart ? leftMs : Math.max(this.startMs, limits.helloMs * factor);
     return {
       caller: who.caller,
       purpose: who.purpose,
@@ -216,7 +226,7 @@ export class Connector {
     };
   }
 
-  async #start(who: ConnectFor): Promise<Started> {
+  async #start(who: ConnectFor, startedMs: number): Promise<Started> {
     const { backend, clientInfo, limits, log, now } = this.#options;
     let opened = false;
     const events: SessionEvents = Object.create(who.events, {
@@ -235,7 +245,7 @@ export class Connector {
     const open = () => {
       opened = true;
     };
-    return { connection, transport, open };
+    return { connection, transport, startedMs, open };
   }
 
   #transport(sink: TransportSink, who: SessionFor): Transport {
@@ -254,6 +264,8 @@ export class Connector {
 interface Started {
   readonly connection: JsonRpcConnection;
   readonly transport: Transport | undefined;
+  /** By `performance.now()`. */
+  readonly startedMs: number;
   /** From now on the end of the connection is reported. */
   open(): void;
 }

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { StartTime } from '../../../core/backend/sessions/start-time.ts';
 import { packageRunOf } from '../../../core/backend/transports/package-runner.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { testGateway } from '../../../core/testing/index.ts';
+import { hardStdio } from '../../proof/rig/programs.ts';
 import { type PausedRunner, pausedRunner } from '../../support/package-runner.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
@@ -92,6 +94,47 @@ describe('the first start of a program', () => {
     expect(runner.notes().join()).not.toContain('overlap');
     await send(manager, { backend: 'a', original: 'ping', owner: testOwner('session:a').owner }).catch(() => {});
   });
+});
+
+describe('each later start of a program', () => {
+  const HELLO_MS = 700;
+
+  proves('choice.first-start.later', 'may take longer than limits.helloMs and the time limit of the call', async () => {
+    const { backend, notes } = hardStdio({ helloMs: HELLO_MS });
+    const timeouts = { defaultMs: HELLO_MS / 2, perWorkloadMs: {} };
+    const limits = { helloMs: 200, discoveryMs: 10_000 };
+    const { manager } = await managerWith([{ ...backend, name: 'slow' }], { timeouts, limits });
+    expect(manager.states()[0]?.status).toBe('ready');
+    const calls = ['a', 'b', 'c'].map((key) => {
+      const { owner } = testOwner(`session:${key}`);
+      return send(manager, { backend: 'slow', original: 'quick', owner });
+    });
+    expect((await Promise.all(calls)).map(({ isError }) => isError)).toEqual([false, false, false]);
+    expect(notes().filter((line) => line === 'start')).toHaveLength(4);
+  });
+
+  proves(
+    'choice.first-start.later',
+    'is bounded by a multiple of what the last ones took, and by limits.firstStartMs',
+    () => {
+      const time = new StartTime();
+      const took = (ms: number): void => {
+        time.began();
+        time.ended(ms);
+      };
+      expect([time.isFirst, time.longestMs(300_000)]).toEqual([true, 300_000]);
+      took(12_000);
+      expect([time.isFirst, time.longestMs(300_000), time.longestMs(30_000)]).toEqual([false, 48_000, 30_000]);
+      time.began();
+      time.began(); // two at the same time slow one another
+      expect(time.longestMs(300_000)).toBe(96_000);
+      time.ended();
+      time.ended(); // neither answered
+      took(1_000);
+      took(1_000);
+      expect(time.longestMs(300_000)).toBe(12_000); // an installation is forgotten
+    },
+  );
 });
 
 describe('the packages of a command', () => {

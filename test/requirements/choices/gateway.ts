@@ -73,6 +73,8 @@ export const gatewayChoices = [
       'choice.first-start.bounded': 'a first start that takes longer than its time is ended and tried again',
       'choice.first-start.calls':
         'calls during the start fail with the message that it is still starting, and for how many seconds',
+      'choice.first-start.later':
+        'a later start of a program, for a session, may take a multiple of what the earlier starts took',
       'choice.first-start.told': 'the terminal shows what is still starting, and when each is ready or why it failed',
       'choice.first-start.one-install':
         'one package is never installed twice at a time into one cache, by backends, workloads or gateways',

@@ -157,6 +157,14 @@ export const limitsSchema = z.strictObject({
     .describe(
       'time for the response to a probe or initialize (a program may take four times as long as at its last starts); a call of a name that no list has waits as long for lists that are being read',
     ),
+  listTtlMs: z
+    .int()
+    .min(0)
+    .max(86_400_000)
+    .default(5_000)
+    .describe(
+      '`ttlMs` of the lists of this gateway: for so long clients may keep them; less when a backend that announces no changes calls its list valid for less. Such a list is not read again within this time',
+    ),
   listGraceMs: z.int().min(0).default(60_000).describe('lists of an unavailable backend are served for this long'),
   keepAliveMs: z.int().min(100).default(15_000).describe('interval of comment lines on idle event streams'),
   coalesceMs: z.int().min(0).default(150).describe('changes within this time are sent to clients as one notification'),

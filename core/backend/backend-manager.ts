@@ -6,6 +6,7 @@ import type { Era } from '../contract/era.ts';
 import type { BackendChanged } from '../contract/event.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { UserActionRequired } from '../errors.ts';
+import type { ListKind } from '../mcp/methods.ts';
 
 /** One item of a backend's list, unchanged. */
 export interface ListedItem {
@@ -25,6 +26,15 @@ export interface BackendListing {
   readonly prompts: readonly ListedItem[];
   readonly resources: readonly ListedItem[];
   readonly templates: readonly ListedItem[];
+  /** When the lists were read and for how long the backend calls them valid; absent for lists that it does not have. */
+  readonly read?: Readonly<Partial<Record<ListKind, ListReading>>>;
+}
+
+/** One reading of a list. */
+export interface ListReading {
+  readonly atMs: number;
+  /** The shortest `ttlMs` of its pages; 0 without one (MCP 2026-07-28, caching). */
+  readonly ttlMs: number;
 }
 
 /** State of the lists of one caller. */
@@ -68,10 +78,10 @@ export interface BackendManager {
   /** Why available backends have no lists for a caller's class, by name. */
   unread(listClass: string): ReadonlyMap<string, string>;
   /**
-   * Lists that this owner would see and that are being read, one promise for each backend; none rejects. They are read
-   * when nobody does it yet.
+   * Lists that this owner would see and that are being read, by promises of which none rejects. They are read when nobody
+   * does it yet, also those that have become too old.
    */
-  listsToCome(owner: SessionOwner): readonly Promise<void>[];
+  listsToCome(owner: SessionOwner): readonly Promise<unknown>[];
   /** Backends may give the owner's caller other lists now, or some at last: those known so far are old. */
   credentialsChanged(owner: SessionOwner): void;
   /**
@@ -92,6 +102,8 @@ export interface BackendManager {
   send(call: Call): Promise<CallResult>;
   /** Resolves when the backend responds. @throws GatewayFault; see `Backends.probe` */
   probe(backend: string, timeoutMs: number, signal: AbortSignal): Promise<void>;
+  /** Begins to read lists again whose changes no backend announces and that have become too old. */
+  renewOldLists(): void;
   /** Applies the health that a monitor reports; ignored for a removed backend. */
   setHealth(backend: string, health: BackendHealth): void;
   /** The controller of a backend, for a gateway that takes over. */

@@ -228,6 +228,11 @@ export class BackendController {
     return this.#lists.known(owner);
   }
 
+  /** Reads old lists again; see `BackendLists`. */
+  renewOldLists(): Promise<unknown> | undefined {
+    return this.#lists.renewOld();
+  }
+
   /** Whether lists that this owner would see are being read, or have to be. */
   isPending(owner: SessionOwner): boolean {
     return this.#lists.isPending(owner);

@@ -178,10 +178,18 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
       }
       return unread;
     },
-    listsToCome: (owner) =>
-      [...controllers.values()].flatMap((controller) =>
-        controller.isPending(owner) ? [controller.prepareOwner(owner)] : [],
-      ),
+    listsToCome(owner) {
+      const readings: Promise<unknown>[] = [];
+      for (const controller of controllers.values()) {
+        const renewal = controller.renewOldLists();
+        if (renewal !== undefined) readings.push(renewal);
+        if (controller.isPending(owner)) readings.push(controller.prepareOwner(owner));
+      }
+      return readings;
+    },
+    renewOldLists() {
+      for (const controller of controllers.values()) controller.renewOldLists();
+    },
     credentialsChanged(owner) {
       for (const controller of controllers.values()) controller.credentialsChanged(owner);
     },

@@ -1,21 +1,25 @@
 import type { BackendListing } from '../backend/backend-manager.ts';
+import { clientTtlMs } from '../backend/lists/list-age.ts';
 import type { CatalogEntry, ToolEntry } from '../contract/call.ts';
 import type { CatalogDraft, CatalogInputs } from '../contract/catalog-draft.ts';
 import type { EntryKind } from '../contract/catalog-entry.ts';
 import { GatewayFault } from '../errors.ts';
+import type { Limits } from '../limits.ts';
+import type { ListKind } from '../mcp/methods.ts';
 import { isAmbiguousUri } from './ambiguous-uri.ts';
 import type { Catalog } from './catalog.ts';
 import { resolveCollisions } from './collisions.ts';
 import { draftFromListings } from './draft-from-listings.ts';
 import { definitionNamed } from './entry-definition.ts';
 import { innerCallNames } from './inner-call-names.ts';
-import { createPageCache, type PageParts } from './page-cache.ts';
+import { type CachedPageParts, createPageCache, type PageParts } from './page-cache.ts';
 import { boundNames } from './short-names.ts';
 import { type FindUnlisted, unlistedFinder } from './unlisted-resources.ts';
 import { readUriClaims, type UriClaims, withoutContested } from './uri-claims.ts';
 
 /** What a catalogue is built with, the same for every capability class. */
-export interface BuildParts extends PageParts {
+export interface BuildParts extends Omit<PageParts, 'ttlMs' | 'limits'> {
+  readonly limits: Pick<Limits, 'pageSize' | 'listTtlMs'>;
   /** Names of all configured backends. */
   backends(): readonly string[];
   /** The `shapeCatalog` hook. */
@@ -57,11 +61,20 @@ export function buildCatalog(
   const warnings = [...draft.warnings, ...contested, ...claims.unmatchable];
   const unlisted = (shown: readonly CatalogEntry[]) => unlistedFinder(listings, shown, backends);
   const routing: Routing = { claims, unlisted };
+  const ttlMs = (kind: EntryKind): number => clientTtlMs(listings.values(), LIST_OF[kind], parts.limits);
   return {
-    catalog: catalogFrom(capabilityClass, lists, { warnings, conflicts }, parts, routing),
+    catalog: catalogFrom(capabilityClass, lists, { warnings, conflicts }, { ...parts, ttlMs }, routing),
     errors: [...collisions, ...contested],
   };
 }
+
+/** The list of a backend that has the entries of a kind. */
+const LIST_OF = {
+  tool: 'tools',
+  prompt: 'prompts',
+  resource: 'resources',
+  template: 'resources',
+} as const satisfies Readonly<Record<EntryKind, ListKind>>;
 
 /** How URIs are mapped to backends; the same at both paths. */
 interface Routing {
@@ -81,7 +94,7 @@ function catalogFrom(
   capabilityClass: string,
   lists: Lists,
   notes: Pick<Catalog, 'warnings' | 'conflicts'>,
-  parts: PageParts,
+  parts: CachedPageParts,
   routing: Routing,
   path: EndpointPath = 'front',
 ): Catalog {
@@ -130,6 +143,7 @@ function catalogFrom(
     },
     allTools: () => lists.tool,
     ...notes,
+    ttlMs: parts.ttlMs,
     page: pages.page,
   };
   return catalog;

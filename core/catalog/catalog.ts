@@ -33,6 +33,8 @@ export interface Catalog {
   readonly warnings: readonly string[];
   /** Names that several backends claim and that are therefore dropped. */
   readonly conflicts: readonly CatalogConflict[];
+  /** For how long a client may keep a list, in milliseconds: see `limits.listTtlMs`. */
+  ttlMs(kind: EntryKind): number;
   /**
    * One page of a list as a whole result object of the era, serialised once and cached. `undefined` for a malformed
    * cursor or a cursor of another list.

@@ -12,6 +12,8 @@ import { itemBytes } from './entry-definition.ts';
 export interface PageParts {
   readonly serverInfo: JsonObject;
   readonly limits: Pick<Limits, 'pageSize'>;
+  /** For how long a modern client may keep the page. */
+  readonly ttlMs: number;
   /** More members of the page's `_meta`. */
   readonly meta?: JsonObject;
 }
@@ -20,7 +22,7 @@ export interface PageParts {
  * One page of a list as a whole result object of the era; `undefined` for a malformed cursor or a cursor of another
  * list. The bytes of the entries are joined without encoding them again.
  *
- * Shape: `entries` are of one kind and sorted by key. Modern pages have `resultType`, `ttlMs: 0`, `cacheScope:
+ * Shape: `entries` are of one kind and sorted by key. Modern pages have `resultType`, `ttlMs`, `cacheScope:
  * "private"` and `_meta` with the server's info; legacy pages have none of these and ten times as many entries.
  * Source: MCP 2025-11-25 pagination; MCP 2026-07-28 caching and results.
  */
@@ -40,7 +42,7 @@ function pageFrom(
   kind: EntryKind,
   era: Era,
   start: number,
-  { serverInfo, limits, meta }: PageParts,
+  { serverInfo, limits, ttlMs, meta }: PageParts,
 ): RawJson {
   const size = era === '2026-07-28' ? limits.pageSize : limits.pageSize * LEGACY_PAGE_FACTOR;
   const end = Math.min(entries.length, start + size);
@@ -52,11 +54,16 @@ function pageFrom(
   const nextCursor = end < entries.length ? { nextCursor: cursorAfter(kind, entries, end - 1) } : {};
   const hints: JsonObject =
     era === '2026-07-28'
-      ? { ttlMs: 0, cacheScope: 'private', resultType: 'complete', _meta: { [META.serverInfo]: serverInfo, ...meta } }
+      ? { ttlMs, cacheScope: 'private', resultType: 'complete', _meta: { [META.serverInfo]: serverInfo, ...meta } }
       : { ...(meta === undefined ? {} : { _meta: meta }) };
   const rest = encode({ ...nextCursor, ...hints }).subarray(1);
   parts.push(rest.length === 1 ? LIST_END : LIST_END_MORE, rest);
   return Buffer.concat(parts);
+}
+
+/** As {@link PageParts}; the time may differ by list. */
+export interface CachedPageParts extends Omit<PageParts, 'ttlMs'> {
+  ttlMs(kind: EntryKind): number;
 }
 
 /** Pages of one catalogue, serialised once: first pages are kept for ever, later ones within a size limit. */
@@ -65,7 +72,10 @@ export interface PageCache {
 }
 
 /** Caches the pages of lists that never change. */
-export function createPageCache(visible: (kind: EntryKind) => readonly CatalogEntry[], parts: PageParts): PageCache {
+export function createPageCache(
+  visible: (kind: EntryKind) => readonly CatalogEntry[],
+  { ttlMs, ...shared }: CachedPageParts,
+): PageCache {
   const first = new Map<string, RawJson>();
   const later = new Map<string, RawJson>();
   let laterBytes = 0;
@@ -82,6 +92,7 @@ export function createPageCache(visible: (kind: EntryKind) => readonly CatalogEn
     page(kind, era, cursor) {
       const entries = visible(kind);
       const list = `${kind} ${era}`;
+      const parts: PageParts = { ...shared, ttlMs: ttlMs(kind) };
       if (cursor === undefined) {
         const ready = first.get(list) ?? pageFrom(entries, kind, era, 0, parts);
         first.set(list, ready);

@@ -158,7 +158,10 @@ export function addedLists({
 /** Answers one request that needs the catalogue. Never rejects because of a backend or plugin. */
 function answer(parts: GatewayServiceParts, request: McpRequest): Promise<Answer> {
   const kind = LISTS.get(request.method);
-  if (kind !== undefined) return answerList(parts, request, kind);
+  if (kind !== undefined) {
+    parts.manager.renewOldLists(); // for the next list; a change is announced
+    return answerList(parts, request, kind);
+  }
   return CALLS.has(request.method) ? answerCall(parts, request) : Promise.resolve(UNKNOWN_METHOD);
 }
 

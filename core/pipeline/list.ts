@@ -62,6 +62,7 @@ async function listed(parts: ListParts, request: McpRequest, kind: EntryKind): P
       : pageOf(advertise === undefined ? entries : await advertise(entries, request.caller), kind, era, text, {
           serverInfo: parts.serverInfo,
           limits: parts.limits,
+          ttlMs: meta === undefined ? catalog.ttlMs(kind) : 0, // what is missing may come at any moment
           ...(meta === undefined ? {} : { meta }),
         });
   return page === undefined ? badCursor() : { ready: page };

@@ -27,7 +27,7 @@ export function findWhenListed<T>(
 }
 
 async function found<T>(
-  readings: readonly Promise<void>[],
+  readings: readonly Promise<unknown>[],
   catalogs: Pick<Catalogs, 'catchUp'>,
   waitMs: number,
   { signal }: Cancellation,

@@ -12,7 +12,7 @@ export function built(listings: ReadonlyMap<string, BackendListing>, parts: Part
     backends: () => [...listings.keys()],
     shape: (draft) => draft,
     serverInfo: { name: 'gateway', version: '1' },
-    limits: { pageSize: 1000 },
+    limits: { pageSize: 1000, listTtlMs: 0 },
     ...parts,
   });
 }

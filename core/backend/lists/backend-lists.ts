@@ -5,12 +5,14 @@ import type { Era } from '../../contract/era.ts';
 import type { UserActionRequired } from '../../errors.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
+import { sharedClass } from '../../mcp/capabilities.ts';
 import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import type { Availability } from '../availability.ts';
 import type { BackendListing, CallerLists } from '../backend-manager.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 import type { SessionHolder } from '../sessions/session-holder.ts';
 import type { SessionPool } from '../sessions/session-pool.ts';
+import { oldLists } from './list-age.ts';
 import { ListCache } from './list-cache.ts';
 import { ListChanges } from './list-changes.ts';
 import { ListReader, type ReadLists } from './list-reader.ts';
@@ -63,6 +65,7 @@ export class BackendLists {
       log,
       signal,
       credentialsRefused: options.credentialsRefused,
+      now,
       looking: () => availability.attempt,
       unchanged({ owner }, kinds) {
         // Lists that depend on the caller were read for this caller, so they are the same for its clients.
@@ -150,6 +153,25 @@ export class BackendLists {
   /** State of the lists that the backend gives to one caller only. */
   known(owner: SessionOwner): CallerLists {
     return this.#owners.known(owner);
+  }
+
+  /**
+   * Reads lists again whose changes the backend does not announce and that are too old; those of single callers are read when
+   * the caller comes. Resolves when done; `undefined` when none is read. Never rejects.
+   */
+  renewOld(): Promise<unknown> | undefined {
+    const { availability, pool, limits, now } = this.#options;
+    if (availability.status !== 'ready' || availability.isExcluded) return undefined;
+    let renewals: Promise<void>[] | undefined;
+    for (const [listClass, listing] of this.byClass) {
+      if (sharedClass(listClass) !== listClass) continue;
+      const isHeard = listing.era === '2026-07-28' ? (kind: ListKind) => this.#changes.hears(kind) : undefined;
+      const kinds = oldLists(listing, now(), limits, isHeard);
+      const holder = listClass === '' ? pool.base : pool.livingOf(listClass);
+      const renewal = kinds.length === 0 || holder === undefined ? undefined : this.#reader.renew(holder, kinds);
+      if (renewal !== undefined) renewals = [...(renewals ?? []), renewal];
+    }
+    return renewals === undefined ? undefined : Promise.all(renewals);
   }
 
   /** Whether lists that this owner would see are being read, or have to be. */

@@ -4,6 +4,7 @@ import type { Limits } from '../../limits.ts';
 import { sharedClass } from '../../mcp/capabilities.ts';
 import type { BackendListing, CallerLists } from '../backend-manager.ts';
 import { CallerListTimes } from './caller-lists.ts';
+import { oldLists } from './list-age.ts';
 import { sameListing } from './listing.ts';
 
 /** What the store of lists needs. */
@@ -51,7 +52,10 @@ export class ListCache {
   /** State of the lists of a single caller. `ages`: changes in them are not announced. */
   knownOf(listClass: string, ages: boolean): CallerLists {
     if (!this.#byClass.has(listClass)) return this.#callerTimes.mayTry(listClass) ? 'missing' : 'known';
-    const isOld = this.#stale.has(listClass) || (ages && this.#callerTimes.isOld(listClass));
+    const listing = this.#byClass.get(listClass);
+    const { now, limits } = this.#options;
+    const isTooOld = listing !== undefined && oldLists(listing, now(), limits).length > 0;
+    const isOld = isTooOld || this.#stale.has(listClass) || (ages && this.#callerTimes.isOld(listClass));
     return isOld && this.#callerTimes.mayTry(listClass) ? 'old' : 'known';
   }
 

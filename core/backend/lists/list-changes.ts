@@ -22,6 +22,8 @@ export interface ListChangesOptions {
 /** Receives a modern backend's list changes; a legacy backend sends them on its session without a subscription. */
 export class ListChanges {
   readonly #listening: Listening;
+  /** Kinds of a subscription that the backend has accepted. */
+  #heard: ReadonlySet<ListKind> = new Set();
 
   constructor({ backend, base, limits, log, changed }: ListChangesOptions) {
     this.#listening = new Listening({
@@ -37,6 +39,9 @@ export class ListChanges {
         if (kind !== undefined) changed([kind]);
       },
       onReconnected: () => changed(LIST_KINDS),
+      onRefused: () => {
+        this.#heard = new Set();
+      },
     });
   }
 
@@ -47,10 +52,19 @@ export class ListChanges {
       const capability = connection.hello.capabilities[kind];
       if (isObject(capability) && capability.listChanged === true) filter[`${kind}ListChanged`] = true;
     }
-    if (Object.keys(filter).length > 0) await this.#listening.subscribe(filter);
+    const kinds = LIST_KINDS.filter((kind) => filter[`${kind}ListChanged`]);
+    if (kinds.length === 0) return;
+    await this.#listening.subscribe(filter);
+    this.#heard = new Set(kinds);
+  }
+
+  /** Whether a modern backend's changes of this list are received. */
+  hears(kind: ListKind): boolean {
+    return this.#heard.has(kind);
   }
 
   stop(): void {
+    this.#heard = new Set();
     this.#listening.stop();
   }
 }

@@ -29,6 +29,7 @@ export interface ListReaderOptions {
   /** The backend announced a change to a session, and the lists of its class did not change. */
   unchanged(holder: SessionHolder, kinds: readonly ListKind[]): void;
   note(what: string, cause: unknown): void;
+  now(): number;
 }
 
 /** A session, and the lists read through it. */
@@ -44,6 +45,9 @@ export interface ReadLists {
 export class ListReader {
   readonly #options: ListReaderOptions;
   readonly #relists: ListRefresh;
+  /** Old lists that are being read again, by class. */
+  readonly #renewals = new Map<string, Promise<void>>();
+  readonly #renewedAtMs = new Map<string, number>();
 
   constructor(options: ListReaderOptions) {
     this.#options = options;
@@ -97,6 +101,28 @@ export class ListReader {
     }
   }
 
+  /**
+   * Reads old lists again, now, at most once within `limits.listTtlMs`. Resolves when done; `undefined` when nothing is read.
+   * Never rejects: lists that cannot be read stay.
+   */
+  renew(holder: SessionHolder, kinds: readonly ListKind[]): Promise<void> | undefined {
+    const { signal, limits, note, now } = this.#options;
+    const { capabilityClass } = holder;
+    const running = this.#renewals.get(capabilityClass);
+    const triedMs = this.#renewedAtMs.get(capabilityClass);
+    const isTooSoon = triedMs !== undefined && now() - triedMs < limits.listTtlMs;
+    if (running !== undefined || isTooSoon || signal.aborted) return running;
+    this.#renewedAtMs.set(capabilityClass, now());
+    const renewal = this.#relist(holder, new Set(kinds))
+      .then(
+        () => undefined,
+        (cause: unknown) => (signal.aborted ? undefined : note('old lists were not read again', cause)),
+      )
+      .finally(() => this.#renewals.delete(capabilityClass));
+    this.#renewals.set(capabilityClass, renewal);
+    return renewal;
+  }
+
   stop(): void {
     this.#relists.stop();
   }
@@ -128,9 +154,9 @@ export class ListReader {
   }
 
   #authContext(holder: SessionHolder): ListingAuthContext {
-    const { backend, limits, log, signal } = this.#options;
+    const { backend, limits, log, signal, now } = this.#options;
     const { caller, purpose, capabilities } = holder;
-    return { backend, caller, purpose, capabilities, limits, log, signal };
+    return { backend, caller, purpose, capabilities, limits, log, signal, now };
   }
 }
 

@@ -23,6 +23,7 @@ export interface ListingAuthContext {
   readonly limits: Limits;
   readonly log: Log;
   readonly signal: AbortSignal;
+  now(): number;
 }
 
 /**
@@ -38,14 +39,29 @@ export async function readListing(
 ): Promise<BackendListing> {
   const { hello, era } = connection;
   const wants = (kind: ListKind) => kinds.has(kind) && hello.capabilities[kind] !== undefined;
+  const atMs = authContext.now();
   const [tools, prompts, resources, templates] = await Promise.all([
-    wants('tools') ? readTools(connection, authContext) : [],
-    wants('prompts') ? walk(connection, authContext, PROMPTS) : [],
-    wants('resources') ? walk(connection, authContext, RESOURCES) : [],
-    wants('resources') ? walk(connection, authContext, TEMPLATES) : [],
+    wants('tools') ? readTools(connection, authContext) : NOT_READ,
+    wants('prompts') ? walk(connection, authContext, PROMPTS) : NOT_READ,
+    wants('resources') ? walk(connection, authContext, RESOURCES) : NOT_READ,
+    wants('resources') ? walk(connection, authContext, TEMPLATES) : NOT_READ,
   ]);
-  return { backend: authContext.backend.name, era, hello, tools, prompts, resources, templates };
+  const read = {
+    ...(wants('tools') ? { tools: { atMs, ttlMs: tools.ttlMs } } : {}),
+    ...(wants('prompts') ? { prompts: { atMs, ttlMs: prompts.ttlMs } } : {}),
+    ...(wants('resources') ? { resources: { atMs, ttlMs: Math.min(resources.ttlMs, templates.ttlMs) } } : {}),
+  };
+  const lists = { tools: tools.items, prompts: prompts.items, resources: resources.items, templates: templates.items };
+  return { backend: authContext.backend.name, era, hello, ...lists, read };
 }
+
+/** A whole list, and the shortest time for which its pages are valid. */
+interface WalkedList {
+  readonly items: readonly ListedItem[];
+  readonly ttlMs: number;
+}
+
+const NOT_READ: WalkedList = { items: [], ttlMs: Number.MAX_SAFE_INTEGER };
 
 /** The newer listing for the kinds that were read, the older one for others. */
 export function mergeLists(older: BackendListing, newer: BackendListing, kinds: ReadonlySet<ListKind>): BackendListing {
@@ -56,6 +72,7 @@ export function mergeLists(older: BackendListing, newer: BackendListing, kinds: 
     prompts: pick('prompts').prompts,
     resources: pick('resources').resources,
     templates: pick('resources').templates,
+    read: { ...older.read, ...newer.read },
   };
 }
 
@@ -84,10 +101,10 @@ const PROMPTS: ListShape = { method: 'prompts/list', member: 'prompts', key: 'na
 const RESOURCES: ListShape = { method: 'resources/list', member: 'resources', key: 'uri' };
 const TEMPLATES: ListShape = { method: 'resources/templates/list', member: 'resourceTemplates', key: 'uriTemplate' };
 
-async function readTools(connection: BackendSession, authContext: ListingAuthContext): Promise<readonly ListedItem[]> {
-  const items = await walk(connection, authContext, TOOLS);
+async function readTools(connection: BackendSession, authContext: ListingAuthContext): Promise<WalkedList> {
+  const { items, ttlMs } = await walk(connection, authContext, TOOLS);
   const httpModern = connection.era === '2026-07-28' && authContext.backend.transport !== 'stdio';
-  return items.flatMap((item) => annotated(item, httpModern, authContext));
+  return { items: items.flatMap((item) => annotated(item, httpModern, authContext)), ttlMs };
 }
 
 /**
@@ -111,26 +128,34 @@ async function walk(
   connection: BackendSession,
   authContext: ListingAuthContext,
   shape: ListShape,
-): Promise<readonly ListedItem[]> {
+): Promise<WalkedList> {
   const { limits } = authContext;
+  let ttlMs = Number.MAX_SAFE_INTEGER;
   const items = new Map<string, ListedItem>();
   const cursors = new Set<string>();
   let cursor: string | undefined;
   let bytes = 0;
   for (let page = 0; page < limits.pageWalk; page++) {
     const result = await readPage(connection, authContext, shape, cursor);
-    if (result === undefined) return [];
+    if (result === undefined) return NOT_READ;
+    ttlMs = Math.min(ttlMs, ttlOf(result));
     // Items reference the memory of their page.
     bytes += result.toBytes().length;
     if (bytes > limits.resultBytes) throw tooMuch(authContext, shape, `has more than ${limits.resultBytes} bytes`);
     collect(result, shape, items, authContext);
     if (items.size > limits.listItems) throw tooMuch(authContext, shape, `has more than ${limits.listItems} items`);
     cursor = result.string('nextCursor');
-    if (cursor === undefined) return [...items.values()];
+    if (cursor === undefined) return { items: [...items.values()], ttlMs };
     if (cursors.has(cursor)) throw tooMuch(authContext, shape, 'gave the same cursor twice');
     cursors.add(cursor);
   }
   throw tooMuch(authContext, shape, `has more than ${limits.pageWalk} pages`);
+}
+
+/** `ttlMs` of a page: absent, negative and unreadable ones count as 0. */
+function ttlOf(page: RawObject): number {
+  const text = page.get('ttlMs')?.toString('latin1') ?? '';
+  return /^\d{1,15}$/.test(text) ? Number(text) : 0;
 }
 
 /** One page; `undefined` when the backend does not know the method. */

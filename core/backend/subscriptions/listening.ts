@@ -32,6 +32,8 @@ export interface ListeningOptions {
   onNotification(method: string, params: RawObject): void;
   /** It was lost and reopened: notifications may have been missed. */
   onReconnected(): void;
+  /** The backend refused to open it again. */
+  onRefused?(): void;
 }
 
 /**
@@ -119,6 +121,7 @@ export class Listening {
     const reason = cause instanceof Error ? cause.message : 'ended by the backend';
     if (cause instanceof BackendError) {
       log.warn('backend refuses subscriptions; its changes are not received', { backend, cause: reason });
+      this.#options.onRefused?.();
       return;
     }
     log.debug('subscription lost; opening it again', { backend, cause: reason });

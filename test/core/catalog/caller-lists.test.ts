@@ -24,7 +24,7 @@ function world() {
     backends: () => ['a'],
     shape: (draft) => draft,
     serverInfo: { name: 'gateway', version: '1' },
-    limits: { pageSize: 1000, coalesceMs: 5 },
+    limits: { listTtlMs: 0, pageSize: 1000, coalesceMs: 5 },
     now: core.now,
     log: core.log,
     onRebuilt: () => undefined,

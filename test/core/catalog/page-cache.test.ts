@@ -10,7 +10,7 @@ import { listingOf, listingsOf, rawItem } from '../../support/listings.ts';
 
 const MODERN = '2026-07-28';
 const LEGACY = '2025-11-25';
-const PARTS = { serverInfo: { name: 'gateway', version: '1' }, limits: { pageSize: 2 } };
+const PARTS = { serverInfo: { name: 'gateway', version: '1' }, ttlMs: 0, limits: { listTtlMs: 0, pageSize: 2 } };
 
 describe('a list page', () => {
   it('carries hints, result type and server info for modern clients', () => {
@@ -35,7 +35,7 @@ describe('a list page', () => {
   });
 
   it('is one ready buffer', () => {
-    const { catalog } = built(listingsOf({ a: { tools: ['t', 'u', 'v'] } }), { limits: { pageSize: 1 } });
+    const { catalog } = built(listingsOf({ a: { tools: ['t', 'u', 'v'] } }), { limits: { listTtlMs: 0, pageSize: 1 } });
     expect(catalog.page('tool', MODERN, undefined)).toBe(catalog.page('tool', MODERN, undefined));
     const next = nextOf(pageValue(catalog, 'tool', MODERN));
     expect(catalog.page('tool', MODERN, next)).toBe(catalog.page('tool', MODERN, next));
@@ -44,14 +44,14 @@ describe('a list page', () => {
 
   it('holds ten times as many items for legacy clients', () => {
     const tools = Array.from({ length: 25 }, (_, at) => `t${String(at).padStart(2, '0')}`);
-    const { catalog } = built(listingsOf({ a: { tools } }), { limits: { pageSize: 2 } });
+    const { catalog } = built(listingsOf({ a: { tools } }), { limits: { listTtlMs: 0, pageSize: 2 } });
     expect(walk(catalog, MODERN).map((page) => page.length)).toEqual([...Array(12).fill(2), 1]);
     expect(walk(catalog, LEGACY).map((page) => page.length)).toEqual([20, 5]);
     expect(walk(catalog, LEGACY).flat()).toEqual(tools);
   });
 
   it('continues after the last key when the list was rebuilt in between', () => {
-    const limits = { pageSize: 2 };
+    const limits = { listTtlMs: 0, pageSize: 2 };
     const before = built(listingsOf({ a: { tools: ['a', 'c', 'e', 'g'] } }), { limits });
     const next = nextOf(pageValue(before.catalog, 'tool', MODERN));
     const after = built(listingsOf({ a: { tools: ['a', 'b', 'd', 'e', 'g'] } }), { limits });
@@ -94,7 +94,7 @@ describe('a list page', () => {
     );
     fc.assert(
       fc.property(fc.uniqueArray(key, { maxLength: 12 }), fc.integer({ min: 1, max: 4 }), (resources, pageSize) => {
-        const { catalog } = built(listingsOf({ a: { resources } }), { limits: { pageSize } });
+        const { catalog } = built(listingsOf({ a: { resources } }), { limits: { pageSize, listTtlMs: 0 } });
         const seen: string[] = [];
         for (let next: string | undefined, n = 0; n <= resources.length; n++) {
           const page = pageValue(catalog, 'resource', MODERN, next);

@@ -54,6 +54,18 @@ export const gatewayChoices = [
     },
   },
   {
+    source: 'choice: the age of lists',
+    says: {
+      'choice.list-age.ttl':
+        'lists of a backend that announces no changes are read again after their ttlMs, those of 2025-11-25 after a minute, when a client lists; a change is announced',
+      'choice.list-age.bounded':
+        'such a list is read at most once within limits.listTtlMs and at least once a day, one whose changes are announced is not',
+      'choice.list-age.calls': 'a call of a name that no list has waits while an old list is read again',
+      'choice.list-age.own':
+        'lists for 2026-07-28 clients have limits.listTtlMs as ttlMs, less when a backend without announcements says so, 0 when a backend is missing, and are private',
+    },
+  },
+  {
     source: 'choice: names that no list has',
     says: {
       'choice.unlisted.waits':

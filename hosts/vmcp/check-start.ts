@@ -1,7 +1,9 @@
 import { dirname, resolve } from 'node:path';
 import { checkPlan, createLog, GatewayFault } from '@toolmgr/core';
 import { catalogue, environmentSecrets } from '@toolmgr/plugins';
+import { isNotLoaded } from './left-plugins.ts';
 import { planFromConfig, type SectionedConfig } from './plan.ts';
+import type { ReadConfig } from './read-config.ts';
 import { tokenOf } from './serve/status-pages.ts';
 
 /** What a start would say about a file. */
@@ -11,17 +13,29 @@ export interface StartCheck {
   readonly notChecked: readonly string[];
 }
 
+type CheckedFile = Pick<ReadConfig, 'config' | 'sections' | 'notLoaded'>;
+
 /**
- * Applies the plugins of a file as `vmcp serve` does, and starts nothing.
+ * Applies the plugins of a file as `vmcp serve` does, and starts nothing. Nothing is applied where a plugin of the file was not
+ * loaded: others may need what it adds.
  * @throws GatewayFault any fault that prevents a start
  */
-export async function checkStart(read: SectionedConfig, file: string): Promise<StartCheck> {
+export async function checkStart(read: CheckedFile, file: string): Promise<StartCheck> {
+  if (read.notLoaded.length > 0) return withoutPlugins(read);
   const warnings: string[] = [];
   const log = { ...createLog('silent', () => {}), warn: (message: string) => void warnings.push(message) };
   const options = { catalogue, baseDir: dirname(resolve(file)), log };
   const { missingSecrets, notStarted } = await checkPlan(planFromConfig(read), options);
   const steps = notStarted.length === 0 ? [] : [`what these plugins do at the start: ${notStarted.join(', ')}`];
   return { warnings, notChecked: [...(await missingToken(read)), ...missingSecrets, ...steps] };
+}
+
+function withoutPlugins({ sections, notLoaded }: CheckedFile): StartCheck {
+  const plugins = notLoaded.map((use) => `${use} is not loaded (--load-plugins loads it, which runs its code)`);
+  const unread = sections
+    .filter(isNotLoaded)
+    .map(({ contractKey }) => `the section ${contractKey}: a plugin that is not loaded may read it`);
+  return { warnings: [], notChecked: [...plugins, ...unread, 'what a start says: not all plugins are loaded'] };
 }
 
 /** The sentence about the token of the status pages when it is not set here. */

@@ -2,17 +2,13 @@ import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FOUND_CLIENTS } from '../cli/up/found-clients.ts';
-import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../shared/gateway-log/log-format.ts';
 import { oneLine } from '../shared/gateway-log/text-line.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
+import { addValidate } from './add-validate.ts';
+import { formatOption, LOAD_PLUGINS, readFile } from './file-options.ts';
 import { addWorkflowCommands } from './workflow/main.ts';
-
-interface FileOptions {
-  readonly config: string;
-  readonly format: 'text' | 'json';
-}
 
 /** Adds `toolmgr vmcp …`. A command loads its code when it runs. */
 export function addVmcpCommands(program: Command): void {
@@ -73,67 +69,6 @@ function later(flag: string): never {
   throw new UsageError(`${flag} is not available yet: it comes with the optimizer`);
 }
 
-function addValidate(vmcp: Command): void {
-  withFile(
-    vmcp.command('validate').description('check a vmcp file, or manifests as a cluster would, and print a summary'),
-  )
-    .option('--connect', 'also connect to the backends once and check the names of the file against their lists')
-    .addHelpText(
-      'after',
-      `
-What vmcp serve refuses is refused here too. The plugins of the file are applied, but nothing is started: files, ports,
-sign-in servers and stores are not opened, and secrets may be missing. The lines "not checked" say what only a start shows.
-
-A YAML file with a VirtualMCPServer and the objects that it refers to is checked as the API server and the operator would check
-it. References to objects that are not in the file are listed as not checked.
-
-Examples:
-  toolmgr vmcp validate -c vmcp.yaml
-  toolmgr vmcp validate -c vmcp.yaml --connect
-  toolmgr vmcp validate -c manifests.yaml --format json`,
-    )
-    .action(async ({ config: file, format, connect }: FileOptions & { readonly connect?: boolean }) => {
-      const text = await (await import('./read-config.ts')).readConfigText(file);
-      if ((await import('./manifests/read-manifests.ts')).isManifest(text)) {
-        if (connect) throw new UsageError('--connect needs a vmcp file; the backends of manifests are in the cluster');
-        return validateManifests(text, file, format);
-      }
-      const read = await readFile(file);
-      const { config } = read;
-      const start = await (await import('./check-start.ts')).checkStart(read, file);
-      const asked = connect ? await (await import('./check-against-backends.ts')).checkAgainstBackends(read, file) : [];
-      const warnings = [...read.warnings, ...start.warnings, ...asked];
-      const notChecked = connect ? start.notChecked : [...start.notChecked, 'names of tools (--connect checks them)'];
-      for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
-      const [{ overviewOf }, { catalogue }] = await Promise.all([import('./overview.ts'), import('@toolmgr/plugins')]);
-      const lines = await overviewOf(read, catalogue);
-      if (format === 'json') {
-        const { metadata, statusPages } = config;
-        const told = Object.fromEntries(lines.map(({ key, value }) => [key, value]));
-        return stdout.line(JSON.stringify({ valid: true, ...told, metadata, statusPages, warnings, notChecked }));
-      }
-      stdout.line(`${file} is valid`);
-      for (const { label, value, text } of lines) stdout.line(`  ${label.padEnd(14)} ${text ?? value}`);
-      for (const [key, value] of Object.entries(config.metadata ?? {}))
-        stdout.line(`  metadata       ${key}: ${value}`);
-      for (const what of notChecked) stdout.line(`  not checked    ${what}`);
-    });
-}
-
-async function validateManifests(text: string, file: string, format: FileOptions['format']): Promise<void> {
-  const [{ checkManifests }, { printReport }, { catalogue }] = await Promise.all([
-    import('./manifests/check-manifests.ts'),
-    import('./manifests/print-report.ts'),
-    import('@toolmgr/plugins'),
-  ]);
-  const report = await checkManifests(text, file, catalogue);
-  if (format === 'json') {
-    const { isValid, ...rest } = report;
-    stdout.line(JSON.stringify({ valid: isValid, ...rest }));
-  } else printReport(file, report);
-  if (!report.isValid) process.exitCode = EXIT_CODES.failed.code;
-}
-
 function addInit(vmcp: Command): void {
   vmcp
     .command('init')
@@ -192,13 +127,19 @@ function addPlan(vmcp: Command): void {
     .command('plan')
     .description('print the plan of a file with plugins and defaults, without secrets')
     .requiredOption('-c, --config <file>', 'vmcp file (YAML)')
+    .option(LOAD_PLUGINS.flags, LOAD_PLUGINS.description)
     .addHelpText('after', '\nExample:\n  toolmgr vmcp plan -c vmcp.yaml')
-    .action(async ({ config: file }: { config: string }) => {
+    .action(async ({ config: file, loadPlugins }: { readonly config: string; readonly loadPlugins?: boolean }) => {
       const [read, { planFromConfig }, { planAsYaml }] = await Promise.all([
-        readFile(file),
+        readFile(file, { loadsPlugins: loadPlugins === true }),
         import('./plan.ts'),
         import('./print-plan.ts'),
       ]);
+      const { notLoaded } = read;
+      if (notLoaded.length > 0) {
+        const what = `the plan is without what these plugins make of the file: ${notLoaded.join(', ')}`;
+        stderr.line(`${stderr.yellow('note')} ${oneLine(what)} (${LOAD_PLUGINS.flags} loads them)`);
+      }
       process.stdout.write(planAsYaml(planFromConfig(read), read.config.statusPages));
     });
 }
@@ -230,7 +171,7 @@ function addExplain(vmcp: Command): void {
 
 async function explainFile(tool: string, file: string) {
   const [read, { leftFor, planFromConfig }, { explainTool }, { withStartedBackends }] = await Promise.all([
-    readFile(file),
+    readFile(file, { loadsPlugins: true }),
     import('./plan.ts'),
     import('./explain.ts'),
     import('./with-started-backends.ts'),
@@ -247,14 +188,6 @@ async function explainAt(tool: string, url: string | undefined) {
   return fetchExplanation(tool, (await chooseEndpoint({ url })).url);
 }
 
-async function readFile(file: string) {
-  const [{ readConfig, readConfigText }, { catalogue }] = await Promise.all([
-    import('./read-config.ts'),
-    import('@toolmgr/plugins'),
-  ]);
-  return readConfig(await readConfigText(file), file, catalogue);
-}
-
 /** Writes a whole file at once. Without `force` an existing file is kept. */
 async function writeNew(file: string, text: string, force: boolean): Promise<void> {
   const temporary = `${file}.${process.pid}.tmp`;
@@ -269,14 +202,6 @@ async function writeNew(file: string, text: string, force: boolean): Promise<voi
   } finally {
     await rm(temporary, { force: true });
   }
-}
-
-function withFile(command: Command): Command {
-  return command.requiredOption('-c, --config <file>', 'vmcp file (YAML)').addOption(formatOption());
-}
-
-function formatOption(): Option {
-  return new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text');
 }
 
 /** Reads a port for commander. */

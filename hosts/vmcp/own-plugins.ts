@@ -1,35 +1,56 @@
 import { explainCause, faultFrom, findPlugin, GatewayFault, type Plugin, type PluginPlaces } from '@toolmgr/core';
 import type { z } from 'zod';
+import { type LeftPlugins, leavePlugins, misspelt } from './left-plugins.ts';
 import type { Problem } from './problem.ts';
 import { check } from './problem-lines.ts';
-import { hasKey, type KeyedSection, type Section, STRATEGIES, valueAt } from './sections.ts';
+import { hasKey, type KeyedSection, type Section, strategySection, valueAt } from './sections.ts';
 
 /** Sections and problems of the plugins under `plugins:`. */
-export interface OwnPlugins {
-  readonly sections: readonly Section[];
+export interface OwnPlugins extends LeftPlugins {
   readonly problems: readonly Problem[];
 }
 
+/** How `plugins:` is read. */
+export interface ReadOwnOptions {
+  /**
+   * Imports the files and packages that `plugins:` names, which runs their code. Without it only plugins of the catalogue are
+   * loaded, and what the others may read is not checked.
+   */
+  readonly loadsPlugins: boolean;
+  /** Keys of other sections. */
+  readonly taken: () => readonly string[];
+  /** Types of strategies towards backends that the catalogue has. */
+  readonly strategies: () => readonly string[];
+}
+
 /**
- * Reads `plugins:`. Loads its plugins like the start, so that both report the same problems. A plugin with a `contractKey` gets a
- * section at top level; `taken` lists the keys of other sections.
+ * Reads `plugins:`. Where it loads plugins, it loads them like the start, so that both report the same problems. A plugin with a
+ * `contractKey` gets a section at top level.
  */
 export async function readOwnPlugins(
   file: unknown,
   places: PluginPlaces,
-  taken: () => readonly string[],
+  options: ReadOwnOptions,
 ): Promise<OwnPlugins> {
+  const { loadsPlugins, taken } = options;
   const given = valueAt(file, ['plugins']);
   const keys = new Set<string>();
   const sections: Section[] = [];
   const problems: Problem[] = [];
   const seen = new Set<string>();
+  const left: string[] = [];
   for (const [index, entry] of (Array.isArray(given) ? (given as unknown[]) : []).entries()) {
     const use = valueAt(entry, ['use']);
     if (typeof use !== 'string' || use === '') continue;
     const path = ['plugins', index, 'use'];
     if (seen.has(use)) problems.push({ path, message: `${use} is a duplicate` });
     seen.add(use);
+    if (!loadsPlugins && !Object.hasOwn(places.catalogue, use)) {
+      const mistake = misspelt(use, places.catalogue);
+      if (mistake === undefined) left.push(use);
+      else problems.push({ path, message: mistake });
+      continue;
+    }
     const plugin = await findPlugin(use, places).catch(missingPluginReason);
     if (typeof plugin === 'string') {
       problems.push({ path, message: plugin });
@@ -52,7 +73,8 @@ export async function readOwnPlugins(
     }
     problems.push(...configProblems(plugin, settings ?? {}, ['plugins', index, 'with']));
   }
-  return { sections, problems };
+  const { sections: unread, notLoaded } = leavePlugins(left, file, options);
+  return { sections: [...sections, ...unread], problems, notLoaded };
 }
 
 /**
@@ -61,10 +83,7 @@ export async function readOwnPlugins(
  */
 function strategiesOf(use: string, plugin: Plugin, { catalogue }: PluginPlaces): readonly Section[] {
   if (Object.hasOwn(catalogue, use)) return [];
-  return Object.keys(plugin.slotOptions ?? {}).map((type) => {
-    const key = type.replace(/[_-]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-    return { address: use, own: plugin, choice: { of: STRATEGIES, type }, contractKey: `${STRATEGIES}.${key}` };
-  });
+  return Object.keys(plugin.slotOptions ?? {}).map((type) => strategySection(use, plugin, type));
 }
 
 /** The section of a plugin. What a plugin throws while it reads is a fault that names it. */

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { type Catalogue, explainCause, GatewayFault, isObject } from '@toolmgr/core';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
-import { choiceProblems } from './choices.ts';
+import { choiceProblems, choicesOf } from './choices.ts';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
 import { unknownBackends, unsupportedSettings, widePassthrough } from './host-problems.ts';
@@ -17,12 +17,14 @@ import {
   sectionsProblems,
   sectionWarnings,
 } from './section-problems.ts';
-import { hasKey, isIn, type Section, sectionsOf } from './sections.ts';
+import { hasKey, isIn, type Section, STRATEGIES, sectionsOf } from './sections.ts';
 import { withStandaloneDefaults } from './standalone-defaults.ts';
 
 /** A parsed file with its warnings. */
 export interface ReadConfig extends SectionedConfig {
   readonly warnings: readonly string[];
+  /** Addresses under `plugins:` that were not loaded. What they may read was not checked. */
+  readonly notLoaded: readonly string[];
   /** The file does not choose how callers are known; it may be served on loopback only. */
   readonly assumesAnonymous: boolean;
 }
@@ -44,42 +46,61 @@ export async function readConfigText(file: string): Promise<string> {
   }
 }
 
+/** How a vmcp file is read. */
+export interface ReadConfigOptions {
+  /**
+   * Imports the files and packages that `plugins:` names, which runs their code (default: false). Only for a file that is about
+   * to be served: nothing that checks a file runs what it names.
+   */
+  readonly loadsPlugins?: boolean;
+  /** Keys of sections that the file may lack and that something else needs, such as a flag. */
+  readonly alsoRead?: readonly string[];
+}
+
 /**
  * Reads the text of a vmcp file strictly.
  *
- * The plugin that owns a section reads it, so `validate` and the start report the same problems. `alsoRead` are keys of
- * sections that the file may lack and that something else needs, such as a flag.
+ * The plugin that owns a section reads it, so `validate` and the start report the same problems.
  * @throws GatewayFault PLAN_INVALID with one `file:line: path: what is wrong` per problem
  */
 export async function readConfig(
   text: string,
   file: string,
   catalogue: Catalogue,
-  alsoRead: readonly string[] = [],
+  options: ReadConfigOptions = {},
 ): Promise<ReadConfig> {
   const { given: written, linesOf } = parseText(text, file);
   const { given, assumesAnonymous } = withStandaloneDefaults(written, file);
-  const read = await examineConfig(given, file, catalogue, alsoRead);
+  const read = await examineConfig(given, file, catalogue, options);
   if (read.problems !== undefined) throw new GatewayFault('PLAN_INVALID', linesOf(read.problems).join('\n'));
-  return { config: read.config, sections: read.sections, warnings: linesOf(read.warnings), assumesAnonymous };
+  const { config, sections, notLoaded } = read;
+  return { config, sections, notLoaded, warnings: linesOf(read.warnings), assumesAnonymous };
 }
 
 /** What is wrong with a file, or its parsed form with what is probably a mistake. */
 export type ExaminedConfig =
   | { readonly problems: readonly Problem[] }
-  | (SectionedConfig & { readonly problems?: undefined; readonly warnings: readonly Problem[] });
+  | (SectionedConfig & {
+      readonly problems?: undefined;
+      readonly warnings: readonly Problem[];
+      readonly notLoaded: readonly string[];
+    });
 
 /** Like {@link readConfig}, for a file as an object; `file` says where relative paths begin. */
 export async function examineConfig(
   given: unknown,
   file: string,
   catalogue: Catalogue,
-  alsoRead: readonly string[] = [],
+  { loadsPlugins = false, alsoRead = [] }: ReadConfigOptions = {},
 ): Promise<ExaminedConfig> {
   const isWanted = ({ contractKey = '' }: Section): boolean => alsoRead.includes(contractKey);
   const known = await sectionsOf(catalogue, (section) => isIn(given, section) || isWanted(section));
-  const taken = (): string[] => Object.keys(configSchema(known).shape);
-  const own = await readOwnPlugins(given, { catalogue, baseDir: dirname(resolve(file)) }, taken);
+  const places = { catalogue, baseDir: dirname(resolve(file)) };
+  const own = await readOwnPlugins(given, places, {
+    loadsPlugins,
+    taken: () => Object.keys(configSchema(known).shape),
+    strategies: () => choicesOf(known, STRATEGIES).map(({ type }) => type),
+  });
   const sections = [...known, ...own.sections];
   const schema = configSchema(sections);
   const read = schema.safeParse(given);
@@ -98,7 +119,7 @@ export async function examineConfig(
   }
   if (problems.length > 0) return { problems };
   const odd = sections.flatMap((section) => sectionWarnings(section, config, facts));
-  return { config, sections, warnings: [...odd, ...widePassthrough(config, facts)] };
+  return { config, sections, notLoaded: own.notLoaded, warnings: [...odd, ...widePassthrough(config, facts)] };
 }
 
 /** Parses YAML. `linesOf` formats problems as `file:line: path: message`, sorted by line. */

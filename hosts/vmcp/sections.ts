@@ -62,6 +62,12 @@ export function placesOf({ contractKey }: KeyedSection, file: unknown): Problem[
 /** The authentication strategies towards backends: every value is one strategy. */
 export const STRATEGIES = 'outgoingAuth.*';
 
+/** The section of a strategy that a plugin under `plugins:` brings: its options are below its name in camel case. */
+export function strategySection(address: string, own: Plugin, type: string): KeyedSection {
+  const key = type.replace(/[_-]([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+  return { address, own, choice: { of: STRATEGIES, type }, contractKey: `${STRATEGIES}.${key}` };
+}
+
 /** Paths of all strategies in the file, the default first. */
 export function strategyPlaces(file: unknown): Problem['path'][] {
   const { default: fallback, backends } = objectAt(file, ['outgoingAuth']);

@@ -68,12 +68,19 @@ async function vmcpFinding(file: string): Promise<Finding> {
     import('@toolmgr/plugins'),
   ]);
   try {
-    const { warnings } = await readConfig(await readConfigText(file), file, catalogue);
+    const { warnings, notLoaded } = await readConfig(await readConfigText(file), file, catalogue);
     const fix = `see them: toolmgr vmcp validate -c ${file}`;
-    return warnings.length === 0 ? ok(`${file} is valid`) : warn(`${file}: ${warnings.length} warnings`, fix);
+    return warnings.length === 0
+      ? ok(`${file} is valid${leftOut(notLoaded)}`)
+      : warn(`${file}: ${warnings.length} warnings`, fix);
   } catch (cause) {
     return fail(explainCause(cause).split('\n').slice(0, 5).join(' '), `correct ${file}`);
   }
+}
+
+/** A check of files runs nothing that they name. */
+function leftOut(plugins: readonly string[]): string {
+  return plugins.length === 0 ? '' : `; not loaded: ${plugins.join(', ')}`;
 }
 
 async function stateFindings(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createLog, type JsonObject, untilAborted } from '@toolmgr/core';
 import { type Connection, inClusterConnection, isInCluster } from '@toolmgr/plugins/kubernetes';
-import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
+import { logUncaughtErrors } from './log-uncaught-errors.ts';
 import type { ControllerLog } from './machinery/controller.ts';
 import { addressFrom, type ListenAddress } from './machinery/http-pages.ts';
 import { startOperator } from './operator.ts';
@@ -36,7 +36,7 @@ export async function runOperator(flags: OperatorFlags): Promise<void> {
   const metrics = addressOf('--metrics-bind-address', flags.metricsBindAddress, isPod, 8080);
   const probes = addressOf('--health-probe-bind-address', flags.healthProbeBindAddress, isPod, 8081);
   const log = controllerLog();
-  using _ = logUnhandledRejections(log);
+  using _ = logUncaughtErrors(log);
   using stop = stopSignal(['SIGINT', 'SIGTERM']);
   await using operator = await startOperator({
     ...{ connection, settings, metrics, probes, log },

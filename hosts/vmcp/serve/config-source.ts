@@ -51,7 +51,7 @@ export async function sourceOf(options: ServeOptions): Promise<ConfigSource> {
 async function sourceOfFile(file: string, options: ServeOptions): Promise<ConfigSource> {
   const text = await readConfigText(file);
   const read = async (next: string): Promise<ReadConfig> => {
-    const config = await readConfig(next, file, catalogue, switchedOnBy(options));
+    const config = await readConfig(next, file, catalogue, { loadsPlugins: true, alsoRead: switchedOnBy(options) });
     if (config.assumesAnonymous && !isLoopbackHost(options.host)) throw assumedAnonymous(file, options.host);
     return config;
   };

@@ -4,7 +4,7 @@ import { UsageError } from '../../shared/usage-error.ts';
 import type { SectionedConfig } from '../plan.ts';
 import type { Problem } from '../problem.ts';
 import { problemLines, problemsFrom } from '../problem-lines.ts';
-import { readConfig, readConfigText } from '../read-config.ts';
+import { type ReadConfigOptions, readConfig, readConfigText } from '../read-config.ts';
 
 /** One checked composite tool of a file, as written. */
 export interface FoundDefinition {
@@ -24,6 +24,7 @@ export async function readDefinition(
   file: string,
   name: string | undefined,
   catalogue: Catalogue,
+  options: ReadConfigOptions = {},
 ): Promise<FoundDefinition> {
   const text = await readConfigText(file);
   const lines = new LineCounter();
@@ -32,7 +33,7 @@ export async function readDefinition(
   if (broken !== undefined) throw invalid(`${file}:${lines.linePos(broken.pos[0]).line}: ${broken.message}`);
   const given = documentValue(document, file);
   if (isObject(given) && given.compositeTools !== undefined) {
-    const read = await readConfig(text, file, catalogue);
+    const read = await readConfig(text, file, catalogue, options);
     const all = given.compositeTools as readonly JsonObject[];
     return { definition: named(all, name, file), all, file: read };
   }

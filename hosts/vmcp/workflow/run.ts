@@ -38,7 +38,7 @@ export interface RunOptions {
  * @throws UsageError and GatewayFault with a message for the user, before anything is called
  */
 export async function runWorkflowFile(file: string, pairs: readonly string[], options: RunOptions): Promise<void> {
-  const found = await readDefinition(file, options.name, catalogue);
+  const found = await readDefinition(file, options.name, catalogue, { loadsPlugins: true });
   const { definition } = found;
   if (found.file === undefined && options.config === undefined) {
     throw new UsageError(`${file} has no backends; give a vmcp file that has: -c vmcp.yaml`);
@@ -79,7 +79,7 @@ export async function runWorkflowFile(file: string, pairs: readonly string[], op
 }
 
 async function fileAt(file: string): Promise<SectionedConfig> {
-  return readConfig(await readConfigText(file), file, catalogue, ['compositeTools']);
+  return readConfig(await readConfigText(file), file, catalogue, { loadsPlugins: true, alsoRead: ['compositeTools'] });
 }
 
 function printOutcome(

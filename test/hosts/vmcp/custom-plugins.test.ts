@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -45,7 +46,11 @@ plugins:
 async function saidOf(use: string, given: object = {}): Promise<string> {
   await put({ 'vmcp.yaml': gatewayOf(use, given) });
   const file = join(folder, 'vmcp.yaml');
-  const commands = [['validate'], ['plan'], ['serve', '--port', '0']];
+  const commands = [
+    ['validate', '--load-plugins'],
+    ['plan', '--load-plugins'],
+    ['serve', '--port', '0'],
+  ];
   const ended = await Promise.all(commands.map(([name = '', ...more]) => cli(['vmcp', name, '-c', file, ...more])));
   const [first = ''] = ended.map(({ err }) => err);
   for (const { code, err } of ended) expect([code, err]).toEqual([1, first]);
@@ -122,7 +127,7 @@ describe('a custom plugin that cannot be used', () => {
       await put({ 'own.mjs': own('() => {}'), 'vmcp.yaml': withoutAuth });
       const file = join(folder, 'vmcp.yaml');
       const [validated, served] = await Promise.all([
-        cli(['vmcp', 'validate', '-c', file]),
+        cli(['vmcp', 'validate', '-c', file, '--load-plugins']),
         cli(['vmcp', 'serve', '-c', file, '--port', '0']),
       ]);
       expect(validated).toMatchObject({ code: 1, err: expect.stringContaining('none of them authenticates callers') });
@@ -132,7 +137,7 @@ describe('a custom plugin that cannot be used', () => {
       const header = '{ headerName: X-Key, headerValueEnv: TOOLMGR_TEST_UNSET }';
       const inline = `{ source: inline, default: { type: header_injection, headerInjection: ${header} } }`;
       await put({ 'own.mjs': own(opens), 'vmcp.yaml': gatewayOf('./own.mjs').replace('{ source: inline }', inline) });
-      const { code, out } = await cli(['vmcp', 'validate', '-c', file, '--format', 'json']);
+      const { code, out } = await cli(['vmcp', 'validate', '-c', file, '--load-plugins', '--format', 'json']);
       expect([code, JSON.parse(out).notChecked]).toEqual([
         0,
         [
@@ -156,6 +161,48 @@ describe('a custom plugin that cannot be used', () => {
         };`,
       });
       expect(await saidOf('./own.mjs')).toBe('toolmgr: vmcp.yaml:9: plugins.0.with: expected a moon\n');
+    },
+    LONG,
+  );
+});
+
+describe('a check of a file', () => {
+  proves(
+    'ask.custom-plugin.not-run-by-checks',
+    'runs no file and no package that it names, says so, and accepts what only these read',
+    async () => {
+      const ran = `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(join(folder, 'ran'))}, '');\n`;
+      await put({
+        'own.mjs': `${ran}${REFUSING}`,
+        'node_modules/@acme/evil/package.json': '{ "name": "@acme/evil", "exports": "./main.mjs" }',
+        'node_modules/@acme/evil/main.mjs': `${ran}process.exit(7);`,
+      });
+      const isRun = () => existsSync(join(folder, 'ran'));
+      const file = join(folder, 'vmcp.yaml');
+      const inline = '{ source: inline, default: { type: signed_by_us, signedByUs: { key: a } } }';
+      for (const use of ['./own.mjs', join(folder, 'own.mjs'), '@acme/evil']) {
+        const text = gatewayOf(use, { words: 1 }).replace('{ source: inline }', inline);
+        await put({ 'vmcp.yaml': `${text}businessHours: { open: 9 }\n` });
+        const validated = await cli(['vmcp', 'validate', '-c', file]);
+        expect(validated).toMatchObject({ code: 0, err: '' });
+        for (const part of [`${use} is not loaded (--load-plugins`, 'the section businessHours', 'what a start says']) {
+          expect(validated.out).toContain(`  not checked    ${part}`);
+        }
+        const planned = await cli(['vmcp', 'plan', '-c', file]);
+        expect(planned).toMatchObject({
+          code: 0,
+          err: expect.stringContaining(`make of the file: ${use} (--load-plugins`),
+        });
+        const connected = await cli(['vmcp', 'validate', '-c', file, '--connect']);
+        expect(connected).toMatchObject({ code: 1, err: expect.stringContaining('add --load-plugins') });
+        const examined = await cli(['doctor', file]);
+        expect(examined.out).toContain(`is valid; not loaded: ${use}`);
+        expect(isRun()).toBe(false);
+      }
+      await put({ 'vmcp.yaml': gatewayOf('./own.mjs', { words: 1 }) });
+      const loaded = await cli(['vmcp', 'validate', '-c', file, '--load-plugins']);
+      expect(loaded).toMatchObject({ code: 1, err: expect.stringContaining('did you mean "word"?') });
+      expect(isRun()).toBe(true);
     },
     LONG,
   );

@@ -60,7 +60,8 @@ aggregation: {}
 plugins: [{ use: ${use} }]
 ${more}`;
 
-const read = (text: string) => readConfig(text, join(folder, 'vmcp.yaml'), catalogue);
+const LOADS = { loadsPlugins: true };
+const read = (text: string) => readConfig(text, join(folder, 'vmcp.yaml'), catalogue, LOADS);
 const problems = (text: string): Promise<string> =>
   read(text).then(
     () => '',
@@ -90,7 +91,7 @@ describe('a plugin of the file with a contractKey', () => {
       }
       await put('vmcp.yaml', file('./hours.mjs', 'businessHours: { opn: "09:00" }\n'));
       for (const command of ['validate', 'plan']) {
-        const { code, err } = await cli(['vmcp', command, '-c', join(folder, 'vmcp.yaml')]);
+        const { code, err } = await cli(['vmcp', command, '-c', join(folder, 'vmcp.yaml'), '--load-plugins']);
         expect([code, err]).toEqual([1, expect.stringContaining('vmcp.yaml:7: businessHours.opn: unknown key "opn"')]);
       }
     },
@@ -99,7 +100,7 @@ describe('a plugin of the file with a contractKey', () => {
   it('may bring a strategy towards backends, which the file names, with its options in camel case', async () => {
     const from = join(import.meta.dirname, '../../../examples/custom-strategy');
     const text = await readConfigText(join(from, 'vmcp.yaml'));
-    const example = (changed: string) => readConfig(changed, join(from, 'vmcp.yaml'), catalogue);
+    const example = (changed: string) => readConfig(changed, join(from, 'vmcp.yaml'), catalogue, LOADS);
     const plan = planFromConfig(await example(text));
     expect(plan.outgoingAuth?.backends).toEqual({
       orders: { type: 'signed_requests', options: { keyEnv: 'ORDERS_KEY' } },
@@ -174,7 +175,7 @@ describe('a plugin of the file with a contractKey', () => {
 
   it('is shown by the example of the guide', async () => {
     const example = join(import.meta.dirname, '../../../examples/custom-interceptor/vmcp.yaml');
-    const plan = planFromConfig(await readConfig(await readConfigText(example), example, catalogue));
+    const plan = planFromConfig(await readConfig(await readConfigText(example), example, catalogue, LOADS));
     expect(plan.plugins.at(-1)).toEqual({ use: './mask-secrets.ts', with: { patterns: ['tok_[0-9a-z]{8,}'] } });
   });
 });

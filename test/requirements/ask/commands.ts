@@ -134,6 +134,12 @@ export const commands = [
       'ask.custom-plugin.by-package': 'use takes the name of an installed package',
       'ask.custom-plugin.own-section':
         'a custom plugin with a contractKey has a section at top level of the vmcp file, read with line and nearest key',
+      'ask.custom-plugin.not-run-by-checks':
+        'validate and plan load the files and packages under plugins only with --load-plugins, manifests never; the output names what was not loaded',
+      'ask.operator.hostile-objects':
+        'no VirtualMCPServer runs code in the operator, ends it, or keeps it from the objects of other namespaces',
+      'ask.operator.own-plugins':
+        'plugins that are not of the catalogue are loaded by the pods only, and the status has what the pods say of them',
       'ask.token.rejected-logged':
         'a token that is rejected is logged with the reason, and no flood of them fills the log',
       'ask.token.client-told': 'toolmgr tools prints the error_description of a 401',

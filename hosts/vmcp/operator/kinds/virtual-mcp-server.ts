@@ -15,6 +15,7 @@ import {
 } from './fields.ts';
 import { incomingAuth } from './incoming-auth.ts';
 import { COLUMNS, defineKind, type ObjectOf, type Rule } from './kind.ts';
+import { MAX_PLUGIN_ADDRESS, MAX_PLUGINS, PLUGIN_RULE } from './plugin-address.ts';
 import { ADDRESS_RULE, outgoingAuth, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
 
 /** What is read here of `spec.authServerConfig`, whose schema is that of the plugin. */
@@ -95,6 +96,8 @@ const CONFIG: KubeMeta['within'] = {
   '': { forbidden: { kubernetes: 'the operator writes it for the pods' } },
   'incomingAuth.authz': { required: ['type'] },
   passthroughHeaders: { maxItems: 100 },
+  plugins: { maxItems: MAX_PLUGINS },
+  'plugins.[].use': { maxLength: MAX_PLUGIN_ADDRESS, rules: [PLUGIN_RULE] },
   'passthroughHeaders.[]': headerName,
   sessionStorage: { rules: [ADDRESS_RULE] },
   'rateLimiting.tools': { maxItems: 500, listMapKeys: ['name'] },

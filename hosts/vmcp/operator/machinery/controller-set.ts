@@ -1,4 +1,4 @@
-import { explainCause } from '@toolmgr/core';
+import { explainCause, LATE, within } from '@toolmgr/core';
 import {
   type Api,
   ApiError,
@@ -40,6 +40,8 @@ export interface ControllerSetOptions {
   readonly events: EventRecorder;
   readonly log: ControllerLog;
   readonly observe?: SetObserver;
+  /** Longest reconcile, in milliseconds. */
+  readonly reconcileMs?: number;
   readonly now?: () => number;
 }
 
@@ -52,12 +54,14 @@ export interface SetObserver {
 
 /** A reconcile that takes longer is told to stop by its signal. */
 const RECONCILE_MS = 120_000;
+/** One that does not stop when it is told to is left behind after this multiple, so that no object keeps a worker. */
+const STUCK_FACTOR = 1.1;
 /** A failure of a list or a watch that lasts is logged again after this time. */
 const LOG_AGAIN_MS = 60_000;
 
 /** @throws Error when a controller needs a type that no informer follows, or when specs of one type contradict each other */
 export function createControllerSet(options: ControllerSetOptions): ControllerSet {
-  const { api, controllers, log, observe, namespaces, now = Date.now } = options;
+  const { api, controllers, log, observe, namespaces, now = Date.now, reconcileMs = RECONCILE_MS } = options;
   const informers = new Map<string, Informer>();
   const caches: Caches = {
     of<T extends KubeObject>(type: ResourceType<T>) {
@@ -71,17 +75,13 @@ export function createControllerSet(options: ControllerSetOptions): ControllerSe
     controller: controller.name,
     queue: createWorkQueue({
       concurrency: options.concurrency,
-      work(key) {
+      async work(key) {
         const fields = { controller: controller.name, object: keyText(key) };
-        const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(RECONCILE_MS)]);
-        return controller.reconcile(key, {
-          api,
-          caches,
-          events: options.events,
-          log: logWith(log, fields),
-          now,
-          signal,
-        });
+        const signal = AbortSignal.any([ended.signal, AbortSignal.timeout(reconcileMs)]);
+        const context = { api, caches, events: options.events, log: logWith(log, fields), now, signal };
+        const outcome = await within(reconcileMs * STUCK_FACTOR, undefined, controller.reconcile(key, context));
+        if (outcome === LATE) throw new Error('the reconcile did not end; its worker continues with other objects');
+        return outcome;
       },
       done(key, ms, failure) {
         observe?.reconciled(controller.name, ms, failure !== undefined);

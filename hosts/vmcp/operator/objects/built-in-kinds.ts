@@ -221,4 +221,6 @@ export interface ContainerStatus {
     readonly waiting?: { readonly reason?: string; readonly message?: string };
     readonly terminated?: { readonly exitCode: number; readonly reason?: string };
   };
+  /** How it ended before it was started again. */
+  readonly lastState?: { readonly terminated?: { readonly message?: string } };
 }

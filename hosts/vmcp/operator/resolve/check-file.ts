@@ -54,7 +54,10 @@ export type CheckedFile =
 const MAX_KEPT = 4096;
 const kept = new Map<string, CheckedFile>();
 
-/** Checks a vmcp file as `vmcp serve` does. Keys without a value are absent, as in YAML. */
+/**
+ * Checks a vmcp file as `vmcp serve` does, but loads no plugin that is not of the catalogue: it would run code of the author of the
+ * object. Keys without a value are absent, as in YAML.
+ */
 export async function checkFile(file: unknown): Promise<CheckedFile> {
   const text = JSON.stringify(file);
   const id = createHash('sha256').update(text).digest('base64');

@@ -9,6 +9,7 @@ import { resolveServer } from '../../resolve/resolve-server.ts';
 import { contentsOf } from '../contents.ts';
 import type { PodSettings } from './build-objects.ts';
 import { namesOf } from './object-names.ts';
+import { ownPluginsCondition } from './own-plugins-condition.ts';
 import { countPods } from './pod-counts.ts';
 import { createReportCleaner, readTexts, reportsOf } from './pod-reports.ts';
 import { relatedObjects } from './related-objects.ts';
@@ -72,12 +73,13 @@ export function createVirtualMcpServerController(settings: VirtualMcpServerSetti
       const texts = await readTexts(reportMap, contents, context);
       const checksum = written.outcome.result === 'ready' ? inputs?.checksum : undefined;
       const deployment = context.caches.of(deployments).get({ ...key, name: namesOf(key.name).deployment });
+      const counts = countPods(own, checksum, deployment);
       const status = statusOf({
         server,
         key,
         resolution: { ...resolution, outcome: written.outcome },
-        conditions: written.conditions,
-        pods: countPods(own, checksum, deployment),
+        conditions: [...written.conditions, ...ownPluginsCondition(resolution, counts)],
+        pods: counts,
         reports: reportsOf(texts, own, checksum),
         now: context.now(),
         ...(settings.defaults.clusterDomain === undefined ? {} : { clusterDomain: settings.defaults.clusterDomain }),

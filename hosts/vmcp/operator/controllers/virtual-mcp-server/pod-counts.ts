@@ -1,3 +1,4 @@
+import { printable } from '../../../../shared/terminal.ts';
 import type { ContainerStatus, Deployment, Pod } from '../../objects/built-in-kinds.ts';
 import { CHECKSUM_ANNOTATION } from './pod-template.ts';
 
@@ -62,9 +63,18 @@ function failureOf({ metadata, status }: Pod): string | undefined {
   return failed && `container ${failed.name} of pod ${metadata.name}: ${waitingText(failed)}`;
 }
 
-function waitingText({ state }: ContainerStatus): string {
+/** Before a container is started again, how it ended says more than that it waits. */
+function waitingText({ state, lastState }: ContainerStatus): string {
   const { reason = '', message } = state?.waiting ?? {};
-  return `${reason}${suffix(message)}`;
+  return `${reason}${suffix(lastWords(lastState?.terminated?.message) ?? message)}`;
+}
+
+/** The error that ended toolmgr at the end of a log, else the last line, without control characters. */
+function lastWords(log = ''): string | undefined {
+  const lines = log.split('\n').map((line) => printable(line).trim());
+  const said = lines.filter((line) => line !== '');
+  const from = said.findLastIndex((line) => line.startsWith('toolmgr:'));
+  return said.length === 0 ? undefined : said.slice(from).join('; ');
 }
 
 /** Pods that cannot be created, e.g. because of a quota. */

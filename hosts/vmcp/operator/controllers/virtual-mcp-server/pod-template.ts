@@ -51,6 +51,8 @@ export function podTemplate(input: PodTemplateInput): PodTemplate {
           readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 3, failureThreshold: 3 },
           resources: { limits: { cpu: '500m', memory: '512Mi' }, requests: { cpu: '100m', memory: '128Mi' } },
           securityContext: CONTAINER_SECURITY,
+          // why a pod does not start, such as a plugin that it cannot load, becomes part of the status
+          terminationMessagePolicy: 'FallbackToLogsOnError',
           startupProbe: { ...probe('/health'), periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 60 },
           volumeMounts: [...OWN_MOUNTS, ...inputs.volumeMounts],
         },

@@ -50,6 +50,16 @@ export const SERVER_CASES: readonly RuleCase[] = [
     accepts: server({ config: {} }),
     refuses: server({ config: { kubernetes: { drainTime: '5s' } } }),
   },
+  ...['./own.mjs', '/plugins/../own.mjs', '/dev/zero'].map((use) => ({
+    says: 'must be a plugin of toolmgr, a package, or the absolute path of a .js, .mjs, .cjs or .ts file of the image',
+    at: 'spec.config.plugins[0].use',
+    accepts: server({
+      config: {
+        plugins: ['outgoing-auth/obo', '@acme/own', 'own/a.b', '/app/own@1/a.mjs'].map((each) => ({ use: each })),
+      },
+    }),
+    refuses: server({ config: { plugins: [{ use }] } }),
+  })),
   {
     says: 'embeddingServerRef cannot be combined with config.optimizer.embeddingProvider openai',
     at: 'spec.embeddingServerRef',

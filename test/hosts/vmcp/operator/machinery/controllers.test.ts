@@ -278,5 +278,42 @@ describe.skipIf(missing !== undefined)(
       await write(namespace, 'bad7', {});
       await until(async () => (await dataOf(namespace, `bad7${COPY}`)) !== undefined, WAIT_MS);
     });
+
+    test('a reconcile that never ends is left behind, and its worker continues with other objects', async () => {
+      const namespace = await newNamespace('stuck');
+      const seen: string[] = [];
+      const log: string[] = [];
+      const note = (message: string, fields?: object) => void log.push(`${message} ${JSON.stringify(fields)}`);
+      const set = createControllerSet({
+        api,
+        controllers: [
+          {
+            ...{ name: 'stuck', type: maps, watches: [] },
+            reconcile: ({ name }) => {
+              seen.push(name);
+              return name === 'endless' ? new Promise<void>(() => {}) : Promise.resolve();
+            },
+          },
+        ],
+        ...{ informers, namespaces: [namespace], concurrency: 1, reconcileMs: 100 },
+        events: { emit() {} },
+        log: { info: note, warn: note, error: note },
+      });
+      const stop = new AbortController();
+      const following = set.follow(stop.signal);
+      try {
+        await write(namespace, 'endless', {});
+        await set.synced;
+        set.start();
+        await until(() => seen.includes('endless'), WAIT_MS);
+        await write(namespace, 'good', {});
+        await until(() => seen.includes('good'), WAIT_MS);
+        expect(log.join()).toContain('the reconcile did not end');
+      } finally {
+        await set.stop(0);
+        stop.abort();
+        await following;
+      }
+    });
   },
 );

@@ -73,7 +73,7 @@ describe.skipIf('missing' in found)('a new plugin of an installed toolmgr', () =
       expect(types.out).not.toContain('consumer.ts(1');
 
       writeVmcp(name, 'blokced: []');
-      const refused = await registry.run('npx', ['toolmgr', 'vmcp', 'validate', '-c', 'vmcp.yaml'], {
+      const refused = await registry.run('npx', ['toolmgr', 'vmcp', 'validate', '-c', 'vmcp.yaml', '--load-plugins'], {
         cwd: project,
         env,
       });

@@ -32,6 +32,7 @@ function addServe(vmcp: Command): void {
     .option('--session-ttl <duration>', 'idle time of a client session (0 = 30m)', sessionTtlFrom)
     .option('--status-port <number>', 'serve status pages and metrics at a separate port on 127.0.0.1', portFrom)
     .option('--status-token-env <name>', 'environment variable with the required token of status pages and metrics')
+    .option('--optimizer', 'list two tools that find and call all others, with the defaults of the section optimizer')
     .option('--enable-audit', 'write one JSON line per request and call, with the defaults of the section audit')
     .addOption(
       new Option('--stdio', 'serve one client over standard input and output instead of listening').conflicts([
@@ -51,22 +52,20 @@ Examples:
   toolmgr vmcp serve --group dev --port 4500
   toolmgr run --group dev npx://@modelcontextprotocol/server-everything && toolmgr vmcp serve --group dev`,
     );
-  for (const [flags, name] of LATER_FLAGS) serve.addOption(new Option(flags).hideHelp().argParser(() => later(name)));
-  serve.on('option:optimizer', () => later('--optimizer'));
-  serve.on('option:optimizer-embedding', () => later('--optimizer-embedding'));
+  for (const flags of ['--embedding-model <model>', '--embedding-image <image>']) {
+    const [flag = ''] = flags.split(' ');
+    serve.addOption(new Option(flags).hideHelp().argParser(() => startsNoServer(flag)));
+  }
+  serve.addOption(new Option('--optimizer-embedding').hideHelp());
+  serve.on('option:optimizer-embedding', () => startsNoServer('--optimizer-embedding'));
   serve.action(async (options) => (await import('./serve/serve.ts')).serve(options));
 }
 
-/** Flags that are not available yet and are refused by name. */
-const LATER_FLAGS = [
-  ['--optimizer', '--optimizer'],
-  ['--optimizer-embedding', '--optimizer-embedding'],
-  ['--embedding-model <model>', '--embedding-model'],
-  ['--embedding-image <image>', '--embedding-image'],
-] as const;
-
-function later(flag: string): never {
-  throw new UsageError(`${flag} is not available yet: it comes with the optimizer`);
+/** Refuses flags that start an embedding server in other gateways: this one uses a server that runs, or a model in a folder. */
+function startsNoServer(flag: string): never {
+  throw new UsageError(
+    `${flag}: vmcp serve starts no embedding server; start one, and name its URL in the file as optimizer.embeddingService, or use --optimizer, which compares words only`,
+  );
 }
 
 function addInit(vmcp: Command): void {

@@ -55,6 +55,8 @@ export interface ReadConfigOptions {
   readonly loadsPlugins?: boolean;
   /** Keys of sections that the file may lack and that something else needs, such as a flag. */
   readonly alsoRead?: readonly string[];
+  /** Keys of sections that the file gets with their defaults where it lacks them. */
+  readonly added?: readonly string[];
 }
 
 /**
@@ -71,7 +73,7 @@ export async function readConfig(
 ): Promise<ReadConfig> {
   const { given: written, linesOf } = parseText(text, file);
   const { given, assumesAnonymous } = withStandaloneDefaults(written, file);
-  const read = await examineConfig(given, file, catalogue, options);
+  const read = await examineConfig(withAdded(given, options.added), file, catalogue, options);
   if (read.problems !== undefined) throw new GatewayFault('PLAN_INVALID', linesOf(read.problems).join('\n'));
   const { config, sections, notLoaded } = read;
   return { config, sections, notLoaded, warnings: linesOf(read.warnings), assumesAnonymous };
@@ -120,6 +122,12 @@ export async function examineConfig(
   if (problems.length > 0) return { problems };
   const odd = sections.flatMap((section) => sectionWarnings(section, config, facts));
   return { config, sections, notLoaded: own.notLoaded, warnings: [...odd, ...widePassthrough(config, facts)] };
+}
+
+/** The file with empty sections where it lacks them. */
+export function withAdded(file: unknown, keys: readonly string[] = []): unknown {
+  if (!isObject(file)) return file;
+  return { ...file, ...Object.fromEntries(keys.filter((key) => file[key] === undefined).map((key) => [key, {}])) };
 }
 
 /** Parses YAML. `linesOf` formats problems as `file:line: path: message`, sorted by line. */

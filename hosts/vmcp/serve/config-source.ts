@@ -5,11 +5,12 @@ import { isLoopbackHost } from '../../http/listen.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { watchText } from '../../shared/watch-text.ts';
+import type { VmcpConfig } from '../config-schema.ts';
 import { groupConfig } from '../group-config.ts';
 import type { SectionedConfig } from '../plan.ts';
-import { type ReadConfig, readConfig, readConfigText } from '../read-config.ts';
+import { type ReadConfig, readConfig, readConfigText, withAdded } from '../read-config.ts';
 import { sectionsOf } from '../sections.ts';
-import { type ServeOptions, switchedOnBy } from './options.ts';
+import { addedBy, type ServeOptions, switchedOnBy } from './options.ts';
 
 /** The configuration that is served, and where it comes from: a vmcp file or a group of workloads. */
 export interface ConfigSource extends SectionedConfig {
@@ -45,13 +46,18 @@ export async function sourceOf(options: ServeOptions): Promise<ConfigSource> {
     );
   }
   const sections = await sectionsOf(catalogue);
-  return { config: groupConfig(group, group, sections), sections, baseDir: process.cwd() };
+  const config = withAdded(groupConfig(group, group, sections), addedBy(options)) as VmcpConfig;
+  return { config, sections, baseDir: process.cwd() };
 }
 
 async function sourceOfFile(file: string, options: ServeOptions): Promise<ConfigSource> {
   const text = await readConfigText(file);
   const read = async (next: string): Promise<ReadConfig> => {
-    const config = await readConfig(next, file, catalogue, { loadsPlugins: true, alsoRead: switchedOnBy(options) });
+    const config = await readConfig(next, file, catalogue, {
+      loadsPlugins: true,
+      alsoRead: switchedOnBy(options),
+      added: addedBy(options),
+    });
     if (config.assumesAnonymous && !isLoopbackHost(options.host)) throw assumedAnonymous(file, options.host);
     return config;
   };

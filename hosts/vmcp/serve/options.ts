@@ -13,6 +13,8 @@ export interface ServeOptions {
   readonly statusPort?: number;
   readonly statusTokenEnv?: string;
   readonly enableAudit?: boolean;
+  /** Adds the section of the optimizer with its defaults, unless the file has it. */
+  readonly optimizer?: boolean;
   /** Serves one client over standard input and output instead of listening. */
   readonly stdio?: boolean;
   /** Serves the page of the browser with the status pages. */
@@ -35,6 +37,11 @@ export function statusPagesOf(options: ServeOptions, { statusPages }: VmcpConfig
     ...(statusPort === undefined ? {} : { port: statusPort }),
     ...(statusTokenEnv === undefined ? {} : { tokenEnv: statusTokenEnv }),
   };
+}
+
+/** Sections that are there with their defaults where the file, or the group, lacks them. */
+export function addedBy({ optimizer }: Pick<ServeOptions, 'optimizer'>): readonly string[] {
+  return optimizer ? ['optimizer'] : [];
 }
 
 /** Sections that are on whatever the file says. */

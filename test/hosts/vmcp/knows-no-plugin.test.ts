@@ -27,6 +27,7 @@ const OF_HOST = ['', '*', 'incomingAuth', 'outgoingAuth', 'operational', 'groupR
 /** What may be named: the section that a flag switches on. */
 const ALLOWED: ReadonlySet<string> = new Set([
   'hosts/vmcp/serve/options.ts: audit', // --enable-audit
+  'hosts/vmcp/serve/options.ts: optimizer', // --optimizer
   'hosts/vmcp/serve/serve-over-http.ts: stopMs', // a limit of the core
   // they write sections of a file for a user
   'hosts/vmcp/init-from-client.ts: headersEnv',

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
+import { sourceOf } from '../../../hosts/vmcp/serve/config-source.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { embeddingServer } from '../../support/embedding-server.ts';
@@ -73,6 +74,31 @@ describe('toolmgr vmcp serve with the optimizer', () => {
       await Promise.all([client.close(), direct.close()]);
       const explained = await cli(['vmcp', 'explain', 'far_add', '-c', file]);
       expect(explained.out).toMatch(/clients see it through dispatcher tools, and in the list of the direct path/);
+    },
+    LONG,
+  );
+
+  proves(
+    'ask.vmcp.serve-optimizer',
+    'serves two tools for --optimizer, for a file without the section and for a group, and as the file says where it has one',
+    async () => {
+      await using far = await recordingServer();
+      const backends = [{ name: 'far', url: far.url, transport: 'streamable-http' }];
+      const file = await fileOf({ ...CONFIG, backends });
+      const env = { TOOLMGR_STATE_DIR: temporaryFolder('state') };
+      await using running = startCli(['vmcp', 'serve', '-c', file, '--optimizer', '--port', '0'], { env });
+      const [, url = ''] = await running.printed(/serves (http:\S+)/);
+      const found = ['call', 'find_tool', 'tool_description=add two numbers', '--url', url];
+      await until(async () => (await cli(found)).out.includes('far_add'));
+      expect((await cli(['tools', '--url', url, '--format', 'json'])).out).not.toContain('far_add');
+      const planOf = async (options: object) => {
+        const source = await sourceOf({ host: '127.0.0.1', port: 0, optimizer: true, ...options });
+        return planFromConfig(source).plugins.find(({ use }) => use === 'optimizer/tools');
+      };
+      expect(await planOf({ group: 'dev' })).toEqual({ use: 'optimizer/tools', with: {} });
+      const own = await fileOf({ ...CONFIG, backends, optimizer: { maxToolsToReturn: 3 } });
+      expect(await planOf({ config: own })).toEqual({ use: 'optimizer/tools', with: { maxToolsToReturn: 3 } });
+      expect(await planOf({ config: file, optimizer: false })).toBeUndefined();
     },
     LONG,
   );

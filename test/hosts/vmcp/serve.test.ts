@@ -363,13 +363,13 @@ describe('toolmgr vmcp serve', () => {
     });
   });
 
-  it.each(['--optimizer', '--optimizer-embedding', '--embedding-model=x', '--embedding-image=x'])(
-    'refuses %s by name',
+  it.each(['--optimizer-embedding', '--embedding-model=x', '--embedding-image=x'])(
+    'refuses %s by name, with what to use instead',
     async (flag) => {
       const ended = await cli(['vmcp', 'serve', '--group', 'x', flag]);
       expect(ended).toMatchObject({
         code: 1,
-        err: expect.stringContaining(`${flag.split('=')[0]} is not available yet`),
+        err: expect.stringContaining(`${flag.split('=')[0]}: vmcp serve starts no embedding server; start one`),
       });
     },
   );

@@ -123,6 +123,8 @@ export const commands = [
         'a composite step that names an unknown tool of static backends is reported by validate and warned of at the start',
       'ask.vmcp.unknown-limited-tool':
         'a rateLimiting.tools entry that names no tool is reported by validate and warned of at the start',
+      'ask.vmcp.serve-optimizer':
+        'vmcp serve --optimizer serves find_tool and call_tool, for a file and for a group, with the settings of the file if it has any',
       'ask.vmcp.validate-connect': 'vmcp validate --connect opens the backends once and reports names that do not fit',
     },
   },
@@ -134,6 +136,8 @@ export const commands = [
       'ask.custom-plugin.by-package': 'use takes the name of an installed package',
       'ask.custom-plugin.own-section':
         'a custom plugin with a contractKey has a section at top level of the vmcp file, read with line and nearest key',
+      'ask.custom-plugin.own-core':
+        'errors of a plugin with its own copy of the core mean the same as ours, and a plugin of another version of the interface is refused with what to update',
       'ask.custom-plugin.not-run-by-checks':
         'validate and plan load the files and packages under plugins only with --load-plugins, manifests never; the output names what was not loaded',
       'ask.operator.hostile-objects':

@@ -1,3 +1,4 @@
+import { brand } from './errors/brand.ts';
 import { missingPackage } from './errors/missing-package.ts';
 
 /**
@@ -76,6 +77,10 @@ export type FaultCode = keyof typeof FAULTS;
 
 /** A failure: an exception with a code. `message` is for operators and logs, never sent to clients unchanged. */
 export class GatewayFault extends Error {
+  static {
+    brand(GatewayFault, 'GatewayFault');
+  }
+
   readonly code: FaultCode;
 
   constructor(code: FaultCode, message: string, options?: { readonly cause?: unknown }) {
@@ -92,6 +97,10 @@ export class GatewayFault extends Error {
 
 /** A call that needs something which only the person can do in a browser. The answer to the client has `url` as a link. */
 export class UserActionRequired extends GatewayFault {
+  static {
+    brand(UserActionRequired, 'UserActionRequired');
+  }
+
   /** Absolute https URL, or http on this machine. It expires, and has no secret of other people. */
   readonly url: string;
 

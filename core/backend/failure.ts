@@ -1,3 +1,4 @@
+import { brand } from '../errors/brand.ts';
 import { type FaultCode, GatewayFault } from '../errors.ts';
 
 /** Kind of a failure, for status pages and counters. */
@@ -32,6 +33,10 @@ export interface FailureFacts {
 
 /** A failure of a backend session, with the facts that decide whether a request may be repeated. */
 export class ConnectionFailure extends GatewayFault {
+  static {
+    brand(ConnectionFailure, 'ConnectionFailure');
+  }
+
   readonly category: FailureCategory;
   readonly notRun: boolean;
   readonly connectionLost: boolean;

@@ -10,6 +10,8 @@ import type { Slots } from './slots.ts';
 
 /** One feature. `apply` only taps and registers: it opens no file, socket, timer or wasm before `starting`. */
 export interface Plugin<S extends z.ZodType = z.ZodType> extends ContractSection {
+  /** {@link PLUGIN_API_VERSION} of the core that the plugin was made with; `definePlugin` writes it. */
+  readonly apiVersion?: number;
   /** Folder path, YAML key, tap name and metric label in one, e.g. `authorization/cedar`. */
   readonly address: string;
   readonly stability?: 'stable' | 'alpha';
@@ -117,7 +119,13 @@ export interface Log {
   programLine?(backend: string, line: string): void;
 }
 
-/** Returns the plugin unchanged, with `config` and `apply` typed by its schema. */
+/**
+ * Version of the interface between the core and plugins. A change that breaks plugins counts it up; a plugin of another version is
+ * refused with what to update. It is no version of the package: all packages of one version work together.
+ */
+export const PLUGIN_API_VERSION = 1;
+
+/** The plugin with the version of the interface that it was made for; `config` and `apply` are typed by its schema. */
 export function definePlugin<S extends z.ZodType>(plugin: Plugin<S>): Plugin<S> {
-  return plugin;
+  return { apiVersion: PLUGIN_API_VERSION, ...plugin };
 }

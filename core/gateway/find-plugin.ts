@@ -5,7 +5,7 @@ import { missingPackage } from '../errors/missing-package.ts';
 import { faultFrom, GatewayFault } from '../errors.ts';
 import type { SectionPlace, SectionReader } from '../extension/contract-section.ts';
 import { nearest } from '../extension/nearest.ts';
-import type { Plugin } from '../extension/plugin.ts';
+import { PLUGIN_API_VERSION, type Plugin } from '../extension/plugin.ts';
 import { whyNotLoaded } from './why-not-loaded.ts';
 
 /** Plugins by address, each loaded only when a plan uses it. */
@@ -64,10 +64,21 @@ async function pluginAt(path: string): Promise<Plugin> {
   } catch (cause) {
     throw faultFrom(cause, 'PLUGIN_UNKNOWN', whyNotLoaded(cause, path));
   }
-  if (isPlugin(module.default)) return module.default;
+  if (isPlugin(module.default)) return ofThisVersion(module.default, path);
   throw new GatewayFault(
     'PLUGIN_INVALID',
     `the default export of ${path} must be a plugin: { address, config, apply } with a schema as config`,
+  );
+}
+
+/** @throws GatewayFault PLUGIN_INVALID for a plugin that was made for another version of the interface */
+function ofThisVersion(plugin: Plugin, path: string): Plugin {
+  const { apiVersion = PLUGIN_API_VERSION } = plugin;
+  if (apiVersion === PLUGIN_API_VERSION) return plugin;
+  const update = apiVersion > PLUGIN_API_VERSION ? 'update toolmgr' : 'update the plugin';
+  throw new GatewayFault(
+    'PLUGIN_INVALID',
+    `${path} was made for version ${apiVersion} of the plugin interface, and this toolmgr has version ${PLUGIN_API_VERSION}: ${update}`,
   );
 }
 

@@ -1,5 +1,6 @@
 import type { JsonValue, RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
+import { brand } from '../errors/brand.ts';
 import { encode } from '../json/json-value.ts';
 
 /**
@@ -31,6 +32,10 @@ export function wireError(code: number, message: string, data?: JsonValue, statu
 
 /** A JSON-RPC error that a backend returned. It is forwarded to the client unchanged. */
 export class BackendError extends Error {
+  static {
+    brand(BackendError, 'BackendError');
+  }
+
   readonly backend: string;
   readonly code: number;
   readonly data: RawJson | undefined;

@@ -2,7 +2,8 @@ import type { Call, CallRecord, CallResult } from '../contract/call.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { WireError } from '../contract/wire-error.ts';
-import { FAULTS, GatewayFault, UserActionRequired } from '../errors.ts';
+import { brand } from '../errors/brand.ts';
+import { GatewayFault, UserActionRequired } from '../errors.ts';
 import { RawJsonError } from '../json/json-errors.ts';
 import { decodeObject } from '../json/json-value.ts';
 import { BackendError, CODE, wireError } from '../mcp/errors.ts';
@@ -45,7 +46,7 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
   if (thrown instanceof RawJsonError) {
     return backendFault(call, 'BACKEND_PROTOCOL', `backend ${call.target.backend} answered malformed JSON`);
   }
-  const status = thrown instanceof GatewayFault ? FAULTS[thrown.code].status : 500;
+  const status = thrown instanceof GatewayFault ? thrown.status : 500;
   const isStoreAway = thrown instanceof GatewayFault && thrown.code === 'STORE_UNAVAILABLE';
   const text = isStoreAway ? STORE_AWAY : 'internal error';
   return { outcome: 'fault', isOurs: true, error: wireError(CODE.internalError, text, undefined, status) };
@@ -58,6 +59,10 @@ const REMOTE_AWAY =
 
 /** A call of an unknown name. */
 export class UnknownEntry extends Error {
+  static {
+    brand(UnknownEntry, 'UnknownEntry');
+  }
+
   readonly call: Call;
 
   constructor(call: Call) {
@@ -69,6 +74,10 @@ export class UnknownEntry extends Error {
 
 /** A decided error: thrown where no value can be returned, e.g. -32602 by a virtual entry. */
 export class CallError extends Error {
+  static {
+    brand(CallError, 'CallError');
+  }
+
   readonly error: WireError;
 
   constructor(error: WireError) {
@@ -80,6 +89,10 @@ export class CallError extends Error {
 
 /** The person declined to open a link that the call needs, or cancelled. */
 export class LinkNotOpened extends Error {
+  static {
+    brand(LinkNotOpened, 'LinkNotOpened');
+  }
+
   constructor() {
     super('the call was not made, because the link was not opened; repeat the call to get a new link');
     this.name = 'LinkNotOpened';

@@ -12,8 +12,8 @@ export const runBehaviours: readonly Mutation[] = [
   [
     'run.option.permission-profile-default',
     CONTAINER,
-    "readProfile(given ?? 'network')",
-    "readProfile(given ?? 'none')",
+    "ofRegistry === undefined ? 'network'",
+    "ofRegistry === undefined ? 'none'",
   ],
   ['run.option.env-file', FILES, '(?:export\\s+)?', ''],
   ['run.option.env-file-dir', FILES, "!entry.name.startsWith('.')", 'true'],

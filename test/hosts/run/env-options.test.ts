@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('files of environment variables', () => {
-  it('have one KEY=VALUE per line, and nothing else is read', () => {
+  proves('run.option.env-file', 'have one KEY=VALUE per line, and nothing else is read', () => {
     const text = '# A=0\n\n  export A=1  \nB = x y\nC="q"\nD=$A\nE=a=b\nF=\nno sign\r\nG=crlf\r\nexport=x\n#H=1';
     expect(parseVariables(text)).toEqual({
       A: '1',

@@ -254,7 +254,8 @@ describe('the skill listing', () => {
     ],
     'gives a skill with every member that its author wrote',
     async () => {
-      await using manager = await withRegistry({ data: { servers: [], skills: [FULL_SKILL] } });
+      const other = { ...FULL_SKILL, namespace: 'io.github.other', version: '99.0.0' };
+      await using manager = await withRegistry({ data: { servers: [], skills: [other, FULL_SKILL] } });
       const { status, body } = await manager.request('GET', `${SKILLS}/io.github.org/review`);
       expect([status, body]).toEqual([200, FULL_SKILL]);
     },

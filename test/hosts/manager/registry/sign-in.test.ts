@@ -47,7 +47,12 @@ const entryOf = async (manager: StartedManager) => {
 
 describe('a registry with a sign-in', () => {
   proves(
-    ['manager.registry.auth-config', 'manager.authentication.registry-data'],
+    [
+      'manager.registry.auth-config',
+      'manager.registry.auth-status',
+      'manager.registry.auth-type',
+      'manager.authentication.registry-data',
+    ],
     'is used after the person signed in; tokens are refreshed, sent to it only, and forgotten by a logout',
     async () => {
       await using idp = await loginProvider({ accessTokenSeconds: 20 }); // each use refreshes it

@@ -41,7 +41,7 @@ export function authStorageContract(given: () => AuthStorage): void {
     const [stop, stopOther] = heard.map((texts) => storage.listen((text) => texts.push(text)));
     const text = `{"ä":"${randomUUID()}"}`;
     await until(async () => {
-      await storage.announce('first'); // nobody hears what is announced before a new listener is connected
+      await storage.announce('first'); // no replica gets what is announced before a new listener is connected
       return heard.every(([first]) => first === 'first');
     });
     stop?.();

@@ -140,7 +140,7 @@ export function createMemoryStorage(now: () => number): AuthStorage {
       return found === undefined || found.untilMs <= now() ? [] : [...found.members];
     },
     async announce(text) {
-      for (const heard of listeners) heard(text);
+      for (const listener of listeners) listener(text);
     },
     listen(heard) {
       listeners.add(heard);

@@ -30,7 +30,7 @@ export interface AuthStorage {
   /** Members of a set in any order; none for an unknown one. */
   members(key: string): Promise<readonly string[]>;
   /**
-   * Tells every replica that listens a short text. Never rejects: while the storage is away nobody hears it, so only the time
+   * Tells every replica that listens a short text. Never rejects: while the storage is away no replica gets it, so only the time
    * after which a change is seen may depend on it.
    */
   announce(text: string): Promise<void>;

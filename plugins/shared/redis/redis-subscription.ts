@@ -34,7 +34,7 @@ export function openSubscription(log: Log, target: ConnectionTarget, channel: st
     created.on('error', () => {}); // the connection for commands logs what is wrong
     created.on('node error', () => {});
     created.on('message', (_channel: string, text: string) => {
-      for (const heard of listeners) heard(text);
+      for (const listener of listeners) listener(text);
     });
     created.on('ready', () => void created.subscribe(channel).catch(refused));
     await created.connect().catch(() => {}); // it connects again by itself

@@ -78,7 +78,7 @@ export interface BackendManager {
   /** Why available backends have no lists for a caller's class, by name. */
   unread(listClass: string): ReadonlyMap<string, string>;
   /**
-   * Lists that this owner would see and that are being read, by promises of which none rejects. They are read when nobody
+   * Lists that this owner would see and that are being read, by promises of which none rejects. They are read when no caller
    * does it yet, also those that have become too old.
    */
   listsToCome(owner: SessionOwner): readonly Promise<unknown>[];

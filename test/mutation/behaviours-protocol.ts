@@ -189,7 +189,12 @@ export const protocolBehaviours: readonly Mutation[] = [
     ".default(999)\n    .describe('items on one list page",
   ],
   ['choice.modern.cache-scope-merge', PAGES, "cacheScope: 'private', resultType", "cacheScope: 'public', resultType"],
-  ['choice.modern.cache-ttl-merge', PAGES, '{ ttlMs: 0,', '{ ttlMs: 1000,'],
+  [
+    'choice.modern.cache-ttl-merge',
+    'core/backend/lists/list-age.ts',
+    'let ttlMs = listTtlMs;',
+    'let ttlMs = listTtlMs * 2;',
+  ],
   [
     'choice.aggregation.claims-dropped',
     'core/catalog/collisions.ts',

@@ -60,7 +60,8 @@ export const revisions = [
       'choice.modern.cache-hints': 'lists, resources/read and discover carry ttlMs and cacheScope',
       'choice.modern.cache-scope-merge':
         'a merged list is never public: that a backend calls its list public is not taken',
-      'choice.modern.cache-ttl-merge': 'a merged list is stale at once, whatever ttl its contributors give',
+      'choice.modern.cache-ttl-merge':
+        'a merged list is valid for limits.listTtlMs at most, whatever ttl its contributors give',
       'choice.modern.cache-default-private': 'without a hint a list is private with a ttl of 0',
       'choice.modern.cache-retry': 'a result produced by a retry with input carries no cache hint',
       'choice.modern.no-store': 'modern answers carry Cache-Control private, no-store',

@@ -53,6 +53,14 @@ export function hostileServers(folder: string): HostileServers {
     'has a long address': { ...COMMON, config: { plugins: [{ use: `/${'a'.repeat(900_000)}.mjs` }] } },
     'has many plugins': { ...COMMON, config: { plugins: many(20_000, (at) => ({ use: `/plugins/${at}.mjs` })) } },
     'has large settings': { ...COMMON, config: { plugins: [{ use: '/a.mjs', with: { text: 'x'.repeat(900_000) } }] } },
+    'gives a plugin many policies': {
+      ...COMMON,
+      config: {
+        plugins: [
+          { use: 'authorization/cedar', with: { policies: many(50_000, () => 'permit(principal, action, r);') } },
+        ],
+      },
+    },
     'has many steps': {
       ...COMMON,
       config: { compositeTools: [{ name: 'f', steps: many(10_000, (at) => ({ id: `s${at}`, tool: 'x.y' })) }] },

@@ -3,6 +3,7 @@ import { catalogue } from '@toolmgr/plugins';
 import { misspelt, similarTo } from '../../left-plugins.ts';
 import { isPluginAddress, MAX_PLUGINS, PLUGIN_RULE } from '../kinds/plugin-address.ts';
 import type { Context, ServerSpec } from './context.ts';
+import { oversize } from './spec-size.ts';
 
 /** The condition of plugins that only pods load. */
 export const OWN_PLUGINS = 'OwnPluginsLoaded';
@@ -11,6 +12,8 @@ export const OWN_PLUGINS = 'OwnPluginsLoaded';
 export function pluginsProblem({ config }: ServerSpec): string | undefined {
   const uses = usesOf(config);
   if (uses.length > MAX_PLUGINS) return `spec.config.plugins: ${uses.length} entries, expected at most ${MAX_PLUGINS}`;
+  const large = oversize(config?.plugins);
+  if (large !== undefined) return large.replace(/^spec/, 'spec.config.plugins');
   for (const [index, use] of uses.entries()) {
     if (typeof use !== 'string') continue; // the schema of the file says it
     if (!isPluginAddress(use)) return `spec.config.plugins.${index}.use: ${PLUGIN_RULE.message}`;

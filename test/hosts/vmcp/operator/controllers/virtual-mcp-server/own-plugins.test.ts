@@ -65,6 +65,13 @@ describe('a plugin that is not of the catalogue', () => {
     expect(messageOf(resolution, 'Valid')).toContain(`spec.config.plugins.0.use: ${message}`);
   });
 
+  it('is not read with settings of more than 256 KiB: they take seconds to check', async () => {
+    const large = `/own.mjs", with: { text: ${'x'.repeat(300_000)} }, note: "a`;
+    expect(messageOf(await own(large), 'Valid')).toMatch(
+      /^spec\.config\.plugins: \d+ bytes of JSON, expected at most 262144$/,
+    );
+  });
+
   it('gets a hint when its name is like one of the catalogue', async () => {
     expect(messageOf(await own('audits'), 'OwnPluginsLoaded')).toContain('audits, did you mean "audit"?');
   });

@@ -1,8 +1,10 @@
 import type { Backend, BackendHealth, BackendState } from '../contract/backend.ts';
+import type { Call } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { ClientContext, SessionOwner } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import { explainCause, type UserActionRequired } from '../errors.ts';
+import { shareOfCall } from '../mcp/shares.ts';
 import { Availability } from './availability.ts';
 import type { BackendListing, BackendManagerEvents, CallerLists } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
@@ -11,6 +13,7 @@ import { BackendLists } from './lists/backend-lists.ts';
 import { Connector, type ConnectorOptions } from './sessions/connector.ts';
 import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
+import { LoggingCalls } from './sessions/logging-calls.ts';
 import { type OpenForOwnerOptions, openForOwner } from './sessions/open-for-owner.ts';
 import type { SessionHolder } from './sessions/session-holder.ts';
 import { SessionPool } from './sessions/session-pool.ts';
@@ -35,6 +38,7 @@ export class BackendController {
   readonly #opening: OpenForOwnerOptions;
   readonly #watches: ModernWatches;
   readonly #ownSessions: ExclusiveSessions;
+  readonly #loggingCalls: LoggingCalls;
   readonly #stopping = new AbortController();
   #doubtedEra = false;
   /** A message of this backend could not be assigned to one of several calls. */
@@ -114,6 +118,11 @@ export class BackendController {
       connection: (owner, number) => this.connectionFor(owner, number),
       waiting: () => log.info('calls of one caller wait: each needs a session of its own', { backend: name }),
     });
+    this.#loggingCalls = new LoggingCalls({
+      connection: (owner, number) => this.connectionFor(owner, number),
+      unheard: () =>
+        log.info('log messages of a call are not requested: no further program can run', { backend: name }),
+    });
     this.#watches = new ModernWatches({ backend: name, limits, log, connection: (owner) => this.connectionFor(owner) });
   }
 
@@ -177,6 +186,18 @@ export class BackendController {
     if (!this.#hasAmbiguousMessages || era !== '2026-07-28' || !this.#pool.isOwn(owner)) return undefined;
     const mayBeTold = owner.capabilityClass !== '' || logLevel !== undefined;
     return mayBeTold || this.#ownSessions.isSharedHeld(owner) ? this.#ownSessions : undefined;
+  }
+
+  /**
+   * Where a call runs that named a log level, when the backend sends log messages that do not say which call they belong to;
+   * `undefined` for the session `shared`.
+   */
+  placeForLogs(shared: JsonRpcConnection, call: Call) {
+    const { client } = call;
+    if (client.logLevel === undefined || this.backend.transport !== 'stdio') return undefined;
+    if (shared.era !== '2026-07-28' || shared.hello.capabilities.logging === undefined) return undefined;
+    // A client with a session hears the messages of all its calls, and of no other client of the same network.
+    return this.#loggingCalls.enter(client.owner, client.era === '2025-11-25' ? client.owner.key : shareOfCall(call));
   }
 
   /** The backend answered 401: returns whether the credentials are renewed, so that the request may be sent again. */

@@ -53,14 +53,20 @@ async function sendOnce(sending: Sending, mirrored: readonly MirroredParam[] | u
   const own = isMixed
     ? await controller.ownSessionsFor(call.client)?.take(owner, shareOfCall(call), timeoutMs, call.cancel)
     : undefined;
+  const entered = controller.placeForLogs(shared, call);
+  const place = isPromise(entered) ? await entered : entered;
   try {
-    const connection = isMixed ? await withLogLevel(sending, own?.connection ?? shared, own) : shared;
+    const connection = isMixed
+      ? await withLogLevel(sending, own?.connection ?? shared, own)
+      : (place?.connection ?? shared);
     const mirrors = era === '2026-07-28' && controller.backend.transport !== 'stdio';
     const facts = { era, mirrors, timeoutMs, totalMs: limits.callTotalMs, ...(mirrored && { mirrored }) };
-    const members = await connection.request(outgoingRequest(call, facts));
+    const asked = outgoingRequest(call, facts);
+    const members = await connection.request(place?.isHeard === false ? { ...asked, logLevel: undefined } : asked);
     return resultFrom(members, connection, controller);
   } finally {
     own?.release();
+    place?.release();
   }
 }
 

@@ -48,7 +48,7 @@ export interface OutgoingRequest {
   readonly purpose: AuthContext['purpose'];
   /** Sent in the envelope to a modern backend. */
   readonly capabilities: JsonObject;
-  readonly logLevel?: string;
+  readonly logLevel?: string | undefined;
   /** Extra HTTP headers, lower case; they never replace those of the connection or the authorizer. */
   readonly headers?: Readonly<Record<string, string>>;
   /** `mcp-name` and `mcp-param-*`, for modern HTTP backends. */

@@ -175,7 +175,7 @@ export class ExclusiveSessions {
 }
 
 /** A caller with an identity is an owner already; for anonymous ones each network is an owner of exclusive sessions. */
-function ownerOfShare(owner: SessionOwner, share: string): SessionOwner {
+export function ownerOfShare(owner: SessionOwner, share: string): SessionOwner {
   const { caller, capabilities, capabilityClass, listClass, sink } = owner;
   if (share === (owner.share ?? caller.key)) return owner;
   const rest = { listClass, ...(sink === undefined ? {} : { sink }) };

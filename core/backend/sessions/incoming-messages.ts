@@ -2,6 +2,7 @@ import type { Era } from '../../contract/era.ts';
 import type { RawJson } from '../../contract/json.ts';
 import type { RawObject } from '../../json/raw-json.ts';
 import { idFrom, withoutHopMeta } from '../../mcp/backend-message.ts';
+import { isLogWanted } from '../../mcp/log-threshold.ts';
 import { META } from '../../mcp/meta.ts';
 import { CHANGED_LIST } from '../../mcp/methods.ts';
 import type { SessionEvents } from './backend-session.ts';
@@ -77,8 +78,9 @@ export class IncomingMessages {
   }
 
   #logged(params: RawObject, via: PendingRequest | undefined): void {
-    const listener = this.#concerned(via)?.asked.listener;
     const plain = withoutHopMeta(params);
+    const isUntagged = via === undefined && this.#connection.era === '2026-07-28';
+    const listener = (isUntagged ? this.#loggingCall(plain) : this.#concerned(via))?.asked.listener;
     if (listener === undefined) return this.#events.logged(plain);
     listener.notify('notifications/message', plain);
   }
@@ -88,6 +90,21 @@ export class IncomingMessages {
     const meta = params.object('_meta');
     const id = idFrom(meta?.get(META.subscriptionId));
     return this.#connection.find(id);
+  }
+
+  /**
+   * The call that gets a log message of a stateless program: the first that named a level which the message reaches, else the
+   * first that named one. All such calls in one session are of one caller (`LoggingCalls`); other calls get no logs.
+   */
+  #loggingCall(params: RawJson): PendingRequest | undefined {
+    let first: PendingRequest | undefined;
+    for (const exchange of this.#connection.underway()) {
+      const { listener, logLevel } = exchange.asked;
+      if (listener === undefined || logLevel === undefined) continue;
+      if (isLogWanted(params, logLevel)) return exchange;
+      first ??= exchange;
+    }
+    return first;
   }
 
   /**

@@ -73,7 +73,8 @@ export class SessionPool {
   /** The holder of an owner, if it exists; `number` selects one of several. */
   find(owner: SessionOwner, number = 0): SessionHolder | undefined {
     const key = this.#keyOf(owner);
-    return key === '' ? this.base : this.#holders.get(numbered(key, number));
+    if (key === '' && number === 0) return this.base;
+    return this.#holders.get(numbered(key === '' ? owner.key : key, number));
   }
 
   /**
@@ -84,7 +85,8 @@ export class SessionPool {
   holderFor(owner: SessionOwner, number = 0): SessionHolder {
     const found = this.find(owner, number);
     if (found !== undefined) return found;
-    const own = this.#keyOf(owner);
+    const shared = this.#keyOf(owner);
+    const own = shared === '' ? owner.key : shared; // beside the gateway's own session
     const key = numbered(own, number);
     const { caller, capabilities } = owner;
     const capabilityClass = this.#options.perCaller ? listClassOf(owner) : owner.capabilityClass;

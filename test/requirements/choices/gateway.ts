@@ -66,6 +66,17 @@ export const gatewayChoices = [
     },
   },
   {
+    source: 'choice: logs of a stdio backend of 2026-07-28 (docs/decisions/057)',
+    says: {
+      'choice.logs.nothing-lost':
+        'every log message of overlapping calls of one caller arrives on the stream of one of them',
+      'choice.logs.level': 'it arrives on the first call that named a level which it reaches',
+      'choice.logs.no-stranger': 'calls of another caller that name a level run in another program meanwhile',
+      'choice.logs.bounded':
+        'there are no more programs than limits.processesPerBackend, then such a call is made without a log level; a backend without the capability needs none',
+    },
+  },
+  {
     source: 'choice: names that no list has',
     says: {
       'choice.unlisted.waits':

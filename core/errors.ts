@@ -68,6 +68,10 @@ export const FAULTS = {
     status: 500,
     means: 'the host read the body of an HTTP request before the gateway and did not pass it to the gateway',
   },
+  MEMORY_SPENT: {
+    status: 503,
+    means: 'requests and results in flight use limits.memoryBudgetBytes, or the share of the caller',
+  },
   GATEWAY_STOPPING: { status: 503, means: 'the gateway is stopping and takes no new requests' },
   LISTEN_FAILED: { status: 500, means: 'the HTTP port could not be opened' },
 } as const satisfies Record<string, { readonly status: number; readonly means: string }>;

@@ -22,6 +22,7 @@ export type {
   HealthStatus,
 } from './contract/backend.ts';
 export type { BackendSource, ExpectedBackend, PushBackends, SourceState } from './contract/backend-source.ts';
+export type { BytesInFlight } from './contract/bytes-in-flight.ts';
 export type {
   Call,
   CallMethod,

@@ -48,6 +48,23 @@ export const limitsSchema = z.strictObject({
     .default(104_857_600)
     .describe('largest answer of a backend; over it BACKEND_TOO_LARGE'),
   frameBytes: z.int().min(1024).default(104_857_600).describe('largest SSE event or stdio line of a backend'),
+  memoryBudgetBytes: z
+    .int()
+    .min(0)
+    .default(0)
+    .describe(
+      'bytes of request bodies, results and unsent responses in memory at a time; over it 503, and backends are read slower. 0 = a third of the memory limit of the control group, or of the heap limit where there is none',
+    ),
+  memoryWaitMs: z
+    .int()
+    .min(0)
+    .default(10_000)
+    .describe('time that a result waits for space in the memory budget; then MEMORY_SPENT'),
+  sendTimeoutMs: z
+    .int()
+    .min(100)
+    .default(30_000)
+    .describe('a client that reads nothing of its response for this long is disconnected'),
   inFlightPerBackend: z.int().min(1).default(512).describe('concurrent calls of one backend; more wait in its queue'),
   inFlightPerCaller: z
     .int()

@@ -6,6 +6,7 @@ import { explainCause, GatewayFault, type UserActionRequired } from '../errors.t
 import type { Log } from '../extension/plugin.ts';
 import type { HttpClientFactory } from '../http1/http-client.ts';
 import type { Limits } from '../limits.ts';
+import { ByteBudget } from '../mcp/byte-budget.ts';
 import { within } from '../timing/within.ts';
 import type {
   BackendListing,
@@ -25,6 +26,8 @@ export type { Spawn } from './transports/process-group.ts';
 /** What the backend manager is made with. */
 export interface BackendManagerOptions {
   readonly limits: Limits;
+  /** Bytes in flight of the gateway; a budget of its own unless set. */
+  readonly bytes?: ByteBudget;
   /** Time limit for one response, by backend name where set. */
   readonly timeouts: { readonly defaultMs: number; readonly perWorkloadMs: Readonly<Record<string, number>> };
   /** The authorizer of a backend; called once per description. */
@@ -46,7 +49,7 @@ export interface BackendManagerOptions {
 
 /** Makes the backend manager. It has no backends until `replace`. */
 export function createBackendManager(options: BackendManagerOptions): BackendManager {
-  const { limits, timeouts, events } = options;
+  const { limits, timeouts, events, bytes = new ByteBudget(limits) } = options;
   const controllers = new Map<string, BackendController>();
   const leaving = new Set<Promise<void>>();
   /** First attempts to reach new backends, each with a time limit. */
@@ -58,7 +61,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     const { clientInfo, log, now, spawn, launcher, httpClient } = options;
     const more = inherited === undefined ? {} : { inherited };
     const controller = createController(
-      { backend, clientInfo, limits, log, spawn, launcher, httpClient, now, ...more },
+      { backend, clientInfo, limits, bytes, log, spawn, launcher, httpClient, now, ...more },
       options,
     );
     controllers.set(backend.name, controller);

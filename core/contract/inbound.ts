@@ -16,6 +16,8 @@ export interface Inbound {
   readonly signal: AbortSignal;
   /** The same without an AbortSignal, when the adapter provides it. */
   readonly cancel?: Cancellation;
+  /** Counts the bytes that the gateway holds for this request; set by the endpoint. */
+  held?: { readonly bytes: number };
   /** The `RequestRecord` of this request, kept while `requestSettled` has listeners. */
   record?: { readonly id: string; traceId?: string | undefined };
 }
@@ -31,6 +33,8 @@ export interface Responder {
   send(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void;
   /** Starts a streamed response. */
   open(status: number, headers: Readonly<Record<string, string>>): ResponseStream;
+  /** Called once after the request was handled: what the client has not read counts as held until then. */
+  served?(): void;
   /** Runs `listener` once when the client's connection closes before the response is complete. */
   onDisconnect(listener: () => void): void;
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { BackendHealth, BackendState } from '../contract/backend.ts';
+import type { BytesInFlight } from '../contract/bytes-in-flight.ts';
 import type { Call, Reply, ToolEntry } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
@@ -47,6 +48,8 @@ export interface Core {
   /** The plan's name and version. The same in all replicas of one gateway. */
   readonly server: { readonly name: string; readonly version: string };
   readonly backends: Backends;
+  /** Requests, results and unsent responses in memory, and what was refused for lack of space. */
+  bytesInFlight(): BytesInFlight;
   readonly endpoint: EndpointSettings;
 }
 

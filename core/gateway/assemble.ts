@@ -1,20 +1,23 @@
+import { isDeepStrictEqual } from 'node:util';
 import { prepareAuthorizers, type WhenUnprepared } from '../backend/authorizers.ts';
 import type { Spawn } from '../backend/create-manager.ts';
 import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import { createHooks, type Hooks } from '../extension/hooks.ts';
 import { stderrLog } from '../extension/log.ts';
+import { throttledLine } from '../extension/log-throttle.ts';
 import type { Core, Log, Plugin } from '../extension/plugin.ts';
 import { createSlots } from '../extension/slots.ts';
 import { chooseClient } from '../http1/choose-client.ts';
+import { ByteBudget } from '../mcp/byte-budget.ts';
 import type { InnerCalls } from '../pipeline/perform-inner.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import { createEndpointSettings } from './endpoint-settings.ts';
 import type { Catalogue } from './find-plugin.ts';
 import type { Gateway } from './gateway.ts';
 import { type LoadedPlugin, loadPlugins } from './load-plugins.ts';
-import { type PlanInput, readPlan } from './plan.ts';
+import { type Plan, type PlanInput, readPlan } from './plan.ts';
 import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
-import { handoverStateOf } from './reload-handover.ts';
+import { type HandoverState, handoverStateOf } from './reload-handover.ts';
 import { placeOf } from './why-not-loaded.ts';
 import { type WiredGateway, wireGateway } from './wire-gateway.ts';
 
@@ -96,11 +99,14 @@ export async function assemble(
   let performing: InnerCalls | undefined;
   let behind: BackendsBehind | undefined;
   const endpoint = createEndpointSettings(plan.endpoint.path);
+  const before = options.successorOf && handoverStateOf(options.successorOf);
+  const bytes = bytesInFlight(plan, before, { log, now });
   const core: Core = {
     hooks,
     slots,
     now,
     log,
+    bytesInFlight: () => bytes.now,
     backends: createPluginBackends(plan, () => behind),
     server: { name: plan.name, version: plan.version },
     perform: (asked) => (performing === undefined ? Promise.reject(tooEarly()) : performing.inner(asked)),
@@ -123,19 +129,31 @@ export async function assemble(
     slots,
     log,
     now,
+    bytes,
     authorizers,
     httpClient,
     endpointSettings: endpoint.options(),
     foreign: new Set(loaded.flatMap(({ use, isForeign }) => (isForeign ? [use] : []))),
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
     originOption: options.originOption,
-    before: options.successorOf && handoverStateOf(options.successorOf),
+    before,
     sessionsMustMove: options.sessionsMustMove === true,
   });
   performing = joined.performing;
   behind = joined.backends;
   return { hooks, loaded, joined };
 }
+
+/** Gateways that share an endpoint, and backends, share their budget. */
+function bytesInFlight({ limits }: Plan, before: HandoverState | undefined, clock: Clock): ByteBudget {
+  if (before !== undefined && isDeepStrictEqual(before.plan.limits, limits)) return before.bytes;
+  const line = throttledLine(clock, 'requests or results were refused: the memory budget is used up', {
+    counted: 'refused',
+  });
+  return new ByteBudget(limits, ({ held, most }) => line.add({ held, most }));
+}
+
+type Clock = Parameters<typeof throttledLine>[0];
 
 function applyAll(core: Core, loaded: readonly LoadedPlugin[]): void {
   for (const { plugin, config } of loaded) {

@@ -57,6 +57,7 @@ export interface Gateway {
     sessions: number;
     streams: number;
     parked: number;
+    bytes: number;
   };
   /**
    * For a gateway that was replaced (`GatewayOptions.successorOf`): resolves when its own requests have ended; at once

@@ -3,6 +3,7 @@ import type { BackendManager } from '../backend/backend-manager.ts';
 import type { Catalog, Catalogs } from '../catalog/catalog.ts';
 import { kindsThatDiffer } from '../catalog/create-catalogs.ts';
 import type { CallRecord } from '../contract/call.ts';
+import type { ByteBudget } from '../mcp/byte-budget.ts';
 import type { StateSeal } from '../pipeline/bridge/request-state.ts';
 import type { SuspendedCalls } from '../pipeline/bridge/suspended-calls.ts';
 import type { ListsChanged } from '../pipeline/gateway-service.ts';
@@ -25,6 +26,7 @@ export interface HandoverState {
   /** Revisions and paths of the endpoint. */
   readonly endpointSettings: EndpointOptions;
   readonly endpoint: Endpoint;
+  readonly bytes: ByteBudget;
   readonly manager: BackendManager;
   readonly catalogs: Catalogs;
   readonly suspendedCalls: SuspendedCalls;

@@ -9,6 +9,7 @@ import type { Hooks } from '../extension/hooks.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Slots } from '../extension/slots.ts';
 import type { HttpClientFactory } from '../http1/http-client.ts';
+import type { ByteBudget } from '../mcp/byte-budget.ts';
 import { createGaps } from '../pipeline/missing-backends.ts';
 import { createServerDescriber } from '../pipeline/server-info.ts';
 import type { EndpointOptions } from './endpoint-settings.ts';
@@ -22,6 +23,7 @@ export interface WiringParts {
   readonly slots: Slots;
   readonly log: Log;
   readonly now: () => number;
+  readonly bytes: ByteBudget;
   readonly authorizers: Authorizers;
   /** What plugins set about the endpoint. */
   readonly endpointSettings: EndpointOptions;
@@ -59,6 +61,7 @@ export function wireBackends(parts: WiringParts, expected: () => readonly Expect
       return controller;
     },
     limits,
+    bytes: parts.bytes,
     timeouts: plan.timeouts,
     authorizer: (backend) => authorizers.of(backend),
     clientInfo: serverInfo,

@@ -109,7 +109,12 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     strategyOf: (backend) => parts.authorizers.strategyOf(backend),
     settled: () => firstLists.settled,
     taps: () => Object.fromEntries(Object.entries(hooks).map(([name, hook]) => [name, hook.tapNames()])),
-    counts: () => ({ ...manager.counts(), ...endpoint.counts(), parked: suspendedCalls.size }),
+    counts: () => ({
+      ...manager.counts(),
+      ...endpoint.counts(),
+      parked: suspendedCalls.size,
+      bytes: parts.bytes.now.held,
+    }),
     endStreams: () => endpoint.endStreams(),
     stop: () => {
       stopping ??= stop();
@@ -123,6 +128,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     perCaller,
     endpointSettings,
     endpoint,
+    bytes: parts.bytes,
     manager,
     catalogs,
     suspendedCalls,

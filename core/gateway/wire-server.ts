@@ -23,7 +23,7 @@ export function wireServer(
   { service, pipeline }: WiredPipeline,
   before: HandoverState | undefined,
 ): WiredServer {
-  const { plan, hooks, log, now, endpointSettings, originOption } = parts;
+  const { plan, hooks, log, now, bytes, endpointSettings, originOption } = parts;
   const { directPath } = endpointSettings;
   const replacement = {
     service,
@@ -33,7 +33,7 @@ export function wireServer(
     onSessionEnded: (ended: SessionEnded) => hooks.sessionEnded.call(ended),
   };
   const settings = { ...plan.endpoint, originOption, directPath, limits: plan.limits };
-  const endpoint = before?.endpoint ?? createEndpoint({ ...replacement, ...settings, log, now });
+  const endpoint = before?.endpoint ?? createEndpoint({ ...replacement, ...settings, bytes, log, now });
   return { endpoint, replacement };
 }
 

@@ -33,10 +33,18 @@ export class ByteCollector {
     else this.#copy(piece);
   }
 
-  /** All bytes in one buffer. */
+  /** All bytes in one buffer; once. The memory of each piece is freed as soon as it is copied, so that it is not needed twice. */
   whole(): Buffer {
     if (this.#tail === undefined) return this.#first ?? NOTHING;
-    return Buffer.concat([this.#first ?? NOTHING, ...(this.#full ?? []), this.#tail], this.#bytes);
+    if (this.#full === undefined) return Buffer.concat([this.#first ?? NOTHING, this.#tail], this.#bytes);
+    const whole = Buffer.allocUnsafeSlow(this.#bytes);
+    let at = (this.#first ?? NOTHING).copy(whole);
+    for (const piece of this.#full) {
+      at += piece.copy(whole, at);
+      (piece.buffer as ArrayBuffer).transfer(0); // no one else has it, and the next collection may come late
+    }
+    this.#tail.copy(whole, at, 0, this.#bytes - at);
+    return whole;
   }
 
   #copy(piece: Uint8Array): void {
@@ -58,7 +66,7 @@ export class ByteCollector {
       this.#full.push(tail);
     }
     this.#filled = 0;
-    this.#tail = Buffer.allocUnsafeSlow(tail === undefined ? FIRST_TAIL_BYTES : TAIL_BYTES);
+    this.#tail = Buffer.allocUnsafeSlow(tail === undefined ? FIRST_TAIL_BYTES : tailBytes(this.#bytes));
     return this.#tail;
   }
 }
@@ -69,7 +77,11 @@ function asBuffer(piece: Uint8Array): Buffer {
 
 const NOTHING = Buffer.alloc(0);
 const FIRST_TAIL_BYTES = 4_096; // most bodies in several pieces have two
-const TAIL_BYTES = 65_536;
+
+/** Large pieces are returned to the system when they are freed. */
+function tailBytes(arrived: number): number {
+  return arrived <= 4_194_304 ? 65_536 : 1_048_576;
+}
 
 /** The received bytes as one buffer without a byte order mark; a single piece is not copied. */
 export function joined(arrived: ByteCollector): Buffer {

@@ -68,6 +68,11 @@ export class SseFrames {
     }
   }
 
+  /** Bytes of the event that is not complete. */
+  get pendingBytes(): number {
+    return (this.#line?.bytes ?? 0) + (this.#data?.bytes ?? 0);
+  }
+
   /** Drops a partial event when the stream continues on a new connection; id and retry time are kept. */
   restart(): void {
     this.#line = undefined;
@@ -85,8 +90,7 @@ export class SseFrames {
   }
 
   #check(): void {
-    if ((this.#line?.bytes ?? 0) + (this.#data?.bytes ?? 0) > this.#maxBytes)
-      throw new SseTooLarge('the event is too large');
+    if (this.pendingBytes > this.#maxBytes) throw new SseTooLarge('the event is too large');
   }
 
   #endLine(last: Buffer): void {

@@ -47,12 +47,21 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
     return backendFault(call, 'BACKEND_PROTOCOL', `backend ${call.target.backend} answered malformed JSON`);
   }
   const status = thrown instanceof GatewayFault ? thrown.status : 500;
-  const isStoreAway = thrown instanceof GatewayFault && thrown.code === 'STORE_UNAVAILABLE';
-  const text = isStoreAway ? STORE_AWAY : 'internal error';
-  return { outcome: 'fault', isOurs: true, error: wireError(CODE.internalError, text, undefined, status) };
+  const isLogged = !(thrown instanceof GatewayFault && thrown.code === 'MEMORY_SPENT'); // the budget writes its own line
+  const text = thrown instanceof GatewayFault ? (OWN_TEXTS.get(thrown.code) ?? INTERNAL_ERROR) : INTERNAL_ERROR;
+  return { outcome: 'fault', isOurs: isLogged, error: wireError(CODE.internalError, text, undefined, status) };
 }
 
-const STORE_AWAY = 'a store of the gateway does not answer now; repeat the call later (STORE_UNAVAILABLE)';
+const INTERNAL_ERROR = 'internal error';
+
+/** Faults of the gateway that end by themselves. */
+const OWN_TEXTS: ReadonlyMap<string, string> = new Map([
+  ['STORE_UNAVAILABLE', 'a store of the gateway does not answer now; repeat the call later (STORE_UNAVAILABLE)'],
+  [
+    'MEMORY_SPENT',
+    'the result has no space: requests and results in flight use the memory of the gateway; repeat the call later (MEMORY_SPENT)',
+  ],
+]);
 
 const REMOTE_AWAY =
   'a service that this call needs, e.g. an identity provider, does not answer now; repeat the call later';

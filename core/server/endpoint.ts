@@ -6,7 +6,9 @@ import type { MountedRoutes } from '../contract/route.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
+import type { ByteBudget } from '../mcp/byte-budget.ts';
 import { INTERNAL } from '../mcp/envelope.ts';
+import { networkOf } from '../mcp/shares.ts';
 import type { GatewayService, ListsChanged } from '../pipeline/gateway-service.ts';
 import { createInFlight, type InFlight } from '../timing/in-flight.ts';
 import { replaceableSessions, type SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
@@ -30,6 +32,7 @@ import { createMcpPath } from './serve-mcp.ts';
 export interface EndpointOptions {
   readonly service: GatewayService;
   readonly limits: Limits;
+  readonly bytes: ByteBudget;
   /** Path of MCP, e.g. `/mcp`. */
   readonly path: string;
   /** A second path of the same endpoint; the gateway decides what each path serves. */
@@ -100,7 +103,7 @@ export interface Endpoint {
  * errors with the id of the request.
  */
 export function createEndpoint(options: EndpointOptions): Endpoint {
-  const { limits, log, path, directPath } = options;
+  const { limits, bytes, log, path, directPath } = options;
   const service = new ReloadableService(options.service, log);
   const clientAddress = options.trustedProxies && createClientAddress(options.trustedProxies);
   const guard = createGuard(options);
@@ -145,6 +148,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     try {
       if (route !== undefined) {
         inbound.record?.enters('route');
+        inbound.held?.belongsTo(networkOf(inbound.remoteAddress));
         await serveRoute(route, inbound, readBody, responder);
       } else if (inbound.path === path || inbound.path === directPath) {
         inbound.record?.enters('mcp');
@@ -160,6 +164,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       refuse(responder, 500, INTERNAL);
     } finally {
       flight.leave();
+      plain.served?.();
       const recorder = inbound.record;
       if (recorder?.status === 0) recorder.clientDisconnected(); // the client disconnected before its body was complete
     }
@@ -189,15 +194,17 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     },
     notify: (change) => service.notify(change),
     handle(request, response, { body, mountPath } = AS_IT_CAME) {
-      const responder = new NodeResponder(response);
+      const held = bytes.holder();
+      const responder = new NodeResponder(response, held, limits.sendTimeoutMs);
       response.on('error', ignore); // the client disconnected: listeners of `onDisconnect` are called
-      const read = body === undefined ? () => readNodeBody(request, limits) : () => givenBody(body, limits);
-      void serve(new NodeInbound(request, responder, mountPath, clientAddress), read, responder);
+      const read = body === undefined ? () => readNodeBody(request, limits, held) : () => givenBody(body, limits);
+      void serve(new NodeInbound(request, responder, held, mountPath, clientAddress), read, responder);
     },
     async fetch(request, options = AS_IT_CAME) {
-      const { inbound, responder, response, leave } = openWebExchange(request, options, clientAddress);
+      const held = bytes.holder();
+      const { inbound, responder, response, leave } = openWebExchange(request, held, options, clientAddress);
       const { body } = options;
-      const read = body === undefined ? () => readWebBody(request, limits, leave) : () => givenBody(body, limits);
+      const read = body === undefined ? () => readWebBody(request, limits, leave, held) : () => givenBody(body, limits);
       void serve(inbound, read, responder);
       return response;
     },

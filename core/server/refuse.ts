@@ -3,7 +3,7 @@ import type { WireError } from '../contract/wire-error.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { NULL_ID } from '../mcp/message.ts';
 import type { BodyFault } from './http/body.ts';
-import { CONSUMED } from './http/routes.ts';
+import { CONSUMED, MEMORY_SPENT } from './http/routes.ts';
 import { sendError } from './http/send-error.ts';
 
 /** Sends a JSON-RPC error; `id` is the raw id of the request, `null` when it is unknown. */
@@ -22,11 +22,17 @@ export function refuseBody(responder: Responder, fault: BodyFault): void {
   if (fault === 'gone') return;
   const { status, text } = BODY_FAULTS[fault];
   // The rest of the body is not read: the connection ends after the response.
-  refuse(responder, status, wireError(CODE.invalidRequest, text), { connection: 'close' });
+  const headers = fault === 'memorySpent' ? LATER : CLOSE;
+  const code = fault === 'memorySpent' ? CODE.internalError : CODE.invalidRequest;
+  refuse(responder, status, wireError(code, text), headers);
 }
+
+const CLOSE = { connection: 'close' };
+const LATER = { ...CLOSE, 'retry-after': '1' };
 
 const BODY_FAULTS = {
   consumed: { status: 500, text: CONSUMED },
   tooLarge: { status: 413, text: 'the request body is too large' },
   tooSlow: { status: 408, text: 'the request body took too long' },
+  memorySpent: { status: 503, text: MEMORY_SPENT },
 } as const satisfies Record<Exclude<BodyFault, 'gone'>, { readonly status: number; readonly text: string }>;

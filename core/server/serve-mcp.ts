@@ -5,6 +5,7 @@ import { errorFromRefusal, retryAfterSeconds } from '../mcp/envelope.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { isJsonType } from '../mcp/headers.ts';
 import { NULL_ID, readMessage } from '../mcp/message.ts';
+import { shareOf } from '../mcp/shares.ts';
 import type { GatewayService } from '../pipeline/gateway-service.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import type { BodyReader } from './http/body.ts';
@@ -66,6 +67,7 @@ export function createMcpPath({ service, limits, log, rejected, postOnly }: McpP
       return refuse(responder, caller.status, errorFromRefusal(caller), { ...retry, ...caller.headers });
     }
     inbound.record?.isOf(caller);
+    inbound.held?.belongsTo(shareOf(caller, inbound.remoteAddress));
     const exchange: HttpExchange = { inbound, responder, caller };
     if (bodiless !== undefined) return bodiless(exchange);
     if (!isJsonType(inbound.headers['content-type'])) {

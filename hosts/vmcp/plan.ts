@@ -20,6 +20,7 @@ export function leftFor(command: 'listing' | 'running', { config, sections }: Se
 export interface PlanFlags {
   /** Idle time of a client session; 0 means the default. */
   readonly sessionTtlMs?: number;
+  readonly memoryBudgetBytes?: number;
   /** Sections with a switch that a flag turns on. */
   readonly switchedOn?: readonly string[];
   /** Secret for sealing request states, the same on all replicas; `TOOLMGR_STATE_KEY`. */
@@ -30,7 +31,12 @@ export interface PlanFlags {
 
 /** The plan of a vmcp file, with its plugins in the order of the sections. Pure. */
 export function planFromConfig({ config, sections }: SectionedConfig, flags: PlanFlags = {}): PlanInput {
-  const limits = { ...config.limits, ...(flags.sessionTtlMs ? { sessionIdleMs: flags.sessionTtlMs } : {}) };
+  const { sessionTtlMs, memoryBudgetBytes } = flags;
+  const limits = {
+    ...config.limits,
+    ...(sessionTtlMs ? { sessionIdleMs: sessionTtlMs } : {}),
+    ...(memoryBudgetBytes === undefined ? {} : { memoryBudgetBytes }),
+  };
   const endpoint = { ...config.endpoint, ...(flags.loopback === false ? { loopback: false } : {}) };
   const timeouts = config.operational?.timeouts;
   const facts = factsOf(config, sections);

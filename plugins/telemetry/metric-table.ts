@@ -54,6 +54,24 @@ export const METRICS = {
     labels: ['server', 'transport'],
     means: 'open event streams',
   },
+  toolmgr_bytes_in_flight: {
+    kind: 'gauge',
+    unit: 'By',
+    labels: [],
+    means: 'request bodies, results of backends and unsent responses in memory',
+  },
+  toolmgr_bytes_in_flight_limit: {
+    kind: 'gauge',
+    unit: 'By',
+    labels: [],
+    means: 'how many there may be: `limits.memoryBudgetBytes`, or a part of the memory limit',
+  },
+  toolmgr_bytes_in_flight_refused: {
+    kind: 'gauge',
+    unit: '{refusal}',
+    labels: [],
+    means: 'requests, results and streams that were refused for lack of space, since the start',
+  },
   toolmgr_mcp_tool_calls: {
     kind: 'counter',
     unit: '{call}',

@@ -1,6 +1,7 @@
 import type { Attributes, Histogram, Meter, UpDownCounter } from '@opentelemetry/api';
 import type {
   BackendState,
+  BytesInFlight,
   Call,
   CallMethod,
   CallRecord,
@@ -46,13 +47,14 @@ export function createMetrics(
   server: string,
   known: ReadonlyMap<string, BackendState>,
   states: () => readonly BackendState[],
+  bytes: () => BytesInFlight,
 ): Metrics {
   const instruments = createInstruments(meter);
   const nameLabel = boundedLabels();
   const backendLabel = boundedLabels();
   const errorLabel = boundedLabels(MAX_ERROR_TYPES);
   const serverLabels = { server, transport: TRANSPORT };
-  observeBackends(meter, states);
+  observeStates(meter, states, bytes);
 
   const labelsByEntry = new WeakMap<CatalogEntry, EntryLabels>();
   /** The labels of calls to an entry, cached, because parsing URLs is slow. */
@@ -239,7 +241,7 @@ function createInstruments(meter: Meter): Instruments {
     upDownCounter: (name: string, options: object) => meter.createUpDownCounter(name, options),
     histogram: (name: string, options: object, _labels: readonly string[], bounds = DURATION_BOUNDS) =>
       meter.createHistogram(name, { ...options, advice: { explicitBucketBoundaries: [...bounds] } }),
-    gauge: () => undefined, // see observeBackends
+    gauge: () => undefined, // see observeStates
   } as const;
   const made = Object.entries<MetricRow>(METRICS).map(([name, { kind, unit, means, labels, bounds }]) => [
     name,
@@ -249,9 +251,12 @@ function createInstruments(meter: Meter): Instruments {
 }
 
 /** Gauges are computed when they are read. */
-function observeBackends(meter: Meter, states: () => readonly BackendState[]): void {
+function observeStates(meter: Meter, states: () => readonly BackendState[], bytes: () => BytesInFlight): void {
   const gauge = (name: MetricName) =>
     meter.createObservableGauge(name, { unit: METRICS[name].unit, description: METRICS[name].means });
+  gauge('toolmgr_bytes_in_flight').addCallback((seen) => seen.observe(bytes().held));
+  gauge('toolmgr_bytes_in_flight_limit').addCallback((seen) => seen.observe(bytes().most));
+  gauge('toolmgr_bytes_in_flight_refused').addCallback((seen) => seen.observe(bytes().refused));
   gauge('toolmgr_vmcp_backends_discovered').addCallback((seen) => seen.observe(states().length));
   gauge('toolmgr_vmcp_backends').addCallback((seen) => {
     const counts = new Map<string, number>(Object.values(HEALTH).map((status) => [status, 0]));

@@ -39,7 +39,7 @@ export interface Telemetry {
 
 /** Creates the telemetry of one gateway; `start` creates the exporters. */
 export function createTelemetry(
-  core: Pick<Core, 'server' | 'log' | 'now' | 'backends' | 'slots'>,
+  core: Pick<Core, 'server' | 'log' | 'now' | 'backends' | 'slots' | 'bytesInFlight'>,
   config: TelemetryConfig,
   environment: NodeJS.ProcessEnv = process.env,
 ): Telemetry {
@@ -85,7 +85,9 @@ export function createTelemetry(
       const naming = attributeNaming(config.useLegacyAttributes);
       const commonAttributes = { ...environmentAttributes(config, environment), ...naming({ server: server.name }) };
       if (tracer !== undefined) tracing = createTracing({ tracer, naming, commonAttributes, now });
-      if (meter !== undefined) metrics = createMetrics(meter, server.name, backends, () => core.backends.states());
+      if (meter !== undefined) {
+        metrics = createMetrics(meter, server.name, backends, () => core.backends.states(), core.bytesInFlight);
+      }
     },
     async stop() {
       tracing = undefined;

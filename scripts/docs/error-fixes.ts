@@ -48,6 +48,8 @@ export const FAULT_FIXES: Readonly<Record<FaultCode, string>> = {
   BODY_TOO_SLOW: 'send the body faster, or raise `limits.bodyTimeoutMs`',
   BODY_TOO_LARGE: 'send less, or raise `limits.bodyBytes`',
   BODY_CONSUMED: 'call the gateway before the body parser, or pass the parsed body to `handle`',
+  MEMORY_SPENT:
+    'send the request again later; where it happens often, give the gateway more memory, or raise `limits.memoryBudgetBytes` (`--memory-budget`)',
   GATEWAY_STOPPING: 'send the request again to another replica, or after the restart',
   LISTEN_FAILED: 'choose another `--port`, or stop the program that uses this one',
 };

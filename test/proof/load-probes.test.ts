@@ -35,6 +35,8 @@ const ATTEMPTS = [
   ['heads', '1,000 connections with 30 KB of unfinished head'],
   ['chunks', 'bodies of 1 MB in chunks of one byte, 4 at a time'],
   ['slow', '8 slow calls at a time, to the backend with a circuit breaker that the others call'],
+  ['results', '10 calls with results of 90 MB at a time'],
+  ['bodies', '120 connections with unfinished bodies of 8 MB'],
   ['tokens', '400 invalid tokens at a time, introspection hangs'],
 ] as const;
 
@@ -138,6 +140,7 @@ const WITHOUT_ANSWERS: ReadonlySet<Attempt> = new Set([
   'chunks',
   'tokens',
   'watched',
+  'results',
 ]);
 
 async function attackIsOver(gateway: GatewayProgram): Promise<void> {

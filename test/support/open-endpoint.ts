@@ -4,6 +4,7 @@ import type { SessionEnded } from '../../core/contract/event.ts';
 import type { JsonObject, JsonValue } from '../../core/contract/json.ts';
 import type { Log } from '../../core/extension/plugin.ts';
 import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts';
+import { ByteBudget } from '../../core/mcp/byte-budget.ts';
 import { createEndpoint, type Endpoint, type EndpointOptions } from '../../core/server/endpoint.ts';
 import { createFakeGatewayService, type FakeGatewayService } from './fake-gateway.ts';
 
@@ -30,15 +31,16 @@ export async function openEndpoint(options: OpenOptions = {}): Promise<OpenEndpo
   const ended: SessionEnded[] = [];
   const logged: OpenEndpoint['logged'] = [];
   const clock = { aheadMs: 0 };
+  const limits = { ...DEFAULT_LIMITS, stopMs: 1000, ...options.limits };
   const endpoint = createEndpoint({
     path: '/mcp',
     loopback: true,
     log: recordingLog(logged),
     now: () => Date.now() + clock.aheadMs,
     onSessionEnded: (each) => void ended.push(each),
-    ...options,
+    ...{ bytes: new ByteBudget(limits), ...options },
     service,
-    limits: { ...DEFAULT_LIMITS, stopMs: 1000, ...options.limits },
+    limits,
   });
   const server = createServer((request, response) => endpoint.handle(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

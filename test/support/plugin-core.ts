@@ -47,6 +47,7 @@ export function pluginCore(environment: NodeJS.ProcessEnv = process.env): Plugin
     reachable: () => [],
     endpoint: { serveOnly: () => undefined, serveDirect: () => undefined },
     now: () => clock.nowMs,
+    bytesInFlight: () => ({ held: 0, most: 0, refused: 0 }),
     backends: {
       states: () => [],
       strategyOf: () => 'unauthenticated',

@@ -6,6 +6,7 @@ import type { Era } from '../../contract/era.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Part } from '../../json/byte-pieces.ts';
 import type { RawObject } from '../../json/raw-json.ts';
+import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import type { ListKind } from '../../mcp/methods.ts';
 import type { ConnectionFailure } from '../failure.ts';
 
@@ -61,6 +62,8 @@ export interface OutgoingRequest {
   /** The same without an AbortSignal; calls have this one. */
   readonly cancel?: Cancellation;
   readonly listener?: MessageListener;
+  /** Counts the bytes of the result; without it those of the backend count them until they are passed on. */
+  readonly held?: HeldBytes | undefined;
   /** Receives the notifications of a `subscriptions/listen` request. */
   readonly onNotification?: (method: string, params: RawObject) => void;
   /** Set for the first requests of a connection, before its era is known. */

@@ -6,6 +6,7 @@ import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { HttpClientFactory } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
+import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import type { BackendCredentials } from '../authorizers.ts';
 import { ConnectionFailure, categoryOf, protocolFailure } from '../failure.ts';
@@ -35,6 +36,7 @@ export interface ConnectorOptions {
   readonly credentials: BackendCredentials;
   readonly clientInfo: JsonObject;
   readonly limits: Limits;
+  readonly bytes: ByteBudget;
   readonly log: Log;
   readonly spawn: Spawn | undefined;
   /** An entry of the slot `stdioLaunchers`. */
@@ -249,15 +251,15 @@ export class Connector {
   }
 
   #transport(sink: TransportSink, who: SessionFor): Transport {
-    const { backend, limits, log, spawn, processCount, credentials, httpClient } = this.#options;
+    const { backend, limits, bytes, log, spawn, processCount, credentials, httpClient } = this.#options;
     if (backend.transport === 'stdio') {
       const name = backend.command?.launcher;
       const launcher = name === undefined ? undefined : this.#options.launcher?.(name);
-      return new StdioTransport({ backend, limits, log, processCount, spawn, launcher }, sink);
+      return new StdioTransport({ backend, limits, bytes, log, processCount, spawn, launcher }, sink);
     }
     this.#target ??= new HttpTarget(backend, credentials, httpClient);
-    if (backend.transport === 'sse') return new SseTransport(this.#target, sink, limits, who, log);
-    return new StreamableHttpTransport(this.#target, sink, limits, who);
+    if (backend.transport === 'sse') return new SseTransport(this.#target, sink, limits, who, log, bytes);
+    return new StreamableHttpTransport(this.#target, sink, limits, who, bytes);
   }
 }
 

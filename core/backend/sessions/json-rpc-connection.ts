@@ -179,7 +179,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
     if (message.string('jsonrpc') !== '2.0') throw new RawJsonError('expected "jsonrpc":"2.0"', 0);
     const method = message.get('method');
     const id = message.get('id');
-    if (method === undefined) return this.#answered(message, id, via);
+    if (method === undefined) return this.#answered(message, id, via, bytes.length);
     const name = message.string('method');
     if (name === undefined) return;
     const params = message.get('params') ?? EMPTY_PARAMS;
@@ -242,7 +242,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
     }
   }
 
-  #answered(message: RawObject, rawId: RawJson | undefined, via: Exchange | undefined): void {
+  #answered(message: RawObject, rawId: RawJson | undefined, via: Exchange | undefined, bytes: number): void {
     const id = idFrom(rawId);
     const exchange = this.find(id);
     // Responses that match no pending request (late, duplicate, unknown) are ignored.
@@ -255,6 +255,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
     if (members === undefined) return exchange.fail(protocolFailure(this.backend, 'answered without a result object'));
     const unfit = this.#unfit(members.toBytes());
     if (unfit !== undefined) return exchange.fail(unfit);
+    exchange.asked.held?.add(bytes); // until the response is sent
     exchange.succeed(members);
   }
 

@@ -21,7 +21,8 @@ export class FairReader {
   }
 }
 
-interface Pausable {
+/** A stream that can be stopped for a while. */
+export interface Pausable {
   pause(): unknown;
   resume(): unknown;
 }

@@ -9,6 +9,7 @@ import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
+import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
 import { errorIn, framesFor, JSON_TYPE, notMcp, pushFrames, STREAM_TYPE, tooLarge, WITHDRAWN } from './http-body.ts';
 import { Resumption } from './http-resumption.ts';
 import { type BackendReader, MAX_REFUSAL_BYTES, SESSION_HEADER, statusFailure } from './http-target.ts';
@@ -25,6 +26,7 @@ export class HttpResponseReader implements BackendReader {
   readonly #exchange: Exchange;
   readonly #body: Buffer;
   readonly #era: Era;
+  readonly #reading: HeldReading;
   flow: RequestControl | undefined;
   #status = 0;
   #kind: 'json' | 'stream' | 'refusal' = 'refusal';
@@ -44,6 +46,7 @@ export class HttpResponseReader implements BackendReader {
     this.#exchange = exchange;
     this.#body = body;
     this.#era = era;
+    this.#reading = new HeldReading(exchange.asked.held ?? heldOfBackend(wire), () => this.#outOfMemory());
     exchange.abandon = () => this.flow?.abort(WITHDRAWN);
   }
 
@@ -74,7 +77,8 @@ export class HttpResponseReader implements BackendReader {
     if (this.#frames !== undefined) return this.#read(this.#frames, flow, chunk);
     if (this.#isOver) return;
     this.#arrived.add(chunk);
-    if (this.#arrived.bytes <= this.#limit) return;
+    if (this.#arrived.bytes <= this.#limit) return void this.#reading.holds(this.#arrived.bytes, flow);
+    this.#reading.release();
     this.#arrived = new ByteCollector();
     this.#isOver = true;
     if (this.#kind === 'refusal') return;
@@ -84,14 +88,17 @@ export class HttpResponseReader implements BackendReader {
 
   ended(): void {
     clearTimeout(this.#linger);
+    if (this.#exchange.settled) return this.#reading.release();
+    if (this.#kind === 'json') this.#whole();
+    this.#reading.release();
     if (this.#exchange.settled) return;
-    if (this.#kind === 'json') return this.#whole();
     if (this.#kind === 'stream') return this.#broken(undefined);
     this.#refused();
   }
 
   failed(error: Error, isSent: boolean): void {
     clearTimeout(this.#linger);
+    this.#reading.release();
     if (this.#exchange.settled) return;
     if (this.#frames !== undefined) return this.#broken(error);
     this.#exchange.fail(socketFailure(this.#wire.backend, error, isSent));
@@ -104,10 +111,15 @@ export class HttpResponseReader implements BackendReader {
       flow.abort(WITHDRAWN);
       return;
     }
-    this.#pace?.took(chunk.length, flow);
+    if (this.#reading.holds(frames.pendingBytes, flow)) this.#pace?.took(chunk.length, flow);
     if (!this.#exchange.settled || this.#linger !== undefined) return;
     this.#linger = setTimeout(() => flow.abort(WITHDRAWN), LINGER_MS);
     this.#linger.unref();
+  }
+
+  #outOfMemory(): void {
+    this.#exchange.fail(memorySpent(this.#wire.backend));
+    this.flow?.abort(WITHDRAWN);
   }
 
   #whole(): void {

@@ -4,6 +4,7 @@ import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
+import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
 import { pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import { type BackendReader, NEVER } from './http-target.ts';
 import type { HttpTransport } from './http-transport.ts';
@@ -18,6 +19,7 @@ export class Resumption implements BackendReader {
   readonly #wire: HttpTransport;
   readonly #exchange: Exchange;
   readonly #frames: SseFrames;
+  readonly #reading: HeldReading;
   flow: RequestControl | undefined;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
@@ -27,6 +29,10 @@ export class Resumption implements BackendReader {
     this.#wire = wire;
     this.#exchange = exchange;
     this.#frames = frames;
+    this.#reading = new HeldReading(exchange.asked.held ?? heldOfBackend(wire), () => {
+      exchange.fail(memorySpent(wire.backend));
+      this.flow?.abort(WITHDRAWN);
+    });
     exchange.abandon = () => {
       clearTimeout(this.#timer);
       this.flow?.abort(WITHDRAWN);
@@ -62,16 +68,18 @@ export class Resumption implements BackendReader {
     const failure = pushFrames(this.#frames, chunk, this.#wire);
     if (failure !== undefined) this.#exchange.fail(failure);
     if (this.#exchange.settled) flow.abort(WITHDRAWN);
-    else this.#pace.took(chunk.length, flow);
+    else if (this.#reading.holds(this.#frames.pendingBytes, flow)) this.#pace.took(chunk.length, flow);
   }
 
   ended(): void {
+    this.#reading.release();
     if (this.#exchange.settled) return;
     if (this.#status === 200 || this.#status >= 500) return this.wait();
     this.#giveUp(new Error(`the stream was not resumed: HTTP ${this.#status}`));
   }
 
   failed(): void {
+    this.#reading.release();
     if (!this.#exchange.settled) this.wait();
   }
 

@@ -1,5 +1,6 @@
 import type { Era } from '../../contract/era.ts';
 import type { Limits } from '../../limits.ts';
+import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import type { ConnectionFailure } from '../failure.ts';
 import type { Exchange, TransportSink } from '../sessions/backend-session.ts';
 import type { HttpTarget } from './http-target.ts';
@@ -11,6 +12,7 @@ export interface HttpTransport {
   readonly sink: TransportSink;
   readonly limits: Limits;
   readonly closed: boolean;
+  readonly bytes: ByteBudget;
   /** Headers of every message of this transport. */
   headers(era: Era, accept: string): Record<string, string>;
   send(body: Buffer, exchange: Exchange, era: Era): void;

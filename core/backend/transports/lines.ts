@@ -22,6 +22,17 @@ export class Lines {
     this.#onTooLong = onTooLong;
   }
 
+  /** Bytes of the line that is not complete. */
+  get pendingBytes(): number {
+    return this.#line.bytes;
+  }
+
+  /** Discards the line that is not complete, up to its end. */
+  skipLine(): void {
+    this.#skipping = true;
+    this.#line = new ByteCollector();
+  }
+
   push(chunk: Buffer): void {
     let at = 0;
     while (at < chunk.length) {
@@ -36,8 +47,7 @@ export class Lines {
   #keep(part: Buffer): void {
     if (this.#skipping) return;
     if (this.#line.bytes + part.length <= this.#maxBytes) return this.#line.add(part);
-    this.#skipping = true;
-    this.#line = new ByteCollector();
+    this.skipLine();
     this.#onTooLong();
   }
 

@@ -5,6 +5,7 @@ import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { backOffMs } from '../../timing/back-off.ts';
 import type { SessionFor } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
+import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
 import { framesFor, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import { RETRY } from './http-resumption.ts';
 import { type BackendReader, MAX_REFUSAL_BYTES, NEVER } from './http-target.ts';
@@ -16,6 +17,7 @@ export class ServerChannel implements BackendReader {
   readonly #holder: SessionFor;
   readonly #pace = new FairReader();
   readonly #frames: SseFrames;
+  readonly #reading: HeldReading;
   flow: RequestControl | undefined;
   #timer: NodeJS.Timeout | undefined;
   #status = 0;
@@ -27,6 +29,7 @@ export class ServerChannel implements BackendReader {
     this.#wire = wire;
     this.#holder = holder;
     this.#frames = framesFor(wire, undefined);
+    this.#reading = new HeldReading(heldOfBackend(wire), () => this.flow?.abort(memorySpent(wire.backend)));
   }
 
   open(): void {
@@ -63,10 +66,11 @@ export class ServerChannel implements BackendReader {
     this.#failures = 0;
     const failure = pushFrames(this.#frames, chunk, this.#wire);
     if (failure !== undefined) flow.abort(failure);
-    else this.#pace.took(chunk.length, flow);
+    else if (this.#reading.holds(this.#frames.pendingBytes, flow)) this.#pace.took(chunk.length, flow);
   }
 
   ended(): void {
+    this.#reading.release();
     if (this.#wire.closed) return;
     if (this.#wire.isSessionLoss(this.#status, joined(this.#refusal))) {
       this.#wire.sink.lost(this.#wire.sessionLost(this.#status));
@@ -79,6 +83,7 @@ export class ServerChannel implements BackendReader {
   }
 
   failed(): void {
+    this.#reading.release();
     if (!this.#wire.closed) this.#again();
   }
 

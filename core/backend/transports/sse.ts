@@ -2,12 +2,14 @@ import type { Caller } from '../../contract/caller.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { RequestControl, ResponseHead } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
+import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { mediaType } from '../../mcp/headers.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LATE, within } from '../../timing/within.ts';
 import { ConnectionFailure, protocolFailure, socketFailure, tooLargeFailure } from '../failure.ts';
 import type { Exchange, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
+import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
 import { STREAM_TYPE } from './http-body.ts';
 import { type BackendReader, type HttpTarget, NEVER, statusFailure } from './http-target.ts';
 
@@ -23,13 +25,22 @@ export class SseTransport implements Transport {
   readonly #holder: SessionFor;
   readonly #backend: string;
   readonly #log: Log;
+  readonly #bytes: ByteBudget;
   #malformed = 0;
   #stream: Stream | undefined;
   #path: string | undefined;
   #version: string | undefined;
   #closed = false;
 
-  constructor(target: HttpTarget, sink: TransportSink, limits: Limits, holder: SessionFor, log: Log) {
+  constructor(
+    target: HttpTarget,
+    sink: TransportSink,
+    limits: Limits,
+    holder: SessionFor,
+    log: Log,
+    bytes: ByteBudget,
+  ) {
+    this.#bytes = bytes;
     this.#target = target;
     this.#sink = sink;
     this.#limits = limits;
@@ -41,7 +52,7 @@ export class SseTransport implements Transport {
   /** Opens the stream and waits for the endpoint event. @throws ConnectionFailure · the reason of the signal */
   async open(signal: AbortSignal): Promise<void> {
     const opened = new Promise<void>((resolve, reject) => {
-      const stream = new Stream(this.#backend, this.#limits.frameBytes, {
+      const stream = new Stream(this.#backend, this.#limits.frameBytes, this.#bytes, {
         event: (event) => {
           if (event.name !== 'endpoint') return this.#hear(event);
           this.#path = this.#target.pathWithin(event.data.toString('utf8').trim());
@@ -129,15 +140,21 @@ class Stream implements BackendReader {
   readonly #maxBytes: number;
   readonly #events: StreamEvents;
   readonly #frames: SseFrames;
+  readonly #reading: HeldReading;
   flow: RequestControl | undefined;
   #refused = 0;
   #stopped = false;
 
-  constructor(backend: string, maxBytes: number, events: StreamEvents) {
+  constructor(backend: string, maxBytes: number, bytes: ByteBudget, events: StreamEvents) {
     this.#backend = backend;
     this.#maxBytes = maxBytes;
     this.#events = events;
     this.#frames = new SseFrames(maxBytes, (event) => events.event(event));
+    this.#reading = new HeldReading(heldOfBackend({ bytes, backend }), () => {
+      const cause = memorySpent(backend);
+      this.#end(new ConnectionFailure(cause.code, backend, 'sent an event that has no space in memory', SPENT));
+      this.flow?.abort(WITHDRAWN);
+    });
   }
 
   stop(): void {
@@ -158,7 +175,7 @@ class Stream implements BackendReader {
     if (this.#refused !== 0) return;
     try {
       this.#frames.push(chunk);
-      this.#pace.took(chunk.length, flow);
+      if (this.#reading.holds(this.#frames.pendingBytes, flow)) this.#pace.took(chunk.length, flow);
     } catch (cause) {
       this.#end(this.#unreadable(cause));
       flow.abort(WITHDRAWN);
@@ -175,6 +192,7 @@ class Stream implements BackendReader {
   }
 
   #end(cause: ConnectionFailure): void {
+    this.#reading.release();
     if (this.#stopped) return;
     this.#stopped = true;
     this.#events.ended(cause);
@@ -187,6 +205,8 @@ class Stream implements BackendReader {
     return protocolFailure(this.#backend, 'sent something that is not an MCP message', { ...facts, cause });
   }
 }
+
+const SPENT = { category: 'busy', connectionLost: true } as const;
 
 /** The response to one POST: only its status is used, the message arrives on the stream. */
 class PostStatusReader implements BackendReader {

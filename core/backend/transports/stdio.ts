@@ -4,9 +4,11 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
+import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { ConnectionFailure, tooLargeFailure } from '../failure.ts';
 import type { Exchange, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
+import { HeldReading, heldOfBackend } from './held-reading.ts';
 import { Lines } from './lines.ts';
 import { ProcessGroup, type Spawn, type StartedBy } from './process-group.ts';
 
@@ -21,6 +23,7 @@ const LF_BYTES = Buffer.from('\n');
 export interface StdioOptions {
   readonly backend: Backend;
   readonly limits: Limits;
+  readonly bytes: ByteBudget;
   readonly log: Log;
   readonly spawn?: Spawn | undefined;
   /** Starts the program instead of `spawn`. */
@@ -42,7 +45,7 @@ export class StdioTransport implements Transport {
   #closing = false;
 
   constructor(options: StdioOptions, sink: TransportSink) {
-    const { backend, limits, log, spawn, launcher, processCount } = options;
+    const { backend, limits, bytes, log, spawn, launcher, processCount } = options;
     this.#sink = sink;
     this.#backend = backend.name;
     this.#log = log;
@@ -59,10 +62,17 @@ export class StdioTransport implements Transport {
     );
     const pace = new FairReader();
     const { stdout } = child;
+    const reading = new HeldReading(heldOfBackend({ bytes, backend: backend.name }), () => {
+      lines.skipLine();
+      reading.release();
+      this.#sink.failAll(lineWithoutSpace(backend.name));
+      stdout?.resume();
+    });
     stdout?.on('data', (chunk: Buffer) => {
       lines.push(chunk);
-      pace.took(chunk.length, stdout);
+      if (reading.holds(lines.pendingBytes, stdout)) pace.took(chunk.length, stdout);
     });
+    stdout?.once('close', () => reading.release());
     stdout?.on('error', () => undefined);
     // EPIPE: the exit that follows reports the reason.
     child.stdin?.on('error', () => undefined);
@@ -157,6 +167,12 @@ function started(backend: string, command: Command, by: StartedBy): ProcessGroup
     const facts = { category: 'spawn', notRun: true, cause } as const;
     throw new ConnectionFailure('BACKEND_UNREACHABLE', backend, 'could not be started', facts);
   }
+}
+
+/** The line was discarded, so its request is unknown. */
+function lineWithoutSpace(backend: string): ConnectionFailure {
+  const sentence = 'wrote a line that has no space in the memory budget of the gateway';
+  return new ConnectionFailure('MEMORY_SPENT', backend, sentence, { category: 'busy' });
 }
 
 const LOGGED_CHARS = 2_000;

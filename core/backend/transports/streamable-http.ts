@@ -2,6 +2,7 @@ import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
 import type { RequestControl, ResponseHead } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
+import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { mediaType } from '../../mcp/headers.ts';
 import { ConnectionFailure, socketFailure } from '../failure.ts';
 import type { Exchange, OutgoingRequest, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
@@ -54,6 +55,7 @@ export class StreamableHttpTransport implements Transport, HttpTransport {
   readonly sink: TransportSink;
   readonly limits: Limits;
   readonly backend: string;
+  readonly bytes: ByteBudget;
   readonly #holder: SessionFor;
   #era: Era | undefined;
   #version: string | undefined;
@@ -61,7 +63,8 @@ export class StreamableHttpTransport implements Transport, HttpTransport {
   #closed = false;
   #channel: ServerChannel | undefined;
 
-  constructor(target: HttpTarget, sink: TransportSink, limits: Limits, holder: SessionFor) {
+  constructor(target: HttpTarget, sink: TransportSink, limits: Limits, holder: SessionFor, bytes: ByteBudget) {
+    this.bytes = bytes;
     this.target = target;
     this.sink = sink;
     this.limits = limits;

@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { ByteCollector } from '../../json/byte-pieces.ts';
+import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import { Deadlines, type WithDeadline } from '../../timing/shared-timers.ts';
 import { LATE, within } from '../../timing/within.ts';
 
 /**
- * Why there is no body: too long, too slow, the client disconnected, or the host has read it and did not pass it on.
+ * Why there is no body: too long, too slow, no space in the memory budget, the client disconnected, or the host has read it
+ * and did not pass it on.
  */
-export type BodyFault = 'tooLarge' | 'tooSlow' | 'gone' | 'consumed';
+export type BodyFault = 'tooLarge' | 'tooSlow' | 'memorySpent' | 'gone' | 'consumed';
 
 /** Reads the body of one request, once. */
 export type BodyReader = () => Promise<Buffer | BodyFault>;
@@ -23,12 +25,19 @@ export interface BodyLimits {
  * The rest of a body over the limit is read and discarded up to a maximum, so that the client can read the error
  * response; a body with a larger Content-Length is refused at once.
  */
-export function readNodeBody(request: IncomingMessage, limits: BodyLimits): Promise<Buffer | BodyFault> {
+export function readNodeBody(
+  request: IncomingMessage,
+  limits: BodyLimits,
+  held?: HeldBytes,
+): Promise<Buffer | BodyFault> {
   if (request.readableDidRead) return Promise.resolve('consumed'); // no data would follow
   const declared = Number(request.headers['content-length']);
   if (declared > limits.bodyBytes * DRAIN_FACTOR) return Promise.resolve('tooLarge');
+  if (held !== undefined && declared <= limits.bodyBytes && !held.budget.hasSpace(held, declared)) {
+    return Promise.resolve(refused(held)); // reading it would take time from others
+  }
   return new Promise((resolve) => {
-    const body = new IncomingBody(limits, resolve, request);
+    const body = new IncomingBody(limits, resolve, request, held);
     // The listeners stay: once the body has settled they do nothing, and a later error still needs a listener.
     request.on('data', (chunk: Buffer) => body.took(chunk));
     request.on('end', () => body.ended());
@@ -58,6 +67,7 @@ class IncomingBody implements WithDeadline {
   readonly #most: number;
   readonly #resolve: (end: Buffer | BodyFault) => void;
   readonly #request: IncomingMessage;
+  readonly #held: HeldBytes | undefined;
   #pieces = 0;
   #arrived: ByteCollector | undefined = new ByteCollector();
   #bytes = 0;
@@ -67,11 +77,13 @@ class IncomingBody implements WithDeadline {
     { bodyBytes, bodyTimeoutMs }: BodyLimits,
     resolve: (end: Buffer | BodyFault) => void,
     request: IncomingMessage,
+    held: HeldBytes | undefined,
   ) {
     this.dueMs = performance.now() + bodyTimeoutMs;
     this.#most = bodyBytes;
     this.#resolve = resolve;
     this.#request = request;
+    this.#held = held;
     bodies.add(this);
   }
 
@@ -81,11 +93,14 @@ class IncomingBody implements WithDeadline {
     if (this.#isSettled) return;
     if (this.#bytes > this.#most * DRAIN_FACTOR) this.settle('tooLarge');
     else if (this.#bytes > this.#most) this.#arrived = undefined;
+    else if (this.#held?.take(chunk.length) === false) this.settle(refused(this.#held));
     else this.#arrived?.add(chunk);
   }
 
   ended(): void {
-    this.settle(this.#arrived?.whole() ?? 'tooLarge');
+    const whole = this.#arrived?.whole();
+    if (whole !== undefined) this.#held?.add(whole.length * COPIES);
+    this.settle(whole ?? 'tooLarge');
   }
 
   expire(): void {
@@ -135,6 +150,7 @@ export async function readWebBody(
   request: Request,
   limits: BodyLimits,
   onGone: () => void,
+  held?: HeldBytes,
 ): Promise<Buffer | BodyFault> {
   const { signal } = request;
   if (signal.aborted) return 'gone';
@@ -145,8 +161,9 @@ export async function readWebBody(
   const aborted = (): void => void reader.cancel(signal.reason).catch(ignore);
   signal.addEventListener('abort', aborted, { once: true });
   try {
-    const body = await within(limits.bodyTimeoutMs, undefined, readWhole(reader, limits.bodyBytes));
+    const body = await within(limits.bodyTimeoutMs, undefined, readWhole(reader, limits.bodyBytes, held));
     if (signal.aborted) return 'gone';
+    if (Buffer.isBuffer(body)) held?.add(body.length * COPIES);
     if (body !== LATE) return body;
     reader.cancel().catch(ignore);
     return 'tooSlow';
@@ -161,7 +178,8 @@ export async function readWebBody(
 async function readWhole(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   maxBytes: number,
-): Promise<Buffer | 'tooLarge'> {
+  held: HeldBytes | undefined,
+): Promise<Buffer | BodyFault> {
   let arrived: ByteCollector | undefined = new ByteCollector();
   let bytes = 0;
   for (;;) {
@@ -170,9 +188,17 @@ async function readWhole(
     bytes += step.value.length;
     if (bytes > maxBytes * DRAIN_FACTOR) return 'tooLarge';
     if (bytes > maxBytes) arrived = undefined;
+    else if (held?.take(step.value.length) === false) return refused(held);
     else arrived?.add(step.value);
   }
 }
+
+function refused(held: HeldBytes): BodyFault {
+  held.budget.refused();
+  return 'memorySpent';
+}
+
+const COPIES = 2; // of a whole body: its decoded values, and the request to the backend
 
 /** Deadlines of all bodies that are being received. */
 const bodies = new Deadlines();

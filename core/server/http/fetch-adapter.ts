@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
-import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
+import type { Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
+import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import type { ClientAddress } from './client-address.ts';
 import { CLOSED_STREAM, type HandleOptions, mounted } from './node-adapter.ts';
+import type { RecordedInbound } from './request-recorder.ts';
 
 /** What a framework knows about a web-standard request, or did with it before the gateway. */
 export interface FetchOptions extends HandleOptions {
@@ -16,7 +18,7 @@ export interface FetchOptions extends HandleOptions {
 
 /** A web-standard exchange: the request, its responder, and the promise of the response. */
 export interface WebExchange {
-  readonly inbound: Inbound;
+  readonly inbound: RecordedInbound;
   readonly responder: Responder;
   readonly response: Promise<Response>;
   /** The client has disconnected: ends what runs for it. */
@@ -30,6 +32,7 @@ export interface WebExchange {
  */
 export function openWebExchange(
   request: Request,
+  held: HeldBytes,
   { address, mountPath = '' }: FetchOptions = {},
   clientAddress?: ClientAddress,
 ): WebExchange {
@@ -65,6 +68,7 @@ export function openWebExchange(
       answer(new Response(stream.readable, { status, headers }));
       return stream.writer;
     },
+    served: () => held.release(),
     onDisconnect(listener) {
       if (state === 'left') listener();
       else if (state !== 'ended') listeners.add(listener);
@@ -72,7 +76,12 @@ export function openWebExchange(
   };
   if (request.signal.aborted) leave();
   else request.signal.addEventListener('abort', leave, { once: true });
-  return { inbound: webInbound(request, responder, mountPath, address, clientAddress), responder, response, leave };
+  return {
+    inbound: webInbound(request, responder, held, mountPath, address, clientAddress),
+    responder,
+    response,
+    leave,
+  };
 }
 
 /** Status of a response that no client receives; the framework needs some response. As nginx logs it. */
@@ -81,10 +90,11 @@ const CLIENT_CLOSED_REQUEST = 499;
 function webInbound(
   request: Request,
   responder: Responder,
+  held: HeldBytes,
   mountPath: string,
   address: string | undefined,
   clientAddress: ClientAddress | undefined,
-): Inbound {
+): RecordedInbound {
   const controller = new AbortController();
   responder.onDisconnect(() => controller.abort(new Error('the client closed the connection')));
   const url = new URL(request.url);
@@ -97,6 +107,7 @@ function webInbound(
     headers,
     remoteAddress: clientAddress === undefined ? address : clientAddress(address, headers['x-forwarded-for']),
     signal: controller.signal,
+    held,
   };
 }
 

@@ -1,7 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
+import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import { Cancel } from '../../timing/cancel.ts';
 import type { ClientAddress } from './client-address.ts';
+import { UnsentBytes } from './unsent-bytes.ts';
 
 /** What a framework did with a request before the gateway. */
 export interface HandleOptions {
@@ -23,6 +25,7 @@ export class NodeInbound implements Inbound {
   readonly path: string;
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly remoteAddress: string | undefined;
+  readonly held: HeldBytes;
   readonly #responder: Responder;
   readonly #target: string;
   #cancel: Cancel | undefined;
@@ -31,10 +34,12 @@ export class NodeInbound implements Inbound {
   constructor(
     request: IncomingMessage,
     responder: Responder,
+    held: HeldBytes,
     mountPath = baseUrlOf(request),
     clientAddress?: ClientAddress,
   ) {
     this.#responder = responder;
+    this.held = held;
     this.method = request.method ?? 'GET';
     this.#target = request.url ?? '/';
     const path = pathOf(this.#target);
@@ -89,11 +94,28 @@ function headersOf(request: IncomingMessage): Readonly<Record<string, string | u
 /** Adapts a Node response. */
 export class NodeResponder implements Responder {
   readonly #response: ServerResponse;
+  readonly #held: HeldBytes;
+  readonly #sendTimeoutMs: number;
+  #unsent: UnsentBytes | undefined;
   #isAnswered = false;
   #gone: (() => void)[] | undefined;
 
-  constructor(response: ServerResponse) {
+  /** A client that reads nothing for `sendTimeoutMs` is disconnected. */
+  constructor(response: ServerResponse, held: HeldBytes, sendTimeoutMs: number) {
     this.#response = response;
+    this.#held = held;
+    this.#sendTimeoutMs = sendTimeoutMs;
+  }
+
+  served(): void {
+    if (this.#response.writableLength > 0) this.unsent.count();
+    this.#held.release();
+  }
+
+  /** What the client has not read. Made when there is something. */
+  get unsent(): UnsentBytes {
+    this.#unsent ??= new UnsentBytes(this.#response, this.#held.beside(), this.#sendTimeoutMs);
+    return this.#unsent;
   }
 
   send(status: number, headers: ResponseHeaders, body?: Buffer | string | readonly Buffer[]): void {
@@ -119,7 +141,7 @@ export class NodeResponder implements Responder {
   open(status: number, headers: Readonly<Record<string, string>>): ResponseStream {
     if (this.#isAnswered) return CLOSED_STREAM;
     this.#isAnswered = true;
-    return new NodeStream(this.#response, status, headers);
+    return new NodeStream(this.#response, this, status, headers);
   }
 
   onDisconnect(listener: () => void): void {
@@ -143,16 +165,26 @@ export class NodeResponder implements Responder {
 /** An event stream on a Node response. Everything written in one turn of the event loop is sent in one piece. */
 class NodeStream implements ResponseStream {
   readonly #response: ServerResponse;
+  readonly #responder: NodeResponder;
   #isGathering = false;
+  /** The client has not read everything. */
+  #isBehind = false;
 
-  constructor(response: ServerResponse, status: number, headers: Readonly<Record<string, string>>) {
+  constructor(
+    response: ServerResponse,
+    responder: NodeResponder,
+    status: number,
+    headers: Readonly<Record<string, string>>,
+  ) {
     this.#response = response;
+    this.#responder = responder;
     this.#gather();
     response.writeHead(status, headers);
     response.flushHeaders(); // together with what is written in this turn, or alone
   }
 
   write(chunk: Buffer | string): boolean {
+    if (this.#isBehind && !this.#responder.unsent.mayAdd(chunk.length)) return false;
     this.#gather();
     return this.#response.write(chunk);
   }
@@ -164,6 +196,7 @@ class NodeStream implements ResponseStream {
   end(): void {
     this.#isGathering = false; // `end` sends everything
     this.#response.end();
+    this.#count();
   }
 
   get pendingBytes(): number {
@@ -174,6 +207,12 @@ class NodeStream implements ResponseStream {
     if (!this.#isGathering) return;
     this.#isGathering = false;
     this.#response.socket?.uncork();
+    this.#count();
+  }
+
+  #count(): void {
+    this.#isBehind = this.#response.writableLength > 0;
+    if (this.#isBehind) this.#responder.unsent.count();
   }
 
   #gather(): void {

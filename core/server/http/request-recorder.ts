@@ -7,6 +7,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { MessageView, RequestListener, RequestRecord } from '../../contract/request-record.ts';
 import type { SessionView } from '../../contract/session.ts';
 import { isObject } from '../../json/json-value.ts';
+import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import { META } from '../../mcp/meta.ts';
 
 /** The record of the request of a call; `undefined` for calls of code, and without listeners. */
@@ -16,6 +17,7 @@ export function recordOf({ inbound }: Pick<Call, 'inbound'>): RequestRecord | un
 
 /** A request as the server has it: the code that serves it writes to its record. */
 export interface RecordedInbound extends Inbound {
+  held?: HeldBytes;
   record?: RequestRecorder;
 }
 
@@ -120,6 +122,10 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.#responder.onDisconnect(() => this.clientDisconnected());
     this.#listener.streamOpened(this);
     return new WatchedStream(stream, this);
+  }
+
+  served(): void {
+    this.#responder.served?.();
   }
 
   onDisconnect(listener: () => void): void {

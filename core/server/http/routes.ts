@@ -32,6 +32,7 @@ export async function serveRoute(
   if (typeof body !== 'string') return await answer(inbound, body, responder);
   if (body === 'tooLarge') sendProblem(responder, 'BODY_TOO_LARGE', 'the body is too large', CLOSE);
   if (body === 'consumed') sendProblem(responder, 'BODY_CONSUMED', CONSUMED);
+  if (body === 'memorySpent') sendProblem(responder, 'MEMORY_SPENT', MEMORY_SPENT, LATER);
   if (body === 'tooSlow') sendProblem(responder, 'BODY_TOO_SLOW', 'the body took too long', CLOSE);
 }
 
@@ -39,5 +40,10 @@ export async function serveRoute(
 export const CONSUMED =
   'the host read the body before the gateway; pass it as handle(request, response, { body: request.body }), or as fetch(request, { body })';
 
+/** For clients. */
+export const MEMORY_SPENT =
+  'the body has no space: requests and results in flight use the memory of the gateway; send it again later (MEMORY_SPENT)';
+
 const EMPTY = Buffer.alloc(0);
 const CLOSE = { connection: 'close' };
+const LATER = { ...CLOSE, 'retry-after': '1' };

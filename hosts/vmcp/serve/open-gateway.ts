@@ -63,6 +63,7 @@ export async function planFlagsOf(options: ServeOptions, secrets: SecretSource):
     loopback: isLoopbackHost(options.host),
     switchedOn: switchedOnBy(options),
     ...(stateKey === undefined ? {} : { stateKey }),
+    ...(options.memoryBudget === undefined ? {} : { memoryBudgetBytes: options.memoryBudget }),
     ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
   };
 }

@@ -10,6 +10,8 @@ export interface ServeOptions {
   readonly port: number;
   /** Milliseconds. */
   readonly sessionTtl?: number;
+  /** Bytes. */
+  readonly memoryBudget?: number;
   readonly statusPort?: number;
   readonly statusTokenEnv?: string;
   readonly enableAudit?: boolean;

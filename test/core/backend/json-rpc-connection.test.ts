@@ -5,6 +5,7 @@ import { StdioTransport } from '../../../core/backend/transports/stdio.ts';
 import { explainCause } from '../../../core/errors.ts';
 import { createLog } from '../../../core/extension/log.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
+import { ByteBudget } from '../../../core/mcp/byte-budget.ts';
 import { until } from '../../support/until.ts';
 
 const QUIET = createLog('silent', () => {});
@@ -25,7 +26,8 @@ function connectTo(line: string): JsonRpcConnection {
     events: { listChanged() {}, updated() {}, logged() {}, notified() {}, ambiguousMessage() {}, lost() {} },
     now: Date.now,
   };
-  const wired = { backend, limits: DEFAULT_LIMITS, log: QUIET, processCount: { processes: 0 } };
+  const bytes = new ByteBudget(DEFAULT_LIMITS);
+  const wired = { backend, limits: DEFAULT_LIMITS, bytes, log: QUIET, processCount: { processes: 0 } };
   const connection = new JsonRpcConnection(about, (sink) => new StdioTransport(wired, sink));
   onTestFinished(() => connection.close());
   return connection;

@@ -231,6 +231,27 @@ describe('toolmgr vmcp serve', () => {
   );
 
   proves(
+    'choice.limits.memory-flag',
+    'takes --memory-budget as a size: a call with a larger body is refused with the reason',
+    async () => {
+      await using server = await recordingServer();
+      const file = await write(vmcpConfig({ one: server.url }));
+      await using small = startCli(['vmcp', 'serve', '-c', file, '--port', '0', '--memory-budget', '64KiB']);
+      const answer = await fetch(await endpointOf(small), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: `{"jsonrpc":"2.0","id":1,"method":"ping"${' '.repeat(50_000)}}`,
+      });
+      expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('MEMORY_SPENT')]);
+      expect(await cli(['vmcp', 'serve', '-c', file, '--memory-budget', 'much'])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining('256MiB'),
+      });
+    },
+    LONG,
+  );
+
+  proves(
     'choice.reload.on-change',
     'reloads its file on change and on SIGHUP, and keeps the old one when the new one is invalid',
     async () => {

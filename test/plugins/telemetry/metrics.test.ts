@@ -105,6 +105,8 @@ describe('metrics', () => {
     expect(value('toolmgr_vmcp_backend_requests_total', { ...far, action: 'call_tool' })).toBe(3);
     expect(value('toolmgr_vmcp_backend_errors_total', { ...far, gen_ai_tool_name: 'fail' })).toBe(1);
     expect(value('toolmgr_vmcp_backend_errors_total', { gen_ai_tool_name: 'echo' })).toBe(0);
+    expect(value('toolmgr_bytes_in_flight_limit')).toBeGreaterThan(1_000_000);
+    expect(value('toolmgr_bytes_in_flight_refused')).toBe(0);
     expect(value('toolmgr_vmcp_backends_discovered')).toBe(2);
     expect(value('toolmgr_vmcp_backends', { status: 'healthy' })).toBe(2);
     expect(value('toolmgr_mcp_sessions_ended_total', { reason: 'deleted' })).toBe(1);

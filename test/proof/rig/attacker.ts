@@ -110,6 +110,26 @@ function tinyChunks(bytes: number): Promise<void> {
   });
 }
 
+/** A connection that sends all of a body except its last byte. */
+function unfinishedBody(bytes: number): Promise<void> {
+  const { headers } = calling('good_quick');
+  const head = Object.entries({ ...headers, host: url.host, 'content-length': String(bytes) });
+  const body = Buffer.alloc(bytes - 1, ' ');
+  return new Promise((resolve) => {
+    const socket = connect({ host: url.hostname, port: Number(url.port), localAddress: FROM });
+    socket.write(
+      `POST ${url.pathname} HTTP/1.1\r\n${head.map(([name, value]) => `${name}: ${value}`).join('\r\n')}\r\n\r\n`,
+    );
+    socket.write(body);
+    socket.once('data', (chunk) => {
+      saw(/ (\d{3}) /.exec(chunk.toString('latin1'))?.[1] ?? 'odd');
+      socket.destroy();
+    });
+    socket.on('error', () => saw('cut'));
+    socket.once('close', () => setTimeout(resolve, 100));
+  });
+}
+
 const HOGS = 16;
 const ATTACKS: Record<string, () => Promise<void>> = {
   params: () => again(4, () => post(calling('good_quick', (body) => body.replace('"params":{', `"params":{${wide},`)))),
@@ -159,6 +179,11 @@ const ATTACKS: Record<string, () => Promise<void>> = {
     ),
   heads: () => again(1_000, () => unfinished(30_000)),
   chunks: () => again(4, () => tinyChunks(1_000_000)),
+  results: () =>
+    again(10, () =>
+      post(calling('good_big', (body) => body.replace('"arguments":{', () => '"arguments":{"mebibytes":86,'))),
+    ),
+  bodies: () => again(120, () => unfinishedBody(8_000_000)),
   tokens: () =>
     again(400, (n) => {
       const { headers, body } = calling('good_quick');

@@ -21,6 +21,22 @@ export const limits = [
     },
   },
   {
+    source: 'choice: memory in flight (decision 055)',
+    says: {
+      'choice.limits.memory-budget':
+        'request bodies, results and unsent responses of one caller never use up the memory of the gateway, and others are answered meanwhile',
+      'choice.limits.memory-share': 'a caller may hold as many bytes as are still free',
+      'choice.limits.memory-waits':
+        'a result without space stops the reading from its backend; results that wait for each other are completed one by one',
+      'choice.limits.memory-refused':
+        'without space a request answers 503 with MEMORY_SPENT and Retry-After, and is counted',
+      'choice.limits.memory-released': 'what a request held is free when its client has read the response or has gone',
+      'choice.limits.send-timeout':
+        'a client that reads nothing of its response for limits.sendTimeoutMs is disconnected',
+      'choice.limits.memory-flag': '`vmcp serve --memory-budget` sets limits.memoryBudgetBytes',
+    },
+  },
+  {
     source: 'choice: shares of callers (decision 029)',
     says: {
       'choice.share.key':

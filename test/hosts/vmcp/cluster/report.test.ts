@@ -155,7 +155,7 @@ describe('draining', () => {
     let callsInFlight = 1;
     let ended = 0;
     const gateway = {
-      counts: () => ({ links: 0, processes: 0, callsInFlight, sessions: 0, streams: 0, parked: 0 }),
+      counts: () => ({ links: 0, processes: 0, callsInFlight, sessions: 0, streams: 0, parked: 0, bytes: 0 }),
       endStreams() {
         ended += 1;
       },

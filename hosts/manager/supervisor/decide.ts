@@ -38,6 +38,8 @@ export interface Circumstances {
 export const STABLE_MS = 30_000;
 /** A proxy that stops has ended by then: it gives its workload 5 s and its calls 5 s. */
 export const STOP_MS = 12_000;
+/** A command that stops for good gives more time, and a proxy in the foreground too. */
+export const USER_STOP_MS = 40_000;
 /** The delay after the first start is 5 s; it doubles up to 5 min. */
 export const BACK_OFF = { firstMs: 5_000, maxMs: 300_000 } as const;
 
@@ -47,7 +49,7 @@ export function decide(record: WorkloadRecord, { nowMs, memory, hasEngine, isCha
   if (heldBy !== undefined) return NOTHING;
   if (isChanging) return { do: 'restore' };
   if (alive && status.status === 'stopping') {
-    const lateMs = status.updatedAtMs + STOP_MS;
+    const lateMs = status.updatedAtMs + (desiredOf(status) === 'stopped' ? USER_STOP_MS : STOP_MS);
     return nowMs < lateMs ? { do: 'wait', untilMs: lateMs } : { do: 'finishStop' };
   }
   if (config === undefined || !KNOWN.has(status.status) || desiredOf(status) === 'stopped') return forget(memory);

@@ -9,7 +9,7 @@ import { readWorkload } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
 import { groupsOf, unknownGroup } from '../../run/workloads/groups.ts';
 import { removeWorkload } from '../../run/workloads/remove.ts';
-import { restartWorkload } from '../../run/workloads/start.ts';
+import { moveText, restartWorkload } from '../../run/workloads/start.ts';
 import { stopWorkload } from '../../run/workloads/stop.ts';
 import type { WorkloadDeps } from './deps.ts';
 import { noWorkload } from './refusals.ts';
@@ -48,7 +48,8 @@ const ACTS: Readonly<Record<Verb, Act>> = {
     const outcome = await restartWorkload(state, name, work);
     if (outcome.kind === 'gone') return unknown(name);
     if (outcome.kind === 'failed') return { status: 'failed', detail: outcome.reason, now: 'error' };
-    return { status: 'done', detail: `it runs at ${outcome.record.status.url}`, now: 'running' };
+    const moved = outcome.kind === 'running' ? moveText(outcome) : undefined;
+    return { status: 'done', detail: moved ?? `it runs at ${outcome.record.status.url}`, now: 'running' };
   },
 };
 

@@ -2,7 +2,7 @@ import { stateDir } from '@toolmgr/plugins/workloads/state';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { removeWorkload } from '../workloads/remove.ts';
 import { type Selection, selectNames, unknownWorkload } from '../workloads/select.ts';
-import { restartWorkload, startStored } from '../workloads/start.ts';
+import { moveText, restartWorkload, startStored } from '../workloads/start.ts';
 import { stopWorkload } from '../workloads/stop.ts';
 import { forEachName } from './for-each-name.ts';
 import { printFailure, withStartProgress } from './start-detached.ts';
@@ -25,8 +25,11 @@ async function startOne(state: string, name: string, stopsFirst: boolean): Promi
   );
   if (outcome.kind === 'gone') return unknownWorkload(state, name);
   if (outcome.kind === 'unchanged') stdout.line(`${name} already runs at ${outcome.record.status.url ?? 'its port'}`);
-  else if (outcome.kind === 'running') stdout.line(`${name} runs at ${outcome.record.status.url}`);
-  else printFailure(name, outcome);
+  else if (outcome.kind === 'running') {
+    stdout.line(`${name} runs at ${outcome.record.status.url}`);
+    const moved = moveText(outcome);
+    if (moved !== undefined) stderr.line(`${stderr.yellow('warning')} ${name}: ${moved}`);
+  } else printFailure(name, outcome);
   return undefined;
 }
 

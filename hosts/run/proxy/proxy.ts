@@ -7,6 +7,7 @@ import {
   type RunConfig,
   type StatusChange,
   servesSse,
+  storageFault,
   WORKLOAD_FILES,
   workloadDir,
 } from '@toolmgr/plugins/workloads/state';
@@ -74,7 +75,7 @@ export async function runProxy(run: ProxyRun): Promise<ProxyEnd> {
     message: explainCause(cause),
   }));
   if (end.status === 'error') run.log.error('the proxy ends', { workload: run.name, reason: end.message });
-  await claim.finish(statusOf(end));
+  await claim.finish(statusOf(end)).catch(noted(run));
   return end;
 }
 
@@ -113,7 +114,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     originOption: ALLOWED_ORIGINS.name,
     spawn: programs.spawn,
   });
-  const noted = keepCallLog(calls, join(workloadDir(state, name), WORKLOAD_FILES.calls));
+  const callLog = keepCallLog(calls, join(workloadDir(state, name), WORKLOAD_FILES.calls));
   let served: Served | undefined;
   try {
     served = await listenForWorkload({
@@ -150,15 +151,25 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     const [backend] = gateway.backends();
     const first = (backend && loginStatus(backend)) ?? { status: 'running' };
     await report(first);
-    return await watchUntilEnd(run, { gateway, runtime: runtime.latest, programs, report, first });
+    const watched = (status: CurrentStatus): Promise<void> => report(status).catch(noted(run));
+    return await watchUntilEnd(run, { gateway, runtime: runtime.latest, programs, report: watched, first });
   } finally {
     // stopping takes some seconds while calls or streams are open
     const port = served?.port ?? claim.port; // clients know the port of the last start, also when this one failed
-    await claim.report({ status: 'stopping', ...(port === undefined ? {} : { port }) });
+    await claim.report({ status: 'stopping', ...(port === undefined ? {} : { port }) }).catch(noted(run));
     await Promise.all([gateway.stop(), served?.close(run.isSupervised ? SUPERVISED_STOP_MS : CLOSE_MS)]);
-    await noted.close();
+    await callLog.close();
     output.close();
   }
+}
+
+/** A disk that is full ends no workload that runs, and delays no end. */
+function noted({ log, name }: ProxyRun): (cause: unknown) => void {
+  return (cause) => {
+    const reason = storageFault(cause);
+    if (reason === undefined) throw cause;
+    log.warn('the status of the workload cannot be written', { workload: name, reason });
+  };
 }
 
 /** What status pages show of a gateway that is not ready without its server. */

@@ -18,7 +18,8 @@ import { passKey } from '../secrets/pass-key.ts';
 
 /** Result of a detached start. */
 export type Launched =
-  | { readonly kind: 'running'; readonly record: WorkloadRecord }
+  /** `movedFrom`: the port of the last start, which another program has now. */
+  | { readonly kind: 'running'; readonly record: WorkloadRecord; readonly movedFrom?: number }
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** A start of a workload that was requested: its record, and the number of the start. */

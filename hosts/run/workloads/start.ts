@@ -52,7 +52,8 @@ export async function startWorkload(state: string, config: RunConfig, work: Star
       (seconds) => work.onSecond?.(seconds),
       signal,
     );
-    if (launched.kind === 'running') return launched;
+    if (launched.kind === 'running')
+      return { ...launched, ...(config.port ? {} : movedFrom(start.port, launched.record)) };
     const isInterrupted = launched.reason === INTERRUPTED;
     if (isInterrupted && work.supervised) return { ...launched, lines: [] }; // its proxy starts it without this process
     if (start.isOurs) {
@@ -125,7 +126,9 @@ function failed(reason: string): FailedStart {
 async function requestStart(
   state: string,
   name: string,
-): Promise<(RequestedStart & { readonly isOurs: boolean }) | { readonly refused: string }> {
+): Promise<
+  (RequestedStart & { readonly isOurs: boolean; readonly port?: number | undefined }) | { readonly refused: string }
+> {
   const by = await markProcess(process.pid);
   let move: Transition;
   const record = await changeStatus(state, name, (now) => {
@@ -134,6 +137,17 @@ async function requestStart(
   });
   if (record === undefined) return { refused: 'it was removed in the meantime' };
   if (move !== undefined && 'refused' in move) return move;
-  const { id, generation = 0 } = record.status;
-  return { id, generation, isOurs: move !== undefined };
+  const { id, generation = 0, port } = record.status;
+  return { id, generation, port, isOurs: move !== undefined };
+}
+
+/** A new port after the start, which clients do not know. Pure. */
+function movedFrom(before: number | undefined, { status: { port } }: WorkloadRecord) {
+  return before === undefined || port === undefined || port === before ? {} : { movedFrom: before };
+}
+
+/** What users are told when a start had to take another port. */
+export function moveText({ movedFrom: port, record }: Extract<Started, { kind: 'running' }>): string | undefined {
+  if (port === undefined) return undefined;
+  return `port ${port} of its last start is taken by another program: clients need the new address ${record.status.url}`;
 }

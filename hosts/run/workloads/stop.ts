@@ -5,6 +5,8 @@ import {
   desiredOf,
   isRunning,
   type ProcessMark,
+  readWorkload,
+  storageFault,
   type Transition,
   transitions,
   type WorkloadRecord,
@@ -37,13 +39,23 @@ export async function stopWorkload(
   name: string,
   { graceMs = GRACE_MS, generation, again }: StopOptions = {},
 ): Promise<StopOutcome> {
-  let isOther = false;
-  const record = await changeStatus(state, name, (now) => {
-    isOther = generation !== undefined && (now.status.generation ?? 0) !== generation;
-    return isOther ? undefined : changeOf(transitions.requestStop(now, stopOf(now, again)));
+  let unwritten: string | undefined;
+  const change: typeof changeStatus = (...args) =>
+    changeStatus(...args).catch((cause: unknown) => {
+      // a full disk keeps nothing running
+      unwritten = storageFault(cause);
+      if (unwritten === undefined) throw cause;
+      return readWorkload(state, name);
+    });
+  const isOther = ({ status: found }: WorkloadRecord): boolean =>
+    generation !== undefined && (found.generation ?? 0) !== generation;
+  let wasOther = false;
+  const record = await change(state, name, (now) => {
+    wasOther = isOther(now);
+    return wasOther ? undefined : changeOf(transitions.requestStop(now, stopOf(now, again)));
   });
   if (record === undefined) return { kind: 'gone' };
-  if (isOther) return { kind: 'idle' };
+  if (wasOther || (unwritten !== undefined && isOther(record))) return { kind: 'idle' };
   const { alive, status, config } = record;
   if (alive) await endProxy(record, graceMs);
   let left = 0;
@@ -53,7 +65,8 @@ export async function stopWorkload(
   } catch (cause) {
     problem = `its containers may be left: ${explainCause(cause)}`;
   }
-  await changeStatus(state, name, (now) => changeOf(transitions.finishStop(now, status.runId, alive || left > 0)));
+  await change(state, name, (now) => changeOf(transitions.finishStop(now, status.runId, alive || left > 0)));
+  if (unwritten !== undefined) problem ??= `that cannot be stored, so a manager may start it again: ${unwritten}`;
   if (problem !== undefined) return { kind: 'left', problem };
   return { kind: alive || left > 0 ? 'stopped' : 'idle' };
 }

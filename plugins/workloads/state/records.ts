@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { atomicWrite, syncFolder, writeSynced } from './atomic-write.ts';
 import { withLock } from './lock.ts';
 import type { RunConfig } from './run-config/run-config.ts';
@@ -8,6 +9,7 @@ import {
   desiredOf,
   readWorkload,
   WORKLOAD_FILES,
+  type WorkloadProcess,
   type WorkloadRecord,
   type WorkloadStatus,
   workloadDir,
@@ -72,10 +74,44 @@ export async function changeStatus(
       ...(id === undefined ? {} : { id }),
       ...(generation === undefined ? {} : { generation }),
     };
-    await atomicWrite(join(workloadDir(state, name), WORKLOAD_FILES.status), textOf(dated({ ...kept, ...next })));
+    const status = dated({ ...kept, ...next });
+    const folder = workloadDir(state, name);
+    if (status.proxy !== undefined && !isDeepStrictEqual(processOf(status), processOf(now.status)))
+      await writeAlways(join(folder, WORKLOAD_FILES.process), textOf(processOf(status)));
+    await writeAlways(join(folder, WORKLOAD_FILES.status), textOf(status));
     await notifyWatchers(state);
     return readWorkload(state, name);
   });
+}
+
+function processOf({ format, proxy, id, generation, runId, port }: WorkloadStatus): WorkloadProcess {
+  return JSON.parse(JSON.stringify({ format, proxy, id, generation, runId, port })); // without members that are undefined
+}
+
+/** Replaces a file; on a full disk its old content is overwritten in place, so that a workload can be stopped. */
+async function writeAlways(path: string, text: string): Promise<void> {
+  try {
+    await atomicWrite(path, text);
+  } catch (cause) {
+    if (!FULL.has((cause as NodeJS.ErrnoException).code)) throw cause;
+    await overwrite(path, text, cause);
+  }
+}
+
+const FULL: ReadonlySet<string | undefined> = new Set(['ENOSPC', 'EDQUOT']);
+
+async function overwrite(path: string, text: string, full: unknown): Promise<void> {
+  const file = await open(path, 'r+').catch(() => {
+    throw full;
+  });
+  try {
+    const { size } = await file.stat();
+    // one write of a few hundred bytes, and no shorter file: JSON may end with blanks
+    await file.write(text.padEnd(size), 0);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
 }
 
 /**

@@ -1,6 +1,7 @@
 const WORDS: Readonly<Record<string, string>> = {
   EACCES: 'a file or folder is not accessible',
   EDQUOT: 'the disk quota is used up',
+  EFBIG: 'a file would be larger than the limit of this process',
   EIO: 'the disk failed',
   ENOSPC: 'the disk is full',
   EROFS: 'the file system is read-only',

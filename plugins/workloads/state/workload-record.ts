@@ -50,6 +50,19 @@ export const workloadStatus = z.strictObject({
 /** The last status that a workload's proxy wrote. */
 export type WorkloadStatus = z.output<typeof workloadStatus>;
 
+/** Which process serves a workload: `process.json`, written with each change of it. It counts while `status.json` cannot be read. */
+export const workloadProcess = workloadStatus.pick({
+  format: true,
+  proxy: true,
+  id: true,
+  generation: true,
+  runId: true,
+  port: true,
+});
+
+/** What `process.json` holds. */
+export type WorkloadProcess = z.output<typeof workloadProcess>;
+
 /** What should be. */
 export type DesiredState = NonNullable<WorkloadStatus['desired']>;
 
@@ -96,6 +109,7 @@ export const WORKLOAD_FILES = {
   previousConfig: 'run.previous.json',
   secrets: 'secrets.json',
   status: 'status.json',
+  process: 'process.json',
   containers: 'containers.json',
   log: 'workload.log',
   proxyLog: 'proxy.log',
@@ -138,8 +152,7 @@ export async function listWorkloadNames(state: string): Promise<readonly string[
 export async function readWorkload(state: string, name: string): Promise<WorkloadRecord | undefined> {
   const written = await readWrittenWorkload(state, name);
   if (written === undefined) return undefined;
-  const { status } = written;
-  const marks = status !== undefined && 'value' in status ? [status.value.proxy, status.value.by] : [];
+  const marks = [contentOf(written.status)?.proxy, contentOf(written.status)?.by, contentOf(written.process)?.proxy];
   const running = new Set<unknown>();
   for (const mark of marks) if (mark !== undefined && (await isRunning(mark))) running.add(mark);
   return recordOf(name, written, (mark) => running.has(mark));
@@ -149,6 +162,8 @@ export async function readWorkload(state: string, name: string): Promise<Workloa
 export interface WrittenWorkload {
   readonly config: FileResult<RunConfig>;
   readonly status: FileResult<WorkloadStatus>;
+  /** Read when the status cannot be. */
+  readonly process?: FileResult<WorkloadProcess>;
 }
 
 /** The files of one workload; `undefined` when it does not exist. */
@@ -159,16 +174,23 @@ export async function readWrittenWorkload(state: string, name: string): Promise<
   for (let n = 1; n < READ_TRIES && (config === undefined) !== (status === undefined); n++) {
     [config, status] = await readBoth(state, name);
   }
-  return config === undefined && status === undefined ? undefined : { config, status };
+  if (config === undefined && status === undefined) return undefined;
+  if (contentOf(status) !== undefined) return { config, status };
+  const path = join(workloadDir(state, name), WORKLOAD_FILES.process);
+  return { config, status, process: await readRecord(path, readProcess) };
 }
 
 /** The record of written files. `runs` says whether a process runs. Pure but for that. */
 export function recordOf(
   name: string,
-  { config, status }: WrittenWorkload,
+  { config, status, process: served }: WrittenWorkload,
   runs: (mark: ProcessMark) => boolean,
 ): WorkloadRecord {
-  if (status === undefined || 'problem' in status) return unreadableRecord(name, config, status?.problem);
+  if (status === undefined || 'problem' in status) {
+    const known = contentOf(served) ?? { format: 1 };
+    const alive = known.proxy !== undefined && runs(known.proxy);
+    return unreadableRecord(name, contentOf(config), status?.problem, known, alive);
+  }
   const { proxy, by } = status.value;
   const alive = proxy !== undefined && runs(proxy);
   if (config === undefined || 'problem' in config) {
@@ -227,6 +249,15 @@ function readStatus(value: unknown): ParseResult<WorkloadStatus> {
   return read.success ? { value: read.data } : { problem: explainIssues('', workloadStatus, read.error).join('; ') };
 }
 
+function readProcess(value: unknown): ParseResult<WorkloadProcess> {
+  const read = workloadProcess.safeParse(value);
+  return read.success ? { value: read.data } : { problem: 'it is damaged' };
+}
+
+function contentOf<T>(read: FileResult<T>): T | undefined {
+  return read !== undefined && 'value' in read ? read.value : undefined;
+}
+
 async function readRecord<T>(path: string, readValue: (value: unknown) => ParseResult<T>): Promise<FileResult<T>> {
   try {
     const read = readValue(JSON.parse(await readFile(path, 'utf8')));
@@ -238,18 +269,15 @@ async function readRecord<T>(path: string, readValue: (value: unknown) => ParseR
   }
 }
 
-function unreadableRecord(name: string, config: FileResult<RunConfig>, why: string | undefined): WorkloadRecord {
-  return {
-    name,
-    config: config !== undefined && 'value' in config ? config.value : undefined,
-    status: {
-      format: 1,
-      status: 'unknown',
-      message: why ?? `${WORKLOAD_FILES.status} is missing`,
-      updatedAtMs: 0,
-    },
-    alive: false,
-  };
+function unreadableRecord(
+  name: string,
+  config: RunConfig | undefined,
+  why: string | undefined,
+  known: WorkloadProcess,
+  alive: boolean,
+): WorkloadRecord {
+  const message = why ?? `${WORKLOAD_FILES.status} is missing`;
+  return { name, config, status: { ...known, status: 'unknown', message, updatedAtMs: 0 }, alive };
 }
 
 /** Whether a record keeps its name from a new workload: a failed one without a process does not. */

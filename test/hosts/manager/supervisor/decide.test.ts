@@ -5,7 +5,7 @@ import {
   type Circumstances,
   decide,
   STABLE_MS,
-  STOP_MS,
+  USER_STOP_MS,
 } from '../../../../hosts/manager/supervisor/decide.ts';
 import type { WorkloadRecord, WorkloadStatus } from '../../../../plugins/workloads/state/workload-record.ts';
 import { proves } from '../../../support/proves.ts';
@@ -56,11 +56,11 @@ describe('what the supervisor does about a workload', () => {
   proves('choice.manager.stop-continued', 'ends a stop of the user whose process was killed', () => {
     const stopping = (updatedAtMs: number, more: Partial<WorkloadRecord> = {}) =>
       decided(recordOf({ status: 'stopping', desired: 'stopped', updatedAtMs }, { alive: true, ...more }));
-    expect(stopping(NOW)).toEqual({ do: 'wait', untilMs: NOW + STOP_MS });
-    expect(stopping(NOW - STOP_MS)).toEqual({ do: 'finishStop' });
-    expect(stopping(NOW - STOP_MS, { config: undefined })).toEqual({ do: 'finishStop' });
-    expect(stopping(NOW - STOP_MS, { heldBy: ME })).toEqual({ do: 'nothing' });
-    expect(stopping(NOW - STOP_MS, { alive: false })).toEqual({ do: 'nothing' });
+    expect(stopping(NOW)).toEqual({ do: 'wait', untilMs: NOW + USER_STOP_MS });
+    expect(stopping(NOW - USER_STOP_MS)).toEqual({ do: 'finishStop' });
+    expect(stopping(NOW - USER_STOP_MS, { config: undefined })).toEqual({ do: 'finishStop' });
+    expect(stopping(NOW - USER_STOP_MS, { heldBy: ME })).toEqual({ do: 'nothing' });
+    expect(stopping(NOW - USER_STOP_MS, { alive: false })).toEqual({ do: 'nothing' });
   });
 
   it('forgets its starts when the workload is stable', () => {

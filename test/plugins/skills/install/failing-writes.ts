@@ -30,7 +30,7 @@ export async function withFailingWrites<T>(
     writes += 1;
     return writes === at || (andAllLater && writes > at);
   };
-  const fault = () => Object.assign(new Error(`${code}: made by the test`), { code });
+  const fault = () => Object.assign(new Error(`${code}: made by the test`), { code, syscall: 'write' });
   for (const name of NAMES) {
     Object.assign(fs, {
       async [name](...args: readonly unknown[]) {

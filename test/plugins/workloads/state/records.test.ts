@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { withLock } from '../../../../plugins/workloads/state/lock.ts';
 import { markProcess } from '../../../../plugins/workloads/state/process-identity.ts';
+import { recordReader } from '../../../../plugins/workloads/state/record-cache.ts';
 import { changeStatus, createRecord, removeRecord } from '../../../../plugins/workloads/state/records.ts';
 import { stateDir } from '../../../../plugins/workloads/state/state-dir.ts';
 import {
@@ -18,6 +19,7 @@ import {
 import { proves } from '../../../support/proves.ts';
 import { until } from '../../../support/until.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
+import { withFailingWrites } from '../../skills/install/failing-writes.ts';
 
 let state: string;
 
@@ -26,6 +28,8 @@ beforeEach(async () => {
 });
 
 afterEach(() => rm(state, { recursive: true, force: true }));
+
+const statusOf = (name: string): string => join(workloadDir(state, name), WORKLOAD_FILES.status);
 
 const modeOf = async (path: string): Promise<string> => ((await stat(path)).mode & 0o777).toString(8);
 
@@ -106,6 +110,33 @@ describe('workload records', () => {
     ]);
     expect(read.find(({ name }) => name === 'torn')?.status.message).toContain('cannot be read');
     expect(await removeRecord(state, 'torn')).toBe('removed');
+  });
+
+  proves('choice.run.damaged-status', 'knows the proxy of a workload whose status cannot be read', async () => {
+    const proxy = await markProcess(process.pid);
+    await createRecord(state, workloadConfigOf('one'));
+    await changeStatus(state, 'one', () => ({ status: 'running', proxy, runId: 'r', port: 4711, url: 'u' }));
+    for (const damage of [() => writeFile(statusOf('one'), '{"format":1,"sta'), () => rm(statusOf('one'))]) {
+      await damage();
+      const read = await readWorkload(state, 'one');
+      expect(read).toMatchObject({ alive: true, status: { status: 'unknown', proxy, runId: 'r', port: 4711 } });
+      expect(await recordReader(state).read()).toMatchObject([{ alive: true, status: { status: 'unknown' } }]);
+      expect(await removeRecord(state, 'one')).toBe('running');
+    }
+  });
+
+  proves('choice.run.full-disk', 'changes a status although the disk is full', async () => {
+    await createRecord(state, workloadConfigOf('one'));
+    await changeStatus(state, 'one', () => ({ status: 'error', message: 'x'.repeat(500) }));
+    const change = (message: string) => changeStatus(state, 'one', () => ({ status: 'stopped', message }));
+    const { writes } = await withFailingWrites({ at: 0, andAllLater: false, code: 'ENOSPC' }, () => change('0'));
+    for (let at = 2; at <= writes; at++) {
+      const { outcome } = await withFailingWrites({ at, andAllLater: false, code: 'ENOSPC' }, () => change(`${at}`));
+      expect(outcome, `full at write ${at}`).toMatchObject({
+        status: 'fulfilled',
+        value: { status: { message: `${at}` } },
+      });
+    }
   });
 
   it('refuses names that lead out of its folder', async () => {

@@ -9,6 +9,7 @@ import { createSwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { ALLOWED_ORIGINS } from '../../shared/allowed-origins.ts';
+import { CALL_TIMEOUT_MS } from '../../shared/call-timeout.ts';
 import { widenYoungGeneration } from '../../shared/engine.ts';
 import { createGatewayLog, type GatewayLog, type LogFormat } from '../../shared/gateway-log/index.ts';
 import { showStarts } from '../../shared/gateway-log/show-starts.ts';
@@ -213,7 +214,6 @@ interface UpTimes {
   readonly firstStartMs?: number | undefined;
 }
 
-const CALL_TIMEOUT_MS = 600_000;
 const EXIT_MS = 250;
 
 function withEra(file: ClientFile, era: EraSetting | undefined): ClientFile {

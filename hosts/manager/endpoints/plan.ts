@@ -1,5 +1,6 @@
 import type { PlanInput } from '@toolmgr/core';
 import { RECENT_CALLS } from '../../http/recent-calls/plugin.ts';
+import { CALL_TIMEOUT_MS } from '../../shared/call-timeout.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 
 /** What an endpoint of the manager serves: the running workloads of a group, or one of them under its own names. */
@@ -26,6 +27,7 @@ export function endpointPlan(
   const naming = target.kind === 'groups' ? [{ use: 'aggregation', with: {} }] : [];
   return {
     name: `${CLIENT_PREFIX}${target.name}`,
+    timeouts: { defaultMs: CALL_TIMEOUT_MS }, // like the own port of a workload
     endpoint: { path: endpointPath(target), ...address },
     plugins: [
       { use: 'incoming-auth/anonymous' },

@@ -3,6 +3,7 @@ import type { ContainerBuild, PlanInput, PluginUse } from '@toolmgr/core';
 import { durationMs, imageByDigest, isSchemeTarget } from '@toolmgr/plugins';
 import { type RunConfig, readMounts, servesSse, WORKLOAD_FILES } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../../http/listen.ts';
+import { CALL_TIMEOUT_MS } from '../../shared/call-timeout.ts';
 import { present } from '../config/present.ts';
 import { authServerPlugins } from './auth-server-plugin.ts';
 import { callerPlugin, outgoingAuth, policyPlugins, storePlugins } from './policy-plugins.ts';
@@ -185,5 +186,4 @@ function restartSettings(restartsProgram: boolean) {
 }
 
 const SESSION_TTL_MS = 7_200_000;
-const CALL_TIMEOUT_MS = 600_000;
 const STOP_MS = 5_000;

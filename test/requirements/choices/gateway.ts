@@ -362,6 +362,8 @@ export const gatewayChoices = [
   {
     source: 'choice: manager API',
     says: {
+      'choice.manager.endpoint-timeout':
+        'a call at an endpoint of the manager has ten minutes for each answer, as at the workload itself',
       'choice.manager.problem-json': 'errors are RFC 9457 problem documents with type, title, status, detail and code',
       'choice.manager.token': 'a local bearer token is needed on TCP and none on the unix socket',
       'choice.manager.if-match':

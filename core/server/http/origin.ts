@@ -96,8 +96,9 @@ export function createPreflight(options: GuardOptions) {
   const guard = createGuard(options);
   return (
     headers: RequestHeaders,
+    route?: RouteOptions,
   ): { readonly status: 204 | 403; readonly headers: Readonly<Record<string, string>> } => {
-    const verdict = guard(headers);
+    const verdict = guard(headers, route);
     if ('refused' in verdict || verdict.origin === undefined) return { status: 403, headers: {} };
     const asked = preflightHeaders(headers['access-control-request-headers']);
     return { status: 204, headers: { ...corsHeaders(verdict.origin), ...asked } };

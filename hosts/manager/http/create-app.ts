@@ -113,8 +113,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** No token is needed. */
     readonly open?: boolean;
-    /** The route checks Origin itself. */
-    readonly checksOrigin?: boolean;
+    /** The route checks Origin itself; `any`: every page may read it. */
+    readonly checksOrigin?: true | 'any';
   }
 }
 
@@ -136,10 +136,11 @@ function protect(app: FastifyInstance, options: AppOptions): void {
       return sendProblem(reply, problem('uri_too_long', `the URL is longer than ${HTTP_LIMITS.urlBytes} characters`));
     }
     const { config, url = '' } = request.routeOptions;
-    const refused = guard(request.headers, request.url, config.checksOrigin);
+    const refused = guard(request.headers, request.url, config.checksOrigin !== undefined);
     if (refused !== undefined) return sendProblem(reply, refused);
-    if (config.checksOrigin === true && isPreflight(request)) {
-      const { status, headers } = preflight(request.headers as Readonly<Record<string, string>>);
+    if (config.checksOrigin !== undefined && isPreflight(request)) {
+      const given = request.headers as Readonly<Record<string, string>>;
+      const { status, headers } = preflight(given, config.checksOrigin === 'any' ? { origins: 'any' } : undefined);
       return reply.code(status).headers(headers).send();
     }
     if (config.open === true || open.has(`${request.method} ${url}`) || isUnknownPage(request)) return undefined;

@@ -5,9 +5,16 @@ import type { OpenRoutes } from './create-app.ts';
 export function metadataRoutes(routes: readonly MetadataRoute[]): OpenRoutes {
   return (app) => {
     for (const { path, read } of routes) {
-      app.get(path, { config: { open: true } }, (request, reply) =>
-        reply.type('application/json; charset=utf-8').send(read(request.headers.host)),
-      );
+      app.route({
+        method: ['GET', 'OPTIONS'], // a preflight is answered before
+        url: path,
+        config: { open: true, checksOrigin: 'any' },
+        handler: (request, reply) =>
+          reply
+            .header('access-control-allow-origin', '*')
+            .type('application/json; charset=utf-8')
+            .send(read(request.headers.host)),
+      });
     }
   };
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { JsonObject } from '@toolmgr/core';
 import Provider, { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import { ClientRefusal } from '../clients/clients.ts';
@@ -23,9 +24,20 @@ class ClientUnavailable extends errors.OIDCProviderError {
 
 /** Finds clients for the OAuth library, which neither registers nor changes them. */
 export function clientAdapter(clients: ClientSource): Adapter {
+  const asked = new WeakMap<IncomingMessage, Map<string, ReturnType<ClientSource['find']>>>();
+  /** The library asks again for a client that was refused, to write the answer: one request is one fetch of a document. */
+  const findOnce = (id: string): ReturnType<ClientSource['find']> => {
+    const request = Provider.ctx?.req;
+    if (request === undefined) return clients.find(id, undefined);
+    const ofRequest = asked.get(request) ?? new Map<string, ReturnType<ClientSource['find']>>();
+    asked.set(request, ofRequest);
+    const finding = ofRequest.get(id) ?? clients.find(id, request.socket.remoteAddress);
+    ofRequest.set(id, finding);
+    return finding;
+  };
   return {
     async find(id) {
-      const found = await clients.find(id, Provider.ctx?.req.socket.remoteAddress);
+      const found = await findOnce(id);
       if (found === undefined) return undefined;
       if (found instanceof ClientRefusal) {
         throw found.isTemporary ? new ClientUnavailable() : new errors.InvalidClient(found.description);

@@ -157,12 +157,11 @@ function formRoute(parts: RouteParts, path: string): RouteAnswer {
 /** An endpoint that browsers are sent to: redirects and pages. */
 function browserRoute(parts: RouteParts, libraryPath: (path: string) => string): RouteAnswer {
   return async (inbound, _body, responder) => {
-    if (inbound.method !== 'GET') return responder.send(405, { allow: 'GET' });
     if (!hasQueryMode(inbound)) return sendPage(responder, failedRequestPage(400, 'unsupported_response_mode'));
     const { server } = parts;
     let request: IncomingMessage | undefined;
     const { status, headers, body } = await answerByLibrary(
-      { inbound, path: libraryPath(inbound.path), baseUrl: parts.browserBase },
+      { inbound: asGet(inbound), path: libraryPath(inbound.path), baseUrl: parts.browserBase },
       (node, response) => {
         request = node;
         return server.handle(node, response);
@@ -176,6 +175,15 @@ function browserRoute(parts: RouteParts, libraryPath: (path: string) => string):
     if (site !== undefined) return sendPage(responder, refusedRequestPage(site));
     responder.send(status, { ...headers, ...NOT_STORED }, body);
   };
+}
+
+/** HEAD is answered as GET without the body; the library does not know it at this path. */
+function asGet({
+  headers,
+  query,
+  remoteAddress,
+}: Inbound): Pick<Inbound, 'method' | 'headers' | 'query' | 'remoteAddress'> {
+  return { method: 'GET', headers, query, remoteAddress };
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Inbound, JsonObject, RouteTable } from '@toolmgr/core';
+import type { Inbound, JsonObject, RouteAnswer, RouteTable } from '@toolmgr/core';
 import { isResourceUrl, type OidcConfig } from './config.ts';
 
 /** The protected resource metadata of the gateway. */
@@ -41,10 +41,11 @@ export function createResourceMetadata(config: OidcConfig): ResourceMetadata {
       endpointPath = routes.endpointPath;
       const ownPath = fixed === undefined ? '' : pathOf(fixed);
       for (const path of new Set(['', endpointPath, ownPath])) {
-        routes.add('GET', `${WELL_KNOWN}${path}`, (inbound, _body, responder) => {
+        const answer: RouteAnswer = (inbound, _body, responder) => {
           const document = metadata(resourceOf(inbound), config);
           responder.send(200, METADATA_HEADERS, JSON.stringify(document));
-        });
+        };
+        routes.add('GET', `${WELL_KNOWN}${path}`, answer, { origins: 'any' }); // as that of the authorization server
       }
     },
   };

@@ -1,4 +1,4 @@
-import { type FaultCode, GatewayFault, type JsonObject } from '@toolmgr/core';
+import { explainCause, type FaultCode, GatewayFault, type JsonObject } from '@toolmgr/core';
 import { isBearerToken } from '../bearer-value.ts';
 import type { Issued } from '../credential-cache.ts';
 import { createRemoteHttp } from '../safe-http/remote-http.ts';
@@ -68,7 +68,7 @@ export function createBackendTokens(parts: BackendTokensParts): BackendTokens {
     try {
       return await requestToken(endpoint, grantType, form, { tokenType });
     } catch (cause) {
-      throw fault('AUTH_STRATEGY_FAILED', backend, 'returned an invalid response', cause);
+      throw fault('AUTH_STRATEGY_FAILED', backend, sentenceOf(cause), cause);
     }
   };
   const granted = (answer: JsonObject | OauthRefusal, backend: string): JsonObject => {
@@ -116,6 +116,13 @@ const NO_OWN_TOKEN_ERRORS: ReadonlySet<string | undefined> = new Set([
 ]);
 
 const SIGN_IN = "does not take the caller's token: the caller has to sign in again";
+
+/** Why there is no answer: only the HTTP client's own failures have a cause, an answer that cannot be read has none. */
+function sentenceOf(cause: unknown): string {
+  if (!(cause instanceof GatewayFault)) return 'returned an invalid response';
+  if (cause.code === 'REMOTE_REFUSED') return `may not be used: ${cause.message}`;
+  return cause.cause === undefined ? 'returned an invalid response' : `did not answer (${explainCause(cause.cause)})`;
+}
 
 /** Only known error codes are logged. RFC 6749 §5.2, RFC 8693 §2.2.2: an invalid subject token is `invalid_request`. */
 const OAUTH_ERRORS: ReadonlyMap<string, readonly [FaultCode, string]> = new Map([

@@ -13,6 +13,7 @@ export const clients = [
       'choice.clients.life': 'a registered client ends 30 days after its last token',
       'choice.clients.document-address': 'a metadata document is never fetched from a private address',
       'choice.clients.document-away': 'a known metadata document is used for a day while its server is away',
+      'choice.clients.one-fetch': 'one request fetches a refused metadata document once',
       'choice.clients.document-cache': 'the documents that were used last stay in the cache',
     },
   },

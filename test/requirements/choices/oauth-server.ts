@@ -5,6 +5,8 @@ export const oauthServer = [
   {
     source: 'choice: OAuth server',
     says: {
+      'choice.oauth.methods':
+        'every path of the authorization server answers HEAD as GET, and Allow names both or neither',
       'choice.oauth.code-once': 'a code is used once; a second use ends the session of its tokens',
       'choice.oauth.pkce': 'every client needs PKCE with S256',
       'choice.oauth.query-only': 'authorization responses are sent in the query only, never by a page',

@@ -10,6 +10,7 @@ export const upstreams = [
         'private addresses need allowPrivateAddresses, for the hosts of the configured URLs or listed ones; documents cannot add hosts',
       'choice.upstream.plain-http': 'http to other machines needs insecureAllowHTTP of the provider',
       'choice.upstream.no-redirects': 'no redirect is followed, except of a metadata document within its origin',
+      'choice.upstream.key-change': 'people sign in at a provider that changes its keys right after they were fetched',
       'choice.upstream.unreachable':
         'a provider that does not answer delays only itself, and is discovered when it is back',
       'choice.upstream.id-token':

@@ -5,6 +5,7 @@ import {
   type Configuration,
   customFetch,
   discovery,
+  type ExportedJWKSCache,
   enableNonRepudiationChecks,
   getJwksCache,
   type CustomFetch as Send,
@@ -98,7 +99,7 @@ export function createOidcLibrary(parts: UpstreamParts, issuerUrl: string, confi
         try {
           return await run(made);
         } finally {
-          keys = getJwksCache(made);
+          keys = renewable(getJwksCache(made));
         }
       });
     },
@@ -107,6 +108,16 @@ export function createOidcLibrary(parts: UpstreamParts, issuerUrl: string, confi
 }
 
 const REQUIRED = ['authorization_endpoint', 'token_endpoint', 'jwks_uri'] as const;
+
+/**
+ * Kept keys, dated back by the minute in which the library does not fetch keys again for an ID token with an unknown one: only the
+ * provider's own token endpoint can cause such a fetch.
+ */
+function renewable(keys: ExportedJWKSCache | undefined): ExportedJWKSCache | undefined {
+  return keys && { ...keys, uat: Math.min(keys.uat, Math.floor(Date.now() / 1000) - NO_FETCH_S) };
+}
+
+const NO_FETCH_S = 60;
 
 function supportedMethods(document: JsonObject): readonly string[] | undefined {
   const listed = document.token_endpoint_auth_methods_supported;

@@ -37,6 +37,14 @@ it('accepts tokens of an identity provider beside the local token, and says how 
   const path = new URL(metadataUrl).pathname;
   const metadata = await (await fetch(`${manager.url}${path}`)).json();
   expect(metadata).toMatchObject({ resource: AUDIENCE, authorization_servers: [idp.issuer] });
+  const headers = { origin: 'https://app.example', 'access-control-request-method': 'GET' };
+  for (const [method, status] of [
+    ['GET', 200],
+    ['OPTIONS', 204],
+  ] as const) {
+    const answer = await fetch(`${manager.url}${path}`, { method, headers });
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([status, '*']);
+  }
 });
 
 it('names the flag that is missing or wrong', async () => {

@@ -13,6 +13,7 @@ const DOCUMENTS: Readonly<Record<string, (id: string) => object>> = {
 let rig: AuthServerRig;
 let plain: AuthServerRig;
 let web: LoopbackServer;
+const fetched: string[] = [];
 
 beforeAll(async () => {
   rig = await authServerRig({
@@ -20,6 +21,7 @@ beforeAll(async () => {
   });
   plain = await authServerRig();
   web = await loopbackServer((request, response) => {
+    fetched.push(request.url ?? '');
     const document = DOCUMENTS[request.url ?? '']?.(`${web.url}${request.url}`);
     if (document === undefined) response.writeHead(request.url === '/away.json' ? 500 : 404).end();
     else response.end(JSON.stringify(document));
@@ -27,6 +29,14 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const each of [rig, plain, web]) await each[Symbol.asyncDispose]();
+});
+
+proves('choice.clients.one-fetch', 'a refused metadata document is fetched once for one request', async () => {
+  for (const path of ['/gone.json', '/away.json']) {
+    const answer = await fetch(rig.begin(`${web.url}${path}`).url, { redirect: 'manual' });
+    expect(answer.status).toBeGreaterThanOrEqual(400);
+    expect(fetched.filter((each) => each === path)).toEqual([path]);
+  }
 });
 
 /** Registers a client as it does it, each body once because of the limit, and returns the whole response. */

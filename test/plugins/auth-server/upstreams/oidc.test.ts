@@ -176,6 +176,23 @@ describe('an OpenID Connect provider', () => {
     },
   );
 
+  proves(
+    'choice.upstream.key-change',
+    'signs people in when its keys change right after they were fetched',
+    async () => {
+      const idp = await provider();
+      const made = await upstream(idp.issuer);
+      await signIn(made);
+      await signIn(made);
+      const before = idp.seen.filter((each) => each === 'GET /jwks').length;
+      expect(before).toBe(1);
+      idp.rotate(false);
+      expect((await signIn(made)).identity.subject).toBe('ada');
+      await signIn(made);
+      expect(idp.seen.filter((each) => each === 'GET /jwks')).toHaveLength(2);
+    },
+  );
+
   it('revokes the refresh token', async () => {
     const idp = await provider();
     const made = await upstream(idp.issuer);

@@ -24,7 +24,8 @@ describe('the metadata of the protected resource', () => {
       await using idp = await identityProvider();
       await using gateway = await oidcGateway(idp, { scopes: ['tools:read', 'tools:call'] });
       for (const path of [WELL_KNOWN, `${WELL_KNOWN}/mcp`]) {
-        const answer = await fetch(new URL(path, gateway.url));
+        const answer = await fetch(new URL(path, gateway.url), { headers: { origin: 'https://app.example' } });
+        expect(answer.headers.get('access-control-allow-origin')).toBe('*'); // as that of the authorization server
         expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
         expect(await answer.json()).toEqual({
           resource: AUDIENCE,

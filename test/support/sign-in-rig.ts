@@ -263,15 +263,17 @@ function fakeBrowser(
     },
     begin(over = {}) {
       const uid = randomUUID();
-      const client = { id: 'client-1', name: 'Claude', uri: undefined, isUnknown: true };
+      const client = { id: 'client-1', name: 'Claude', uri: undefined, isUnknown: true, hasSecret: false };
       open.set(uid, {
         uid,
         needs: 'login',
         client,
-        redirectUri: 'http://127.0.0.1:4321/callback',
+        redirectUri: 'https://claude.example/callback',
         resource: `${issuer}/mcp`,
         scopes: ['openid', 'offline_access'],
         person: undefined,
+        asksLogin: false,
+        asksConsent: false,
         ...over,
       });
       jar.set('interaction', uid);

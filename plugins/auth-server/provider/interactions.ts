@@ -28,10 +28,16 @@ export interface Interaction {
     readonly uri: string | undefined;
     /** Registered dynamically or by a metadata document: the person has to consent. */
     readonly isUnknown: boolean;
+    /** It has a secret: no other program can use a code that is issued to it. */
+    readonly hasSecret: boolean;
   };
   readonly redirectUri: string;
   readonly resource: string;
   readonly scopes: readonly string[];
+  /** `prompt=login` or `max_age`: the person has to sign in at the provider, also when they are signed in there. */
+  readonly asksLogin: boolean;
+  /** `prompt=consent`: a remembered consent does not count. */
+  readonly asksConsent: boolean;
   /** Signed in already (consent). */
   readonly person: string | undefined;
 }

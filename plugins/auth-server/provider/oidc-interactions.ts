@@ -79,7 +79,8 @@ export function createInteractions({ provider, browserBase, needsConsent, now }:
     async find(inbound) {
       const interaction = await found(inbound);
       if (interaction === undefined) return undefined;
-      const { client_id: clientId, redirect_uri: redirectUri, resource, scope } = interaction.params;
+      const { client_id: clientId, redirect_uri: redirectUri, resource, scope, prompt, max_age } = interaction.params;
+      const prompts = String(prompt ?? '').split(' ');
       const client = await withLibrary(inbound, () => provider.Client.find(String(clientId)));
       if (client.result === undefined) return undefined;
       return interactionOf(interaction, {
@@ -88,7 +89,10 @@ export function createInteractions({ provider, browserBase, needsConsent, now }:
           name: client.result.clientName,
           uri: client.result.clientUri,
           isUnknown: needsConsent(client.result.clientId),
+          hasSecret: client.result.clientAuthMethod !== 'none',
         },
+        asksLogin: prompts.includes('login') || max_age !== undefined,
+        asksConsent: prompts.includes('consent'),
         redirectUri: String(redirectUri),
         resource: String([resource].flat()[0]),
         scopes: String(scope ?? '')
@@ -150,7 +154,7 @@ export function createInteractions({ provider, browserBase, needsConsent, now }:
 
 function interactionOf(
   { uid, prompt, session }: LibraryInteraction,
-  request: Pick<Interaction, 'client' | 'redirectUri' | 'resource' | 'scopes'>,
+  request: Omit<Interaction, 'uid' | 'needs' | 'person'>,
 ): Interaction {
   return { uid, needs: prompt.name === 'consent' ? 'consent' : 'login', ...request, person: session?.accountId };
 }

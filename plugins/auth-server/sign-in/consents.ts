@@ -1,12 +1,17 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { isLocalRedirect } from '../clients/redirect-uri.ts';
 import type { Interaction } from '../provider/interactions.ts';
 import type { AuthStorage } from '../storage/storage.ts';
 
 /** What people allowed to clients that registered themselves. */
 export interface Consents {
-  /** Whether the person allowed this client, at this redirect URI, all these scopes. */
+  /**
+   * Whether the person allowed this client, at this redirect URI, all these scopes. Never for a client whose identity nothing proves:
+   * any program can use its id (RFC 8252 §8.6).
+   */
   isGiven(person: string, interaction: Interaction): Promise<boolean>;
+  /** Does nothing for a client whose identity nothing proves. */
   remember(person: string, interaction: Interaction): Promise<void>;
   forget(person: string, clientId: string): Promise<void>;
 }
@@ -21,7 +26,9 @@ export function createConsents(storage: AuthStorage): Consents {
     return record === undefined ? [] : CONSENT.parse(record.value).given;
   };
   return {
-    async isGiven(person, { client, redirectUri, resource, scopes }) {
+    async isGiven(person, interaction) {
+      if (!isProven(interaction)) return false;
+      const { client, redirectUri, resource, scopes } = interaction;
       const wanted = placeOf(redirectUri);
       const known = await given(keyOf(person, client.id));
       return known.some(
@@ -31,7 +38,9 @@ export function createConsents(storage: AuthStorage): Consents {
           scopes.every((scope) => each.scopes.includes(scope)),
       );
     },
-    async remember(person, { client, redirectUri, resource, scopes }) {
+    async remember(person, interaction) {
+      if (!isProven(interaction)) return;
+      const { client, redirectUri, resource, scopes } = interaction;
       const key = keyOf(person, client.id);
       const consent = { redirect: placeOf(redirectUri), resource, scopes: [...scopes] };
       const others = (await given(key)).filter(
@@ -41,6 +50,14 @@ export function createConsents(storage: AuthStorage): Consents {
     },
     forget: (person, clientId) => storage.delete(keyOf(person, clientId)),
   };
+}
+
+/**
+ * Whether only the client itself can use a code: it has a secret, or the code goes to a host that owns its name. The ports of this
+ * machine and the schemes of programs belong to whichever program takes them.
+ */
+function isProven({ client, redirectUri }: Interaction): boolean {
+  return client.hasSecret || !isLocalRedirect(redirectUri);
 }
 
 type Given = z.infer<typeof CONSENT>['given'][number];

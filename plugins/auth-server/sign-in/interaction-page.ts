@@ -65,9 +65,7 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
     if (interaction.needs === 'login' || interaction.person !== known.id) {
       return finish(at, { login: { person: known.id } });
     }
-    if (!interaction.client.isUnknown || (await consents.isGiven(known.id, interaction))) {
-      return finish(at, { consent: true });
-    }
+    if (state.isAllowed || (await needsNoClick(known.id, interaction))) return finish(at, { consent: true });
     return consentPage({
       interaction,
       person: known,
@@ -77,6 +75,11 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
     });
   };
 
+  const needsNoClick = async (person: string, interaction: Interaction): Promise<boolean> => {
+    if (interaction.asksConsent) return false;
+    return !interaction.client.isUnknown || consents.isGiven(person, interaction);
+  };
+
   const sendTo = async (at: At, upstream: Upstream, person: string | undefined): Promise<BrowserAnswer> => {
     const { binding, interaction, progress: state, isForm } = at;
     if (state.legs >= MAX_LEGS) return problemPage(PROBLEMS.tooMany);
@@ -84,7 +87,9 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
     const isFirst = upstream === identityProvider;
     const purpose = { kind: 'sign-in' as const, uid: interaction.uid, ...(isFirst ? {} : { person }) };
     try {
-      const options = { wantsOther: isFirst && state.isOther };
+      const options = {
+        wantsOther: isFirst && (state.isOther || (interaction.asksLogin && interaction.needs === 'login')),
+      };
       const location = await legs.begin(upstream, bindingHash(binding.value), purpose, options);
       if (isForm) return continuePage(location, `Continue at ${upstream.name}`, binding.cookies);
       return redirectAnswer(location, binding.cookies);
@@ -113,11 +118,12 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
   const chosen: Readonly<Record<string, (at: At) => Promise<BrowserAnswer>>> = {
     async allow(at) {
       const { interaction } = at;
-      const { person, needs } = interaction;
+      const { person, needs, uid } = interaction;
       const isAsked = needs === 'consent' && person !== undefined && (at.progress.person ?? person) === person;
-      if (isAsked && !at.progress.isOther && at.progress.failure === undefined)
-        await consents.remember(person, interaction);
-      return proceed(at); // finishes when the consent is remembered, and no provider is missing
+      if (!isAsked || at.progress.isOther || at.progress.failure !== undefined) return proceed(at);
+      await consents.remember(person, interaction);
+      const allowed = await progress.update(uid, (before) => ({ ...before, isAllowed: true }));
+      return proceed({ ...at, progress: allowed ?? at.progress }); // finishes when no provider is missing
     },
     deny: (at) => finish(at, { error: 'access_denied', description: 'the person did not allow it' }),
     cancel: (at) =>

@@ -16,6 +16,8 @@ const PROGRESS = z.object({
   legs: z.number(),
   /** The person wants another account than the one that is signed in with this browser. */
   isOther: z.boolean(),
+  /** The person allowed the client in this sign-in. */
+  isAllowed: z.boolean().optional(),
   /** Why the sign-in ends without a person. */
   failure: z.object({ error: z.enum(['access_denied', 'server_error']), description: z.string() }).optional(),
 });

@@ -18,6 +18,10 @@ export const signIn = [
       'choice.sign-in.redirects': 'one sign-in is sent to providers at most 20 times',
       'choice.sign-in.consent':
         'consent is remembered for 90 days by person, client, redirect URI without a loopback port, resource and scopes',
+      'choice.sign-in.unproven-clients':
+        'consent is asked each time for clients without a secret whose code goes to a port of this machine or a scheme of its own',
+      'choice.sign-in.asked-prompts':
+        'prompt=consent asks for a consent that was given, prompt=login and max_age for a sign-in at the provider',
       'choice.sign-in.consent-form': 'consent needs the cookie and the token of the browser that saw the page',
       'choice.sign-in.connect-link':
         'a link to connect an account works for its person only, for 10 minutes, after a confirmation',

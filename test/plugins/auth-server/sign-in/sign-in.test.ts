@@ -204,26 +204,82 @@ describe('consent', () => {
     const answer = await browser.press(shown, 'Allow');
     expect(answer.refresh).toMatch(/^\/oauth\/authorize\//);
     expect(outcomeOf(rig, page)).toEqual({ consent: true });
-    const client = { id: 'client-2', name: 'Other', uri: undefined, isUnknown: true };
+    const client = { id: 'client-2', name: 'Other', uri: undefined, isUnknown: true, hasSecret: false };
     const isAsked = async (over: object): Promise<boolean> => {
       const next = browser.begin({ needs: 'consent', person, ...over });
       return (await browser.get(next)).status === 200;
     };
     expect(await isAsked({})).toBe(false);
-    expect(await isAsked({ redirectUri: 'http://127.0.0.1:9/callback' })).toBe(false); // the port changes each time
     expect(await isAsked({ scopes: ['openid'] })).toBe(false);
-    expect(await isAsked({ redirectUri: 'http://127.0.0.1:4321/other' })).toBe(true);
+    expect(await isAsked({ redirectUri: 'https://claude.example/other' })).toBe(true);
     expect(await isAsked({ redirectUri: 'https://evil.example/callback' })).toBe(true);
     expect(await isAsked({ scopes: ['openid', 'offline_access', 'email'] })).toBe(true);
     expect(await isAsked({ client })).toBe(true);
+    expect(await isAsked({ asksConsent: true })).toBe(true);
     rig.clock.advance(91 * 86_400_000);
     await signInAtCorp(rig, browser);
     expect(await isAsked({})).toBe(true);
   });
 
+  proves(
+    'choice.sign-in.unproven-clients',
+    'is asked each time for a client whose identity nothing proves',
+    async () => {
+      for (const redirectUri of [
+        'http://127.0.0.1:4321/callback',
+        'http://localhost/',
+        'https://localhost:1/',
+        'claude://callback',
+      ]) {
+        const rig = signInRig();
+        const { browser, person, page, shown } = await askedForConsent(rig, { redirectUri });
+        await browser.press(shown, 'Allow');
+        expect(outcomeOf(rig, page)).toEqual({ consent: true });
+        const next = await browser.get(browser.begin({ needs: 'consent', person, redirectUri }));
+        expect([redirectUri, next.status]).toEqual([redirectUri, 200]);
+      }
+      const rig = signInRig();
+      const client = { id: 'client-3', name: 'Secret', uri: undefined, isUnknown: true, hasSecret: true };
+      const [first, other] = ['http://127.0.0.1:4321/callback', 'http://127.0.0.1:9/callback'];
+      const { browser, person, shown } = await askedForConsent(rig, { client, redirectUri: first });
+      await browser.press(shown, 'Allow');
+      // the port changes each time (RFC 8252 §7.3), and only the client has the secret that its code needs
+      expect((await browser.get(browser.begin({ needs: 'consent', person, client, redirectUri: other }))).status).toBe(
+        303,
+      );
+    },
+  );
+
+  proves(
+    'choice.sign-in.asked-prompts',
+    'of prompt=consent is asked although it was given, also for a configured client',
+    async () => {
+      const rig = signInRig();
+      const client = { id: 'configured', name: 'Configured', uri: undefined, isUnknown: false, hasSecret: false };
+      const { browser, page, shown } = await askedForConsent(rig, { client, asksConsent: true });
+      expect(shown.status).toBe(200);
+      await browser.press(shown, 'Allow');
+      expect(outcomeOf(rig, page)).toEqual({ consent: true });
+    },
+  );
+
+  proves(
+    'choice.sign-in.asked-prompts',
+    'waits for a new sign-in at the provider with prompt=login or max_age',
+    async () => {
+      const rig = signInRig();
+      const browser = rig.browser();
+      const promptOf = async (asksLogin: boolean) => {
+        const { location = '' } = await browser.get(browser.begin({ asksLogin }));
+        return new URL(location).searchParams.get('prompt');
+      };
+      expect([await promptOf(false), await promptOf(true)]).toEqual([null, 'login']);
+    },
+  );
+
   it('is not asked for clients of the configuration', async () => {
     const rig = signInRig();
-    const client = { id: 'configured', name: 'Configured', uri: undefined, isUnknown: false };
+    const client = { id: 'configured', name: 'Configured', uri: undefined, isUnknown: false, hasSecret: false };
     const { page } = await askedForConsent(rig, { client });
     expect(outcomeOf(rig, page)).toEqual({ consent: true });
   });

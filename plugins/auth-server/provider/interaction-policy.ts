@@ -8,6 +8,9 @@ export interface SignInNeeds {
   needsConsent(clientId: string): boolean;
 }
 
+/** Claims of an ID token by scope. */
+export const ID_TOKEN_CLAIMS = { openid: ['sub'], profile: ['name'], email: ['email'] };
+
 /** Two prompts: `login`, then `consent` for clients that registered themselves. */
 export function interactionPolicy({ needsSignIn, needsConsent }: SignInNeeds) {
   const { Check, Prompt } = library;
@@ -18,6 +21,12 @@ export function interactionPolicy({ needsSignIn, needsConsent }: SignInNeeds) {
       const person = oidc.session?.accountId;
       if (person === undefined || oidc.result?.login !== undefined) return Check.NO_NEED_TO_PROMPT;
       return needsSignIn(person);
+    }),
+  );
+  login.checks.add(
+    new Check('max_age_zero', 'End-User authentication is required', ({ oidc }) => {
+      // the library compares whole seconds, and a session of this second is not older than 0
+      return Number(oidc.params?.max_age ?? Number.NaN) === 0 && oidc.result?.login === undefined;
     }),
   );
   const consent = new Prompt(
@@ -41,6 +50,9 @@ export async function grantOfRequest(
   if (client === undefined || session?.accountId === undefined) return undefined;
   if (result?.consent === undefined && needsConsent(client.clientId)) return undefined;
   const grant = new provider.Grant({ accountId: session.accountId, clientId: client.clientId });
+  const scopes = String(params?.scope ?? '').split(' ');
+  // the scopes of the ID token, which is issued with openid
+  grant.addOIDCScope(scopes.filter((scope) => Object.hasOwn(ID_TOKEN_CLAIMS, scope)).join(' '));
   for (const resource of Object.keys(oidc.resourceServers ?? {})) {
     grant.addResourceScope(resource, String(params?.scope ?? ''));
   }

@@ -1,4 +1,5 @@
 import type { JsonObject } from '@toolmgr/core';
+import { ID_TOKEN_CLAIMS } from './interaction-policy.ts';
 
 /** What the metadata documents say. */
 export interface MetadataParts {
@@ -41,6 +42,7 @@ export function openidMetadata(parts: MetadataParts): JsonObject {
   return {
     ...oauthMetadata(parts),
     subject_types_supported: ['public'],
+    claims_supported: Object.values(ID_TOKEN_CLAIMS).flat(),
     id_token_signing_alg_values_supported: parts.signingAlgorithms,
   };
 }

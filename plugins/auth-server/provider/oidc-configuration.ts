@@ -7,7 +7,7 @@ import { audienceRules } from './audience-rules.ts';
 import { checkScopes } from './authorization-scopes.ts';
 import { type ClientSource, clientAdapter } from './client-adapter.ts';
 import type { TokenLifespans } from './config.ts';
-import { grantOfRequest, interactionPolicy, type SignInNeeds } from './interaction-policy.ts';
+import { grantOfRequest, ID_TOKEN_CLAIMS, interactionPolicy, type SignInNeeds } from './interaction-policy.ts';
 import type { BrowserAnswer } from './interactions.ts';
 import type { ServerSecrets } from './server-secrets.ts';
 import { purposeKey } from './signed-texts.ts';
@@ -53,6 +53,8 @@ export function oidcConfiguration(parts: OidcConfigurationParts): Configuration 
     jwks: { keys: secrets.signingKeys.map(({ privateJwk }) => privateJwk as JWK) },
     routes: { ...LIBRARY_ROUTES },
     scopes: [...supportedScopes],
+    claims: ID_TOKEN_CLAIMS,
+    conformIdTokenClaims: false, // there is no userinfo endpoint
     responseTypes: ['code'],
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
     enabledJWA: { idTokenSigningAlgValues: [...new Set(secrets.signingKeys.map(({ alg }) => alg))] },
@@ -64,7 +66,7 @@ export function oidcConfiguration(parts: OidcConfigurationParts): Configuration 
     clientBasedCORS: () => true, // the endpoint checks origins and adds the headers
     findAccount: async (_ctx, id) => {
       const person = await accounts.person(id);
-      return person && { accountId: id, claims: () => ({ sub: id }), person };
+      return person && { accountId: id, claims: () => ({ sub: id, name: person.name, email: person.email }), person };
     },
     extraTokenClaims: (ctx, token) => ('accountId' in token ? personClaims(ctx, token) : undefined),
     interactions: {

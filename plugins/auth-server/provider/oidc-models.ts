@@ -36,10 +36,9 @@ interface RefreshModel {
  * - A code is a signed random text. It begins a session when it is used, and is used once: two requests at the same time end it.
  * - Refresh tokens are families in our storage. Revoking one, or an access token, ends the family and its session.
  * - Secrets of clients are compared by their SHA-256.
- * - ID tokens are not issued: a client learns who the person is only from the claims of the access token.
  */
 export function adaptModels(provider: Provider, { codes, families, sessions, revocable }: ModelParts): void {
-  const { AuthorizationCode, AccessToken, RefreshToken, IdToken, Client } = provider;
+  const { AuthorizationCode, AccessToken, RefreshToken, Client } = provider;
 
   const findCode = AuthorizationCode.find;
   Object.assign(AuthorizationCode, {
@@ -83,8 +82,6 @@ export function adaptModels(provider: Provider, { codes, families, sessions, rev
       return sessions.end(this.grantId);
     },
   });
-
-  Object.assign(IdToken.prototype, { issue: async () => undefined });
 
   Object.assign(Client.prototype, {
     compareClientSecret(this: { readonly clientSecret?: string }, given: string): boolean {

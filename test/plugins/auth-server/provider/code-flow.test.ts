@@ -1,4 +1,5 @@
 import { createPublicKey, type JsonWebKey, verify } from 'node:crypto';
+import { createLocalJWKSet, type JSONWebKeySet, jwtVerify } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { authServerRig, claimsOf, headerOf, REDIRECT } from '../../../support/auth-server-rig.ts';
 import { proves } from '../../../support/proves.ts';
@@ -14,7 +15,6 @@ describe('the authorization code flow', () => {
     const { status, headers, body } = await attempt.exchange(callback.get('code') ?? '');
     expect({ status, body }).toMatchObject({ status: 200, body: { token_type: 'Bearer', expires_in: 3600 } });
     expect(headers.get('cache-control')).toBe('no-store');
-    expect(body).not.toHaveProperty('id_token');
 
     const token = body.access_token ?? '';
     expect(headerOf(token)).toMatchObject({ typ: 'at+jwt', alg: 'ES256' });
@@ -52,6 +52,28 @@ describe('the authorization code flow', () => {
       tsid: claims.tsid,
       scope: claims.scope,
     });
+  });
+
+  proves('choice.oauth.id-token', 'issues an ID token for the scope openid, and none without it', async () => {
+    await using rig = await authServerRig();
+    const clientId = await rig.register();
+    const attempt = rig.begin(clientId, { scope: 'openid profile email', nonce: 'of-the-client' });
+    const { body } = await attempt.exchange((await attempt.finish()).get('code') ?? '');
+    const token = body.id_token ?? '';
+    const { keys } = (await (await fetch(`${rig.issuer}/.well-known/jwks.json`)).json()) as JSONWebKeySet;
+    const { payload, protectedHeader } = await jwtVerify(token, createLocalJWKSet({ keys }), {
+      issuer: rig.issuer,
+      audience: clientId,
+    });
+    expect(protectedHeader.typ).not.toBe('at+jwt');
+    expect(payload).toMatchObject({
+      sub: claimsOf(body.access_token ?? '').sub,
+      nonce: 'of-the-client',
+      name: 'Ada',
+      email: 'ada@example.com',
+    });
+    const plain = rig.begin(clientId, { scope: 'profile' });
+    expect((await plain.exchange((await plain.finish()).get('code') ?? '')).body).not.toHaveProperty('id_token');
   });
 
   proves('choice.oauth.code-once', 'takes a code once, and ends its session when it is used again', async () => {

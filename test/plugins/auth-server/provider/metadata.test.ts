@@ -41,6 +41,7 @@ describe('the public documents', () => {
     expect(openid).toEqual({
       ...(oauth as object),
       subject_types_supported: ['public'],
+      claims_supported: ['sub', 'name', 'email'],
       id_token_signing_alg_values_supported: ['ES256'],
     });
     const keys = await fetch(`${issuer}/.well-known/jwks.json`, { headers: { origin: 'https://app.example' } });

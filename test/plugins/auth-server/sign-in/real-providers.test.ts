@@ -87,6 +87,19 @@ describe('signing in at real providers', () => {
     expect(again.claims.tsid).not.toBe(claims.tsid);
   });
 
+  proves('choice.sign-in.asked-prompts', 'asks a provider again with prompt=login and max_age', async () => {
+    await using test = await signInServer();
+    const { browser } = await signIn(test.rig);
+    const asked = (more: Readonly<Record<string, string>>) => async () => {
+      const before = test.corp.seen.length;
+      await follow(browser, test.rig.begin(await test.rig.register(), more).url);
+      return test.corp.seen.length > before;
+    };
+    expect(await asked({ max_age: '3600', scope: 'openid' })()).toBe(false);
+    expect(await asked({ prompt: 'login' })()).toBe(true);
+    expect(await asked({ max_age: '0', scope: 'openid' })()).toBe(true);
+  });
+
   it('asks a required provider again when the person disconnected it, and keeps the person', async () => {
     await using test = await signInServer({ github: 'required' });
     const { browser, claims } = await signIn(test.rig);

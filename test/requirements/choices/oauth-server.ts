@@ -7,7 +7,8 @@ export const oauthServer = [
     says: {
       'choice.oauth.methods':
         'every path of the authorization server answers HEAD as GET, and Allow names both or neither',
-      'choice.oauth.id-token': 'an ID token is issued with the scope openid, for the client, and no resource accepts it',
+      'choice.oauth.id-token':
+        'an ID token is issued with the scope openid, for the client, and no resource accepts it',
       'choice.oauth.code-once': 'a code is used once; a second use ends the session of its tokens',
       'choice.oauth.pkce': 'every client needs PKCE with S256',
       'choice.oauth.query-only': 'authorization responses are sent in the query only, never by a page',

@@ -49,10 +49,18 @@ it.each([
 const INTERACTION: Interaction = {
   uid: 'u1',
   needs: 'consent',
-  client: { id: 'c1', name: '<img src=x onerror=alert(1)>\u202e', uri: 'https://evil.example/"><b>', isUnknown: true },
+  client: {
+    id: 'c1',
+    name: '<img src=x onerror=alert(1)>\u202e',
+    uri: 'https://evil.example/"><b>',
+    isUnknown: true,
+    hasSecret: false,
+  },
   redirectUri: 'http://127.0.0.1:7777/callback',
   resource: 'https://gateway.example/mcp',
   scopes: ['openid', 'offline_access', '<i>scope</i>'],
+  asksLogin: false,
+  asksConsent: false,
   person: 'p1',
 };
 

@@ -452,7 +452,7 @@ describe('every page', () => {
   /** One page of every kind, with hostile texts wherever a stranger has a say. */
   async function allPages() {
     const rig = signInRig();
-    const client = { id: 'c', name: HOSTILE, uri: `https://x.example/${HOSTILE}`, isUnknown: true };
+    const client = { id: 'c', name: HOSTILE, uri: `https://x.example/${HOSTILE}`, isUnknown: true, hasSecret: false };
     const { browser, person, shown } = await askedForConsent(rig, { client, scopes: ['openid', HOSTILE] });
     await rig.accounts.openSession(
       { id: 's1', person, clientId: 'c', clientName: HOSTILE, startedMs: rig.clock.now() },

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { proves } from '../support/proves.ts';
 import { CELLS, type Cell, type CellOutcome, type CellWorld, openCells, wantedOf } from './cells.ts';
-import { CLIENT_SCENARIOS, deferredScenarios } from './client-scenarios.ts';
+import { AUTH_FAILURES, authScenarios, CLIENT_SCENARIOS } from './client-scenarios.ts';
 import { faultsIn, readExpected, strayEntries } from './expected.ts';
 import { type Revision, runClient, scoredScenarios } from './suite.ts';
 
@@ -106,9 +106,29 @@ describe('the gateway as a client of its backends', () => {
     for (const scenario of CLIENT_SCENARIOS[revision]) {
       it(`passes ${scenario} of ${revision}`, { timeout: SCENARIO_MS }, () => expectClient(revision, scenario));
     }
-    it(`passes all client scenarios of ${revision} except those that need outgoing OAuth`, () => {
+    it(`passes all client scenarios of ${revision} besides those of authorization`, () => {
       const left = scoredScenarios(revision, 'client').filter((name) => !CLIENT_SCENARIOS[revision].includes(name));
-      expect(left).toEqual(deferredScenarios(revision));
+      expect(left).toEqual(authScenarios(revision));
+    });
+  }
+});
+
+describe('the login of toolmgr run', () => {
+  it('has the scenarios of 2025-11-25 among those of 2026-07-28', () => {
+    expect(authScenarios('2026-07-28')).toEqual(expect.arrayContaining([...authScenarios('2025-11-25')]));
+  });
+  for (const scenario of authScenarios('2026-07-28')) {
+    it.concurrent(`passes ${scenario}, except the listed checks`, { timeout: SCENARIO_MS }, async () => {
+      const { outcomes, printed } = await runClient('2026-07-28', scenario);
+      const wrong = outcomes.flatMap(({ failed, warned }) => [...failed, ...warned]);
+      const known = AUTH_FAILURES[scenario]?.checks ?? [];
+      expect(wrong.filter((line) => !known.some((check) => check.test(line)))).toEqual([]);
+      for (const check of known)
+        expect(
+          wrong.some((line) => check.test(line)),
+          String(check),
+        ).toBe(true);
+      expect(outcomes[0]?.passed, printed.slice(-2000)).toBeGreaterThan(0);
     });
   }
 });

@@ -50,9 +50,10 @@ export function runServer(url: string, revision: Revision, scenario?: string): P
   return run(['server', '--url', url, ...what]);
 }
 
-/** Runs one client scenario against a gateway before the harness, driven by `client.ts`. */
+/** Runs one client scenario: against a gateway before the harness (`client.ts`), or with the login of `toolmgr run` (`auth-client.ts`). */
 export function runClient(revision: Revision, scenario: string): Promise<SuiteRun> {
-  const command = 'node --conditions=development test/conformance/client.ts';
+  const driver = scenario.startsWith('auth/') ? 'auth-client.ts' : 'client.ts';
+  const command = `node --conditions=development test/conformance/${driver}`;
   return run(['client', '--command', command, ...only(scenario, revision)]);
 }
 
@@ -89,9 +90,13 @@ interface Check {
   readonly errorMessage?: string;
 }
 
-/** Folders are named after leg, scenario and time: `server-ping-2026-11-20T20-16-15-801Z`, no leg for clients. */
+/**
+ * Folders are named after leg, scenario and time: `server-ping-2026-11-20T20-16-15-801Z`, no leg for clients. A scenario may have a
+ * folder in its name (`auth/basic-cimd`).
+ */
 function outcomesIn(out: string, prefix: string): readonly ScenarioOutcome[] {
-  return readdirSync(out).map((folder) => {
+  const files = readdirSync(out, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('checks.json'));
+  return files.map(dirname).map((folder) => {
     const checks: readonly Check[] = JSON.parse(readFileSync(join(out, folder, 'checks.json'), 'utf8'));
     const told = (status: Check['status']): readonly string[] =>
       checks.filter((check) => check.status === status).map(({ id, errorMessage }) => `${id}: ${errorMessage ?? ''}`);

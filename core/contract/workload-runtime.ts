@@ -52,6 +52,14 @@ export interface ContainerSpec {
   readonly ignore?: { readonly loadGlobal: boolean; readonly printOverlays: boolean };
   /** Ports that are published besides the endpoint's; without a host port the engine picks one. */
   readonly publish?: readonly { readonly hostPort?: number; readonly containerPort: number }[];
+  /** Limits of it; 0 is no limit, an absent one has the default of the runtime. `memory` is a size such as `512m`. */
+  readonly limits?: {
+    readonly memory?: string | undefined;
+    readonly cpus?: number | undefined;
+    readonly pids?: number | undefined;
+  };
+  /** Nothing can be written but `/tmp` and mounts; default: what the image says. */
+  readonly readOnlyRoot?: boolean;
   /** All rights of the host; false unless a permission profile says so. */
   readonly privileged?: boolean;
 }

@@ -8,12 +8,13 @@ import {
 } from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { RunFlags } from '../options/options.ts';
+import { present } from './present.ts';
 
 /** The fields of a run configuration that only containers have. */
 export type ContainerFields = Pick<
   RunConfig,
   | ('image' | 'container_labels' | 'volumes' | 'publish' | 'permission_profile' | 'permission_profile_name_or_path')
-  | ('isolate_network' | 'allow_docker_gateway' | 'ignore_config')
+  | ('isolate_network' | 'allow_docker_gateway' | 'ignore_config' | 'resource_limits' | 'read_only_root')
 >;
 
 const LABEL = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
@@ -51,6 +52,7 @@ export async function containerFromFlags(
     isolate_network: isolated,
     allow_docker_gateway: flags.allowDockerGateway === true,
     ...ignoreConfig(flags),
+    ...limitsFrom(flags),
     ...(given === undefined ? {} : { permission_profile_name_or_path: given }),
     permission_profile: {
       ...profile,
@@ -106,6 +108,16 @@ function proxyWarnings({ env }: RunFlags): string[] {
 
 function ignoreConfig({ ignoreGlobally, printResolvedOverlays }: RunFlags): Pick<ContainerFields, 'ignore_config'> {
   return { ignore_config: { loadGlobal: ignoreGlobally !== false, printOverlays: printResolvedOverlays === true } };
+}
+
+function limitsFrom({
+  memory,
+  cpus,
+  pidsLimit: pids,
+  readOnly,
+}: RunFlags): Pick<ContainerFields, 'resource_limits' | 'read_only_root'> {
+  const limits = present({ memory, cpus, pids });
+  return present({ resource_limits: Object.keys(limits).length === 0 ? undefined : limits, read_only_root: readOnly });
 }
 
 /** A label that is not valid is left out, with a warning. */

@@ -34,6 +34,7 @@ const RULES: readonly Rule[] = [
     flags: [
       ...(['label', 'network', 'publish', 'volume', 'permissionProfile', 'imageVerification'] as const),
       ...(['allowDockerGateway', 'ignoreGlobally', 'printResolvedOverlays'] as const),
+      ...(['memory', 'cpus', 'pidsLimit', 'readOnly'] as const),
     ],
     when: isNoImage,
     because: 'is for containers: images, and packages where a container engine answers',

@@ -1,4 +1,5 @@
 import { durationMs, endpointPrefix, secretKeyProblem, VARIABLE_REFERENCE } from '@toolmgr/plugins';
+import { MEMORY_FORM, memoryBytes } from '@toolmgr/plugins/workloads/state';
 import { InvalidArgumentError } from 'commander';
 
 // Readers of option values. No message repeats a value, because it may be secret.
@@ -25,6 +26,20 @@ export function readPairs(text: string): Record<string, string> {
   if (pairs.some(([key = '', value]) => key === '' || value === undefined))
     throw new InvalidArgumentError('expected key=value,key=value');
   return Object.fromEntries(pairs);
+}
+
+/** A size of memory, kept as text. */
+export function readMemory(text: string): string {
+  if (memoryBytes(text) !== undefined) return text;
+  throw new InvalidArgumentError(MEMORY_FORM);
+}
+
+/** Makes a reader of numbers of at least 0. */
+export function readAmount(form: RegExp, expected: string): (text: string) => number {
+  return (text) => {
+    if (form.test(text)) return Number(text);
+    throw new InvalidArgumentError(`expected ${expected}; 0 means no limit`);
+  };
 }
 
 /** `true` or `false`, for options that are true by default. */

@@ -3,9 +3,11 @@ import { ALLOWED_ORIGINS, readOrigins } from '../../shared/allowed-origins.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS, type LogFormat } from '../../shared/gateway-log/log-format.ts';
 import { startTimeoutFrom } from '../../shared/start-timeout.ts';
 import {
+  readAmount,
   readBoolean,
   readDuration,
   readList,
+  readMemory,
   readPair,
   readPort,
   readPrefix,
@@ -29,6 +31,10 @@ export interface RunFlags extends PolicyFlags, RemoteAuthFlags {
   readonly ignoreGlobally?: boolean;
   readonly printResolvedOverlays?: boolean;
   readonly publish?: readonly string[];
+  readonly memory?: string;
+  readonly cpus?: number;
+  readonly pidsLimit?: number;
+  readonly readOnly?: boolean;
   readonly volume?: readonly string[];
   readonly permissionProfile?: string;
   readonly runtimeImage?: string;
@@ -169,6 +175,27 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       flags: '--permission-profile <PROFILE>',
       description:
         'none, network or a JSON file: mounts, network mode and rights of the container (default: network; a registry entry has its own)',
+    },
+    {
+      flags: '--memory <SIZE>',
+      description: 'memory that the container may use, such as 512m; 0: no limit (default: 2g)',
+      read: readMemory,
+    },
+    {
+      flags: '--cpus <NUMBER>',
+      description: 'processors that the container may use, such as 1.5; 0: no limit (default: 2)',
+      read: readAmount(/^\d{1,4}(\.\d{1,3})?$/, 'a number such as 1.5'),
+    },
+    {
+      flags: '--pids-limit <NUMBER>',
+      description: 'processes and threads that the container may have; 0: no limit (default: 1024)',
+      read: readAmount(/^\d{1,6}$/, 'a whole number'),
+    },
+    {
+      flags: '--read-only [BOOLEAN]',
+      description:
+        'the container writes nowhere but to /tmp and mounts (default: what the label dev.toolmgr.read-only-root of the image says)',
+      read: readBoolean,
     },
     {
       flags: '--ignore-globally [BOOLEAN]',

@@ -153,6 +153,7 @@ function containerOf(config: RunConfig, image: string) {
     mounts: 'reason' in read ? [] : read.mounts,
     publish: (publish ?? []).map(portsOf),
     privileged: profile?.privileged === true,
+    ...present({ limits: config.resource_limits, readOnlyRoot: config.read_only_root }),
   };
 }
 

@@ -1,5 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
+import { resourceLimits } from '../../workloads/permissions/resource-limits.ts';
 import { groupName } from '../../workloads/state/group-name.ts';
 import { podName } from '../../workloads/state/run-config/pod-form.ts';
 import { workloadName } from '../../workloads/state/workload-name.ts';
@@ -69,6 +70,13 @@ const container = z.strictObject({
     )
     .default([])
     .describe('further ports that are published on this machine; without `hostPort` the engine chooses one'),
+  limits: resourceLimits.optional().describe('limits of the container; 0 is no limit'),
+  readOnlyRoot: z
+    .boolean()
+    .optional()
+    .describe(
+      'nothing can be written but `/tmp` and mounts; default: what the label `dev.toolmgr.read-only-root` of the image says',
+    ),
   privileged: z.boolean().default(false).describe('gives the container all rights of this machine'),
 });
 

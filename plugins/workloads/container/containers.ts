@@ -4,6 +4,7 @@ import type { Container, ContainerInfo } from 'dockerode';
 import { type ContainerUse, createOptions } from './create-options.ts';
 import type { Engine } from './engine.ts';
 import { LASTING, MANAGED } from './labels.ts';
+import { limitsOf } from './limits.ts';
 import { containersOf, type KnownContainers, whoseIs } from './owned.ts';
 
 /** Whether a container that outlives the gateway stays. */
@@ -35,12 +36,12 @@ const NETWORK_PAUSE_MS = 200;
 export async function createContainer(
   engine: Engine,
   spec: WorkloadSpec,
-  use: Omit<ContainerUse, 'owner'> & { readonly name: string },
+  use: Omit<ContainerUse, 'owner' | 'limits'> & { readonly name: string },
 ): Promise<Container> {
   const name = containerName(use.name);
-  const owner = await engine.owner();
+  const [owner, limits] = await Promise.all([engine.owner(), limitsOf(engine, spec)]);
   try {
-    return await engine.api.createContainer({ name, ...createOptions(spec, { ...use, owner }) });
+    return await engine.api.createContainer({ name, ...createOptions(spec, { ...use, owner, limits }) });
   } catch (cause) {
     const { statusCode, message } = cause as { readonly statusCode?: number; readonly message?: string };
     const why =

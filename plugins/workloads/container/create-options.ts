@@ -1,6 +1,7 @@
-import type { WorkloadSpec } from '@toolmgr/core';
+import type { ContainerSpec, WorkloadSpec } from '@toolmgr/core';
 import type { ContainerCreateOptions } from 'dockerode';
 import { type ContainerIdentity, labelsOf } from './labels.ts';
+import type { EngineLimits } from './limits.ts';
 import type { IsolatedNetwork } from './network/isolate.ts';
 
 /** How a container is used. */
@@ -9,6 +10,7 @@ export interface ContainerUse extends ContainerIdentity {
   readonly targetPort?: number;
   /** The port of this machine that leads to it. */
   readonly hostPort?: number;
+  readonly limits?: EngineLimits;
   /** The network namespace that an isolated container joins. */
   readonly isolated?: Pick<IsolatedNetwork, 'mode' | 'env'>;
 }
@@ -16,7 +18,7 @@ export interface ContainerUse extends ContainerIdentity {
 /**
  * What the engine is told to create. Pure.
  *
- * No capability, `no-new-privileges`, no terminal. A container that is attached to (stdio) closes its stdin with the first
+ * No capability, `no-new-privileges`, no terminal, limits of memory, processors and processes. A container that is attached to (stdio) closes its stdin with the first
  * client, so that it ends with the gateway, unless it is lasting. The gateway and not the engine starts a container again, so that none runs
  * without its proxy after the machine was restarted.
  * Source: run spec §1; reference run-command §4.2, §4.3.
@@ -46,6 +48,8 @@ export function createOptions(spec: WorkloadSpec, use: ContainerUse): ContainerC
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       Privileged: container.privileged === true,
+      ...use.limits,
+      ...(container.readOnlyRoot === true ? readOnlyRoot(container) : {}),
       NetworkMode: use.isolated?.mode ?? container.network ?? 'bridge',
       RestartPolicy: { Name: 'no' },
       Binds: (container.mounts ?? []).map(
@@ -54,6 +58,12 @@ export function createOptions(spec: WorkloadSpec, use: ContainerUse): ContainerC
       ...(use.isolated === undefined ? { PortBindings: bindingsOf(spec, use) } : {}),
     },
   };
+}
+
+/** Programs expect that they can write to `/tmp`. It counts as memory of the container. */
+function readOnlyRoot({ mounts = [] }: ContainerSpec): ContainerCreateOptions['HostConfig'] {
+  const isMounted = mounts.some(({ target }) => target === '/tmp');
+  return { ReadonlyRootfs: true, ...(isMounted ? {} : { Tmpfs: { '/tmp': 'rw,nosuid,nodev,mode=1777,size=256m' } }) };
 }
 
 /** What the server learns about its transport. A server that obeys `MCP_HOST` must listen on the container's own address. */

@@ -1,13 +1,19 @@
 import { GatewayFault } from '@toolmgr/core';
 import type { Engine } from './engine.ts';
+import { MANAGED } from './labels.ts';
 
 const PULL_MS = 600_000;
+
+/** Label of an image whose server needs no writable root. */
+const READ_ONLY_ROOT = `${MANAGED}.read-only-root`;
 
 /** An image that the engine has. */
 export interface LocalImage {
   readonly id: string;
   /** Ports that the image declares. */
   readonly exposedPorts: readonly number[];
+  /** It says that its server writes to `/tmp` and mounts only. */
+  readonly hasReadOnlyRoot: boolean;
 }
 
 /**
@@ -63,7 +69,7 @@ async function inspect({ api }: Engine, reference: string): Promise<LocalImage |
     const exposedPorts = Object.keys(Config?.ExposedPorts ?? {})
       .filter((port) => port.endsWith('/tcp'))
       .map((port) => Number.parseInt(port, 10));
-    return { id: Id, exposedPorts };
+    return { id: Id, exposedPorts, hasReadOnlyRoot: Config?.Labels?.[READ_ONLY_ROOT] === 'true' };
   } catch (cause) {
     if ((cause as { statusCode?: number }).statusCode === 404) return undefined;
     throw cause;

@@ -30,7 +30,7 @@ export interface KeptContainer {
 /** What the engine says about a container; `away` when no engine answers. */
 type Seen =
   | { readonly is: 'running' }
-  | { readonly is: 'ended'; readonly exitCode: number }
+  | { readonly is: 'ended'; readonly exitCode: number; readonly why: string }
   | { readonly is: 'removed' }
   | { readonly is: 'away' };
 
@@ -77,7 +77,7 @@ export function keepContainer(kept: KeptContainer): Pick<WorkloadHandle, 'state'
       if (lostBecause !== undefined) return finish({ status: 'error', message: lostBecause });
       if (signal.aborted) return finish({ status: 'stopped' });
       if (end.is === 'removed') return finish({ status: 'stopped', message: REMOVED });
-      const how = `its container ended (exit code ${end.exitCode})`;
+      const how = `its container ended (exit code ${end.exitCode}${end.why})`;
       const next = nextRestart(settings.restart, inARow, Date.now() - startedAtMs);
       if (next === undefined) {
         const message = inARow === 0 ? how : `given up after ${inARow} restarts in a row: ${how}`;
@@ -177,8 +177,8 @@ async function look(container: Container): Promise<Seen> {
   try {
     const found = await within(LOOK_TIMEOUT_MS, undefined, container.inspect());
     if (found === LATE) return { is: 'away' };
-    const { Running, ExitCode } = found.State;
-    return Running ? { is: 'running' } : { is: 'ended', exitCode: ExitCode };
+    const { Running, ExitCode, OOMKilled } = found.State;
+    return Running ? { is: 'running' } : { is: 'ended', exitCode: ExitCode, why: whyEnded(ExitCode, OOMKilled) };
   } catch (cause) {
     const { statusCode } = cause as { readonly statusCode?: number };
     return { is: statusCode === 404 ? 'removed' : 'away' };
@@ -186,6 +186,15 @@ async function look(container: Container): Promise<Seen> {
 }
 
 const REMOVED = 'its container was removed';
+
+/** Podman does not always tell that the kernel killed a program for its memory. */
+function whyEnded(exitCode: number, isOutOfMemory: boolean): string {
+  if (isOutOfMemory) return `: ${OUT_OF_MEMORY}`;
+  return exitCode === KILLED ? `: it was killed, perhaps because ${OUT_OF_MEMORY}` : '';
+}
+
+const KILLED = 137;
+const OUT_OF_MEMORY = 'it needed more memory than its limit, which --memory changes';
 const LOOK_MS = 1_000;
 const LONGEST_WAIT_MS = 2_000;
 /** The engine reports the end of a container a moment after the end of its output. */

@@ -117,21 +117,21 @@ async function withImage(
 ): Promise<{ readonly spec: WorkloadSpec; readonly image: LocalImage }> {
   const { container } = spec;
   if (container === undefined) throw fault(spec, 'the container runtime needs an image');
-  if (!isSchemeTarget(container.image)) {
-    return { spec, image: await ensureImage(engine, container.image, signal) };
+  let reference = container.image;
+  if (isSchemeTarget(reference)) {
+    const plan = await planBuild(reference, container.build ?? {}, { cwd: '/', env: process.env });
+    if ('reason' in plan) throw fault(spec, plan.reason);
+    const output = createOutput(spec.logFile);
+    try {
+      await ensureBuilt(engine, plan, { signal, onLine: (line) => output.add(Buffer.from(`${line}\n`)) });
+    } finally {
+      output.close();
+    }
+    reference = plan.tag;
   }
-  const plan = await planBuild(container.image, container.build ?? {}, { cwd: '/', env: process.env });
-  if ('reason' in plan) throw fault(spec, plan.reason);
-  const output = createOutput(spec.logFile);
-  try {
-    await ensureBuilt(engine, plan, { signal, onLine: (line) => output.add(Buffer.from(`${line}\n`)) });
-  } finally {
-    output.close();
-  }
-  return {
-    spec: { ...spec, container: { ...container, image: plan.tag } },
-    image: await ensureImage(engine, plan.tag, signal),
-  };
+  const image = await ensureImage(engine, reference, signal);
+  const { readOnlyRoot = image.hasReadOnlyRoot } = container;
+  return { spec: { ...spec, container: { ...container, image: reference, readOnlyRoot } }, image };
 }
 
 /** The network of an isolated workload; `undefined` for one that has an ordinary network. */

@@ -5,6 +5,7 @@ export { globalIgnoreFile, resolveOverlays } from '../permissions/ignore-overlay
 export { type MountsRead, readMounts, volumeText } from '../permissions/mounts.ts';
 export { canBeIsolated } from '../permissions/network-mode.ts';
 export { type PermissionProfile, permissionProfile, readProfile } from '../permissions/profile.ts';
+export { MEMORY_FORM, memoryBytes } from '../permissions/resource-limits.ts';
 export { atomicWrite } from './atomic-write.ts';
 export { DEFAULT_GROUP, groupName, newGroupName } from './group-name.ts';
 export {

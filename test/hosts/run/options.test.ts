@@ -21,6 +21,7 @@ const BUILT = [
   ...['--ca-cert', '--build-with', '--runtime-add-package', '--runtime-image'],
   ...['--allow-docker-gateway', '--ignore-globally', '--print-resolved-overlays'],
   ...['--label', '--network', '--isolate-network', '--publish', '--volume', '--permission-profile'],
+  ...['--memory', '--cpus', '--pids-limit', '--read-only'],
   ...['--from-config', '--env-file', '--env-file-dir', '--debug', '--proxy-mode', '--target-host'],
   ...['--endpoint-prefix', '--trust-proxy-headers'],
   ...['--allowed-origins', '--session-ttl', '--stateless', '--sessions', '--tools', '--tools-override'],
@@ -74,10 +75,14 @@ async function flagsOf(...args: readonly string[]): Promise<Record<string, unkno
 }
 
 describe('the options of run', () => {
-  it('are those of the contract, and five of this implementation', () => {
+  it('are those of the contract, and nine of this implementation', () => {
     expect(specified.length).toBeGreaterThan(70);
     expect(longNames().toSorted()).toEqual(
-      [...specified, '--log-format', '--runtime', '--supervised', '--sessions', '--start-timeout'].sort(),
+      [
+        ...specified,
+        ...['--log-format', '--runtime', '--supervised', '--sessions', '--start-timeout'],
+        ...['--memory', '--cpus', '--pids-limit', '--read-only'],
+      ].sort(),
     );
   });
 

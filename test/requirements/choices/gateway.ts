@@ -337,6 +337,8 @@ export const gatewayChoices = [
       'choice.run.engine-order': 'the container engine is DOCKER_HOST, else docker, else podman',
       'choice.run.containers-owner':
         'an installation changes no container of another one on the same engine, and refuses a workload whose name the other uses',
+      'choice.run.containers-limits':
+        'a container has limits of memory, processors and processes: 2 GiB, 2 and 1024, or what --memory, --cpus and --pids-limit say',
       'choice.run.no-engine': 'without an engine the message names the fix and --runtime process',
     },
   },

@@ -7,6 +7,7 @@ import type { Container } from 'dockerode';
 import { attach } from '../attach.ts';
 import type { Engine } from '../engine.ts';
 import { type ContainerIdentity, labelsOf } from '../labels.ts';
+import { sidecarLimits } from '../limits.ts';
 import { frameSplitter } from '../stream-frames.ts';
 import { byteStream } from './byte-stream.ts';
 
@@ -16,7 +17,6 @@ const READY_MS = 30_000;
 const OPEN_MS = 10_000;
 const IDLE_MS = 3_600_000;
 const HEAP_MB = 64;
-const PROCESSES = 64;
 const UNPRIVILEGED_USER = '65534:65534';
 
 /** How a sidecar is made. */
@@ -127,7 +127,7 @@ async function createRelay({ engine, image, name, identity, egressPort }: RelayU
       CapDrop: ['ALL'],
       SecurityOpt: ['no-new-privileges'],
       ReadonlyRootfs: true,
-      PidsLimit: PROCESSES,
+      ...(await sidecarLimits(engine)),
       RestartPolicy: { Name: 'no' },
       LogConfig: { Type: 'none', Config: {} }, // its output is traffic
     },

@@ -47,7 +47,7 @@ const RULES: readonly Rule[] = [
     fields: [
       'image_digest',
       ...(['container_labels', 'volumes', 'publish', 'permission_profile_name_or_path', 'permission_profile'] as const),
-      ...(['isolate_network', 'allow_docker_gateway', 'ignore_config'] as const),
+      ...(['isolate_network', 'allow_docker_gateway', 'ignore_config', 'resource_limits', 'read_only_root'] as const),
     ],
     when: (config) => config.image === undefined,
     because: 'is for container images',

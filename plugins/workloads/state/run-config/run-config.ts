@@ -3,6 +3,7 @@ import { durationMs } from '../../../shared/go-duration.ts';
 import { SECRET_NAME, VARIABLE_REFERENCE } from '../../../shared/secret-name.ts';
 import { webhookList } from '../../../shared/webhook-settings.ts';
 import { permissionProfile } from '../../permissions/profile.ts';
+import { resourceLimits } from '../../permissions/resource-limits.ts';
 import { DEFAULT_GROUP, groupName } from '../group-name.ts';
 import { workloadName } from '../workload-name.ts';
 import { awsStsConfig, embeddedAuthConfig, upstreamSwapConfig } from './embedded-auth-config.ts';
@@ -206,6 +207,10 @@ export const runConfig = z.strictObject({
   ignore_config: z
     .strictObject({ loadGlobal: z.boolean().default(true), printOverlays: z.boolean().default(false) })
     .optional(),
+  /** Limits of the container; absent ones have their defaults. Ours. */
+  resource_limits: resourceLimits.optional(),
+  /** Nothing can be written but `/tmp` and mounts; absent: what the image says. Ours. */
+  read_only_root: flag,
   debug: z.boolean().default(false),
   host: z.string().default('127.0.0.1'),
   /** 0 or absent: any free port, kept over restarts. */

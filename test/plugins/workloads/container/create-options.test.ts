@@ -48,6 +48,17 @@ describe('the container that is created', () => {
     );
   });
 
+  it('has its limits, and with a read-only root a /tmp of its own unless one is mounted', () => {
+    expect(createOptions(spec(), { ...use, limits: { Memory: 5, PidsLimit: 6 } }).HostConfig).toMatchObject({
+      ...{ Memory: 5, PidsLimit: 6 },
+    });
+    expect(createOptions(spec(), use).HostConfig).not.toHaveProperty('ReadonlyRootfs');
+    const { HostConfig } = createOptions(withContainer({ readOnlyRoot: true }), use);
+    expect(HostConfig).toMatchObject({ ReadonlyRootfs: true, Tmpfs: { '/tmp': expect.stringContaining('size=256m') } });
+    const mounts = [{ source: '/x', target: '/tmp', readOnly: false }];
+    expect(createOptions(withContainer({ readOnlyRoot: true, mounts }), use).HostConfig).not.toHaveProperty('Tmpfs');
+  });
+
   it('listens on loopback in the network of the host, and publishes nothing there', () => {
     const host = { ...withContainer({ network: 'host' }), transport: 'sse' as const };
     const options = createOptions(host, { ...use, targetPort: 3000, hostPort: 3000 });

@@ -156,6 +156,8 @@ export const IMAGE: RunConfig = {
   isolate_network: true,
   allow_docker_gateway: true,
   ignore_config: { loadGlobal: false, printOverlays: true },
+  resource_limits: { memory: '512m', cpus: 0.5, pids: 64 },
+  read_only_root: true,
   container_labels: { team: 'a' },
   volumes: ['/data:/data:ro'],
   publish: ['8080:80', '9'],

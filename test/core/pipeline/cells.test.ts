@@ -298,7 +298,7 @@ describe('a modern client of a legacy backend', () => {
       const result = await at.near.callTool('bare');
       expect(result).toMatchObject({ resultType: 'complete', content: [], structuredContent: { a: 1 } });
       const list = await at.near.request('tools/list');
-      expect(list.result).toMatchObject({ resultType: 'complete', ttlMs: 0, cacheScope: 'private' });
+      expect(list.result).toMatchObject({ resultType: 'complete', ttlMs: 5_000, cacheScope: 'private' });
     },
   );
 

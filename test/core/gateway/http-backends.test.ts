@@ -51,7 +51,10 @@ describe('a backend over HTTP', () => {
     async () => {
       const legacy = await httpServer(legacyAnswers({ tools: [{ name: 'old', inputSchema: { type: 'object' } }] }));
       const modern = await httpServer(modernAnswers({ tools: [{ name: 'new', inputSchema: { type: 'object' } }] }));
-      await using kit = await testGateway({ backends: { l: httpBackend(legacy.url), m: httpBackend(modern.url) } });
+      await using kit = await testGateway({
+        backends: { l: httpBackend(legacy.url), m: httpBackend(modern.url) },
+        plan: { endpoint: { allowedOrigins: [PRIVATE_HEADERS.origin] } },
+      });
       await using listener = await listening(kit);
       const session = (await legacySession(kit.gateway)).headers;
       const both = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };

@@ -147,7 +147,7 @@ describe('a request', () => {
     await fetch(here.url, { method: 'PUT' });
     expect(here.settled).toMatchObject([
       { status: 403, refusal: 'this Host is not served here', servedBy: undefined },
-      { status: 403, refusal: 'this Origin is not allowed' },
+      { status: 403, refusal: 'this Origin is not allowed: add it to endpoint.allowedOrigins' },
       { status: 401, refusal: 'authentication is required', error: { code: 401 }, caller: undefined, servedBy: 'mcp' },
       { status: 401, refusal: 'unknown token', caller: undefined },
       { status: 400, refusal: undefined, caller: 'ada', error: { code: -32700, message: 'the body is not JSON' } },

@@ -40,6 +40,16 @@ export const limitsSchema = z.strictObject({
     .min(256)
     .default(100_000)
     .describe('objects and arrays in one message of a client, at any depth; over it 400 -32600'),
+  nameBytes: z
+    .int()
+    .min(64)
+    .default(1_024)
+    .describe('largest name of a tool or prompt; over it -32602, and such an entry of a backend is not listed'),
+  uriBytes: z
+    .int()
+    .min(64)
+    .default(8_192)
+    .describe('largest URI or URI template; over it -32602, and such an entry of a backend is not listed'),
   bodyTimeoutMs: z.int().min(100).default(30_000).describe('longest time a request body may take to arrive; then 408'),
   mirroredHeaders: z.int().min(0).default(64).describe('most Mcp-Param-* headers in one request; over it 400 -32020'),
   resultBytes: z

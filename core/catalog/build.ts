@@ -12,6 +12,7 @@ import { resolveCollisions } from './collisions.ts';
 import { draftFromListings } from './draft-from-listings.ts';
 import { definitionNamed } from './entry-definition.ts';
 import { innerCallNames } from './inner-call-names.ts';
+import { withoutLongNames } from './long-names.ts';
 import { type CachedPageParts, createPageCache, type PageParts } from './page-cache.ts';
 import { boundNames } from './short-names.ts';
 import { type FindUnlisted, unlistedFinder } from './unlisted-resources.ts';
@@ -19,7 +20,7 @@ import { readUriClaims, type UriClaims, withoutContested } from './uri-claims.ts
 
 /** What a catalogue is built with, the same for every capability class. */
 export interface BuildParts extends Omit<PageParts, 'ttlMs' | 'limits'> {
-  readonly limits: Pick<Limits, 'pageSize' | 'listTtlMs'>;
+  readonly limits: Pick<Limits, 'pageSize' | 'listTtlMs' | 'nameBytes' | 'uriBytes'>;
   /** Names of all configured backends. */
   backends(): readonly string[];
   /** The `shapeCatalog` hook. */
@@ -46,19 +47,21 @@ export function buildCatalog(
 ): BuiltCatalog {
   const backends = [...parts.backends()].sort();
   const shaped = parts.shape(draftFromListings(listings), { backends });
-  const { draft, errors: collisions, conflicts: named } = resolveCollisions(shaped);
+  const { draft, errors: collisions, conflicts: sameNames } = resolveCollisions(shaped);
   const claims = readUriClaims(shaped);
   const contested: string[] = [];
-  const conflicts = [...named];
+  const conflicts = [...sameNames];
   const resources = withoutContested(draft.resources, draft.templates, claims, contested, conflicts);
   const tools = parts.maxToolNameLength === undefined ? draft.tools : boundNames(draft.tools, parts.maxToolNameLength);
+  const long: string[] = [];
+  const named = <E extends CatalogEntry>(entries: readonly E[]) => withoutLongNames(entries, parts.limits, long);
   const lists = {
-    tool: sorted(tools.map(withOwnName)),
-    prompt: sorted(draft.prompts.map(withOwnName)),
-    resource: sorted(resources),
-    template: sorted(draft.templates),
+    tool: sorted(named(tools).map(withOwnName)),
+    prompt: sorted(named(draft.prompts).map(withOwnName)),
+    resource: sorted(named(resources)),
+    template: sorted(named(draft.templates)),
   };
-  const warnings = [...draft.warnings, ...contested, ...claims.unmatchable];
+  const warnings = [...draft.warnings, ...contested, ...claims.unmatchable, ...long];
   const unlisted = (shown: readonly CatalogEntry[]) => unlistedFinder(listings, shown, backends);
   const routing: Routing = { claims, unlisted };
   const ttlMs = (kind: EntryKind): number => clientTtlMs(listings.values(), LIST_OF[kind], parts.limits);

@@ -12,7 +12,7 @@ import type { Catalog, CatalogChange, Catalogs } from './catalog.ts';
 /** What the catalogues are made of, and their listener. */
 export interface CatalogsParts extends BuildParts {
   readonly manager: Pick<BackendManager, 'listings'> & Partial<Pick<BackendManager, 'hasLists'>>;
-  readonly limits: Pick<Limits, 'pageSize' | 'listTtlMs' | 'coalesceMs'>;
+  readonly limits: BuildParts['limits'] & Pick<Limits, 'coalesceMs'>;
   now(): number;
   readonly log: Log;
   /**

@@ -72,11 +72,14 @@ export interface ListsChanged {
 }
 
 /** What the service is made with. */
-export interface GatewayServiceParts extends PipelineContext, Omit<ListParts, 'pipeline' | 'limits'>, ResolveParts {
+export interface GatewayServiceParts
+  extends PipelineContext,
+    Omit<ListParts, 'pipeline' | 'limits'>,
+    Omit<ResolveParts, 'limits'> {
   readonly manager: BackendManager;
   readonly serverDescriber: ServerDescriber;
   readonly firstLists: FirstLists;
-  readonly limits: Pick<Limits, 'pageSize' | 'helloMs'>;
+  readonly limits: Pick<Limits, 'pageSize' | 'helloMs'> & ResolveParts['limits'];
   /** See {@link GatewayService}. */
   readonly listClass?: NonNullable<GatewayService['listClass']>;
 }

@@ -11,6 +11,7 @@ import { hasRepeatedMembers } from '../json/ambiguous-names.ts';
 import { RawJsonError, TooManyMembers } from '../json/json-errors.ts';
 import { decodeObject, encode } from '../json/json-value.ts';
 import { RawObject } from '../json/raw-json.ts';
+import { isLongerThan } from '../json/text-bytes.ts';
 import type { Limits } from '../limits.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
@@ -37,7 +38,7 @@ export interface PerformingParts extends PipelineContext {
   readonly limits: Bounds & Pick<Limits, 'helloMs'>;
 }
 
-type Bounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
+type Bounds = Pick<Limits, 'objectMembers' | 'messageContainers' | 'nameBytes'>;
 
 /**
  * Makes both kinds of calls. Inner calls may reach tools that are hidden from clients; outer ones may not. `listClassFor`: the
@@ -59,6 +60,9 @@ export function createPerforming(
     async inner({ parent, name, arguments: given, caller, signal, curated, isChosen }) {
       if (depthOf(parent) >= MAX_DEPTH) {
         return { error: { code: -32603, message: `calls are nested more than ${MAX_DEPTH} deep` } };
+      }
+      if (isLongerThan(name, limits.nameBytes)) {
+        return { error: wireError(CODE.invalidParams, `the name is longer than ${limits.nameBytes} bytes`) };
       }
       const client: ClientContext = { ...parent.client, progressToken: undefined, notify: parent.client.notify };
       const find = (): CatalogEntry | undefined => {

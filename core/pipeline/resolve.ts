@@ -7,6 +7,8 @@ import type { RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { decodeObject, isObject } from '../json/json-value.ts';
 import type { RawObject } from '../json/raw-json.ts';
+import { isLongerThan } from '../json/text-bytes.ts';
+import type { Limits } from '../limits.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { FORWARDED } from '../mcp/message.ts';
@@ -38,9 +40,13 @@ export function catalogFor(
 /** What resolving needs. */
 export interface ResolveParts extends CatalogParts {
   readonly seal: StateSeal;
+  readonly limits: NameLimits;
   /** Picks the headers of a client's request that are forwarded. */
   readonly passthrough: Passthrough | undefined;
 }
+
+/** Longest names and URIs, in bytes. */
+export type NameLimits = Pick<Limits, 'nameBytes' | 'uriBytes'>;
 
 /** The target of a call: an entry and its name, a placeholder for an unknown name, or an error. */
 export type Resolved =
@@ -52,7 +58,7 @@ export type Resolved =
 export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved {
   const method = request.method as CallMethod;
   const { params } = request;
-  const named = NAMED[method](params);
+  const named = NAMED[method](params, parts.limits);
   if ('error' in named) return named;
   const inputResponses = params.get('inputResponses');
   if (inputResponses !== undefined && inputResponses[0] !== OPEN_BRACE) {
@@ -138,18 +144,19 @@ function refersToPrompt(params: Pick<RawObject, 'get'>): boolean {
 type Named = { readonly name: string } | { readonly error: WireError };
 
 /** Where each method has the name of its target, and the shape of its other params. */
-const NAMED: Readonly<Record<CallMethod, (params: RawObject) => Named>> = {
-  'tools/call': (params) => memberNamed(params, 'name', 'tools/call'),
-  'prompts/get': (params) => memberNamed(params, 'name', 'prompts/get'),
-  'resources/read': (params) => memberNamed(params, 'uri', 'resources/read'),
-  'resources/subscribe': (params) => memberNamed(params, 'uri', 'resources/subscribe'),
-  'completion/complete': (params) => {
+const NAMED: Readonly<Record<CallMethod, (params: RawObject, limits: NameLimits) => Named>> = {
+  'tools/call': (params, limits) => memberNamed(params, 'name', 'tools/call', limits),
+  'prompts/get': (params, limits) => memberNamed(params, 'name', 'prompts/get', limits),
+  'resources/read': (params, limits) => memberNamed(params, 'uri', 'resources/read', limits),
+  'resources/subscribe': (params, limits) => memberNamed(params, 'uri', 'resources/subscribe', limits),
+  'completion/complete': (params, limits) => {
     const ref = params.object('ref');
     const member = REFERENCES.get(ref?.string('type') ?? '');
-    const name = member === undefined ? undefined : ref?.string(member);
-    return name === undefined
-      ? invalid('completion/complete: params.ref must be a ref/prompt with a name or a ref/resource with a uri')
-      : { name };
+    const named = ref === undefined || member === undefined ? undefined : shortMember(ref, member, limits);
+    if (named === undefined) {
+      return invalid('completion/complete: params.ref must be a ref/prompt with a name or a ref/resource with a uri');
+    }
+    return 'limit' in named ? tooLong('completion/complete', `ref.${member}`, named.limit) : named;
   },
 };
 
@@ -159,14 +166,37 @@ const REFERENCES: ReadonlyMap<string, 'name' | 'uri'> = new Map([
   ['ref/resource', 'uri'],
 ]);
 
-function memberNamed(params: RawObject, member: 'name' | 'uri', method: string): Named {
-  const name = params.string(member);
-  if (name === undefined) return invalid(`${method}: params.${member} must be a string`);
+function memberNamed(params: RawObject, member: 'name' | 'uri', method: string, limits: NameLimits): Named {
+  const named = shortMember(params, member, limits);
+  if (named === undefined) return invalid(`${method}: params.${member} must be a string`);
+  if ('limit' in named) return tooLong(method, member, named.limit);
   const given = params.get('arguments');
   if (given !== undefined && given[0] !== OPEN_BRACE && !given.equals(NULL)) {
     return invalid(`${method}: params.arguments must be an object`);
   }
-  return { name };
+  return named;
+}
+
+/** A name or URI; its limit when it is over it, so that nothing compares, matches or evaluates megabytes. */
+function shortMember(
+  object: RawObject,
+  member: 'name' | 'uri',
+  { nameBytes, uriBytes }: NameLimits,
+): { readonly name: string } | { readonly limit: number } | undefined {
+  const limit = member === 'name' ? nameBytes : uriBytes;
+  const raw = object.get(member);
+  if (raw !== undefined && raw.length > limit * ESCAPED_BYTE + QUOTES && raw[0] === QUOTE) return { limit };
+  const name = object.string(member);
+  if (name === undefined) return undefined;
+  return isLongerThan(name, limit) ? { limit } : { name };
+}
+
+const QUOTE = 0x22;
+const QUOTES = 2;
+const ESCAPED_BYTE = 6; // \u0041
+
+function tooLong(method: string, member: string, limit: number): { readonly error: WireError } {
+  return invalid(`${method}: params.${member} is longer than ${limit} bytes`);
 }
 
 function invalid(message: string): { readonly error: WireError } {

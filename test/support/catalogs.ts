@@ -7,12 +7,15 @@ import type { JsonObject } from '../../core/contract/json.ts';
 import { decodeObject } from '../../core/json/json-value.ts';
 
 /** Builds a catalogue of the base class like the gateway, without plugins unless `shape` is given. */
-export function built(listings: ReadonlyMap<string, BackendListing>, parts: Partial<BuildParts> = {}): BuiltCatalog {
+export function built(
+  listings: ReadonlyMap<string, BackendListing>,
+  { limits, ...parts }: Partial<Omit<BuildParts, 'limits'>> & { readonly limits?: Partial<BuildParts['limits']> } = {},
+): BuiltCatalog {
   return buildCatalog('', listings, {
     backends: () => [...listings.keys()],
     shape: (draft) => draft,
     serverInfo: { name: 'gateway', version: '1' },
-    limits: { pageSize: 1000, listTtlMs: 0 },
+    limits: { pageSize: 1000, listTtlMs: 0, nameBytes: 1024, uriBytes: 8192, ...limits },
     ...parts,
   });
 }

@@ -24,7 +24,7 @@ function world() {
     backends: () => ['a'],
     shape: (draft) => draft,
     serverInfo: { name: 'gateway', version: '1' },
-    limits: { listTtlMs: 0, pageSize: 1000, coalesceMs: 5 },
+    limits: { pageSize: 1000, listTtlMs: 0, nameBytes: 1024, uriBytes: 8192, coalesceMs: 5 },
     now: core.now,
     log: core.log,
     onRebuilt: () => undefined,

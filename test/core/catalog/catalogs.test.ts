@@ -256,7 +256,7 @@ function createWorld(
       return shape === undefined ? draft : shape(draft, inputs);
     },
     serverInfo: { name: 'gateway', version: '1' },
-    limits: { listTtlMs: 0, pageSize: 1000, coalesceMs },
+    limits: { pageSize: 1000, listTtlMs: 0, nameBytes: 1024, uriBytes: 8192, coalesceMs },
     now: () => performance.now(),
     log: core.log,
     onRebuilt: (event) => rebuilt.push(event),

@@ -57,6 +57,8 @@ export const wire = [
         'objects and arrays in one message of a client are bounded by the scan, before anything is decoded',
       'choice.http.object-members':
         'an object of more than 10,000 members, at any depth, answers 400 with -32600, and BACKEND_TOO_LARGE from a backend',
+      'choice.limit.names':
+        'a tool or prompt name over nameBytes and a URI over uriBytes answer -32602 to every caller, and such entries are not listed',
       'choice.http.linear-in-members': 'time grows no faster than the members of a request or of an answer',
       'choice.http.batch-refused': 'a JSON array body answers 400 with -32600',
       'choice.http.get-not-acceptable': 'GET without Accept text/event-stream answers 406 with -32600',

@@ -1,10 +1,12 @@
 import { type Call, type Caller, type CatalogEntry, type Core, GatewayFault, type Refusal } from '@toolmgr/core';
 import type { ConfiguredName } from '../../shared/unknown-names.ts';
+import { argumentTable } from './argument-table.ts';
 import type { CedarConfig } from './config.ts';
 import { createDecisionLog } from './decision-log.ts';
 import { createDecisions, type Decisions } from './decisions.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { REQUEST_KINDS } from './entry-facts.ts';
+import { MAX_VALUE_BYTES } from './evaluation-budget.ts';
 import { createFilter, type Filter } from './list-filter.ts';
 import { type Policy, readPolicies } from './parse-policies.ts';
 import { referencesOf, unguarded } from './references.ts';
@@ -146,6 +148,12 @@ function warnOfPitfalls(log: Core['log'], policies: readonly Policy[], entities:
     log.warn('a policy reads attributes that may be absent; then it fails and denies: check with `has` first', {
       policy: id,
       attributes,
+    });
+  }
+  const limited = argumentTable(policies).arguments.filter(({ maxBytes }) => maxBytes < MAX_VALUE_BYTES);
+  if (limited.length > 0) {
+    log.warn('so many policies or patterns read these arguments that larger arguments are denied', {
+      largest: Object.fromEntries(limited.slice(0, MAX_NAMED).map(({ name, maxBytes }) => [name, maxBytes])),
     });
   }
   const hidden = [...entities.keys()].filter((key) => /^(Client|Tool|Prompt|Resource)::/.test(key));

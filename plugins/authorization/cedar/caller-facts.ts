@@ -22,6 +22,9 @@ export interface CallerFacts {
 /** Maximum groups; a caller with more is denied. */
 const MAX_GROUPS = 2_000;
 
+/** Maximum characters of groups and claims as JSON; what is larger would take too long to evaluate. */
+const MAX_CLAIMS = 131_072;
+
 /** Creates the conversion of callers, cached per `Caller`. Omits claims that no policy reads. */
 export function createCallerFacts(
   config: CedarConfig,
@@ -60,10 +63,13 @@ function factsOf({ subject, claims: given }: Caller, { config, references, entit
     if (value === UNREADABLE) undecidable ??= `the claim ${JSON.stringify(name)} is not a Cedar value`;
     else if (value !== undefined) claims.push([attribute, value]);
   }
+  const key = JSON.stringify([subject, groups, claims]);
+  if (key.length > MAX_CLAIMS)
+    undecidable ??= `the claims and groups that policies read are larger than ${MAX_CLAIMS} characters`;
   const attrs = Object.fromEntries(claims);
   const parents = undecidable === undefined ? groups.map((id) => ({ type, id })) : [];
   return {
-    key: JSON.stringify([subject, groups, claims]),
+    key,
     entity: { uid: { type: 'Client', id: subject }, attrs, parents },
     claims: attrs,
     related: reachableFrom(

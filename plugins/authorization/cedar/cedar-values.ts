@@ -9,6 +9,8 @@ export type Converted = CedarValueJson | undefined | typeof UNREADABLE;
 
 /** Records and sets nested deeper are omitted. Source: the entity model of the contract's reference. */
 const MAX_DEPTH = 10;
+/** Longer texts would take too long to evaluate. In UTF-16 code units. */
+const MAX_TEXT = 65_536;
 
 /**
  * Converts a decoded JSON value.
@@ -19,7 +21,7 @@ const MAX_DEPTH = 10;
 export function cedarValue(value: JsonValue | undefined, depth = 1): Converted {
   if (value === undefined || value === null) return undefined;
   if (typeof value === 'boolean') return value;
-  if (typeof value === 'string') return value.isWellFormed() ? value : UNREADABLE;
+  if (typeof value === 'string') return value.length <= MAX_TEXT && value.isWellFormed() ? value : UNREADABLE;
   if (typeof value === 'number') return cedarNumber(value);
   if (depth > MAX_DEPTH) return undefined;
   return isObject(value) ? cedarRecord(value, depth) : cedarSet(value as readonly JsonValue[], depth);

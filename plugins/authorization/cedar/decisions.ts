@@ -33,12 +33,12 @@ export function createDecisions(
   config: CedarConfig,
   entities: StaticEntities,
   gatewayName: string,
-  policies: readonly Policy[] = [],
+  policies: readonly Policy[],
 ): Decisions {
   const { references } = engine;
   const callerFacts = createCallerFacts(config, references, entities);
   const entryFacts = createEntryFacts(gatewayName, references);
-  const argumentFacts = createArgumentFacts(references);
+  const argumentFacts = createArgumentFacts(policies);
   const forbidsOf = explicitForbids(policies, gatewayName);
   const cache = new LRUCache<string, Verdict>({
     max: MAX_CACHED,
@@ -58,11 +58,23 @@ export function createDecisions(
   const couldPass = (caller: CallerFacts, entry: EntryFacts): Verdict =>
     undecidable(caller, entry) ?? cached(`? ${caller.key} ${entry.key}`, () => engine.couldPass(caller, entry));
 
-  const decide = (caller: CallerFacts, entry: EntryFacts, call: Call | undefined): Verdict => {
+  /** Denies when a policy that may apply cannot decide about the arguments; `only`: no other policies count. */
+  const decide = (
+    caller: CallerFacts,
+    entry: EntryFacts,
+    call: Call | undefined,
+    only?: ReadonlySet<string>,
+  ): Verdict => {
     const before = undecidable(caller, entry);
     if (before !== undefined) return before;
-    const given = argumentFacts === undefined || call === undefined ? NO_ARGUMENTS : argumentFacts(call.arguments);
-    if (given.undecidable !== undefined) return denied(given.undecidable);
+    const given =
+      argumentFacts === undefined || call === undefined ? NO_ARGUMENTS : argumentFacts(call.arguments, caller.claims);
+    if (given.undecidable !== undefined) {
+      const { policies: applying } = cached(`~ ${caller.key} ${entry.key}`, () => engine.mayApply(caller, entry));
+      const lost = applying.filter((id) => given.undecidable?.has(id) && only?.has(id) !== false);
+      const [first] = lost;
+      if (first !== undefined) return { ...denied(given.undecidable.get(first) ?? ''), policies: lost };
+    }
     const argumentKey = given === NO_ARGUMENTS ? '' : JSON.stringify(given.attributes);
     return cached(`! ${caller.key} ${entry.key} ${argumentKey}`, () => engine.decide(caller, entry, given));
   };
@@ -79,7 +91,7 @@ export function createDecisions(
     if (forbids.size === 0) return ALLOWED;
     const caller = callerFacts(by);
     const facts = entryFacts(entry);
-    const verdict = call === undefined ? ofEntry(caller, facts) : decide(caller, facts, call);
+    const verdict = call === undefined ? ofEntry(caller, facts) : decide(caller, facts, call, forbids);
     if (verdict.reason !== undefined) return verdict;
     const decided = verdict.isAllowed ? [] : verdict.policies.filter((id) => forbids.has(id));
     const errors = verdict.errors.filter(({ policy }) => forbids.has(policy));

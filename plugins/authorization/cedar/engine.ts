@@ -30,6 +30,8 @@ export interface Engine {
   readonly references: References;
   /** Decides a call with these arguments. */
   decide(caller: CallerFacts, entry: EntryFacts, given: ArgumentFacts): Verdict;
+  /** The policies that may apply with some arguments, of those that read any. */
+  mayApply(caller: CallerFacts, entry: EntryFacts): Verdict;
   /** Whether some arguments could be permitted, for lists. */
   couldPass(caller: CallerFacts, entry: EntryFacts): Verdict;
   /** Releases the prepared sets. */
@@ -47,12 +49,18 @@ export function createEngine(policies: readonly Policy[], entities: StaticEntiti
   const argumentDependent = new Set(policies.filter(({ json }) => dependsOnArguments(json)).map(({ id }) => id));
   const calls = `${setNumber} calls`;
   const lists = argumentDependent.size === 0 ? calls : `${setNumber} lists`;
+  const applying = `${setNumber} applying`;
   prepare(calls, Object.fromEntries(policies.map(({ id, text }) => [id, text])));
   if (lists !== calls) {
     const forms = policies.map(
       ({ id, text, json }) => [id, argumentDependent.has(id) ? listForm(json) : text] as const,
     );
     prepare(lists, Object.fromEntries(forms.flatMap(([id, form]) => (form === undefined ? [] : [[id, form]]))));
+    const reading = policies.filter(({ id }) => argumentDependent.has(id));
+    prepare(
+      applying,
+      Object.fromEntries(reading.map(({ id, json }) => [id, listForm({ ...json, effect: 'permit' }) ?? PERMIT_ALL])),
+    );
   }
   const named = reachableFrom(entities, references.entities);
   let isOpen = true;
@@ -88,6 +96,11 @@ export function createEngine(policies: readonly Policy[], entities: StaticEntiti
       const verdict = evaluate(calls, caller, entry, given);
       return verdict.errors.length === 0 ? verdict : { ...verdict, isAllowed: false };
     },
+    mayApply(caller, entry) {
+      const verdict = evaluate(applying, caller, entry, NO_ARGUMENTS);
+      const failed = verdict.errors.map(({ policy }) => policy);
+      return { ...verdict, policies: failed.includes('') ? [...argumentDependent] : [...verdict.policies, ...failed] };
+    },
     couldPass(caller, entry) {
       const verdict = evaluate(lists, caller, entry, NO_ARGUMENTS);
       // A call may avoid an error that depends on arguments; other errors are certain.
@@ -100,7 +113,7 @@ export function createEngine(policies: readonly Policy[], entities: StaticEntiti
     close() {
       if (!isOpen) return;
       isOpen = false;
-      for (const set of new Set([calls, lists])) prepare(set, {});
+      for (const set of new Set([calls, lists, applying])) prepare(set, {});
       freeSetNumbers.push(setNumber);
     },
   };
@@ -119,8 +132,10 @@ function listForm(policy: PolicyJson): string | undefined {
   }
   if (policy.effect === 'forbid') return undefined;
   const scope = policyToText({ ...policy, conditions: [] });
-  return scope.type === 'success' ? scope.text : 'permit(principal, action, resource);';
+  return scope.type === 'success' ? scope.text : PERMIT_ALL;
 }
+
+const PERMIT_ALL = 'permit(principal, action, resource);';
 
 interface RelatedEntities {
   readonly references: References;

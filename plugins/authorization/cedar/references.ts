@@ -114,7 +114,7 @@ function isLiteral(expression: unknown): boolean {
 }
 
 /** The operands of a node, also for unknown operators. */
-function operands({ op, body }: Node): readonly unknown[] {
+export function operands({ op, body }: Node): readonly unknown[] {
   if (op === 'Value' || op === 'Var' || op === 'Slot') return [];
   if (Array.isArray(body)) return body as readonly unknown[]; // sets, and the arguments of extension functions
   if (typeof body !== 'object' || body === null) return [];
@@ -127,7 +127,7 @@ function attributeOf(body: unknown): string {
 }
 
 /** `has a.b` has several attribute names. */
-function namesOf(body: unknown): readonly string[] {
+export function namesOf(body: unknown): readonly string[] {
   const { attr } = body as { readonly attr?: string | readonly string[] };
   if (attr === undefined) return [];
   return typeof attr === 'string' ? [attr] : attr;

@@ -21,6 +21,14 @@ export const authorization = [
         'a listed URI that has another spelling (dot or empty segments, control characters, needless encodings, an authority that URL parsers change) is denied where a policy matches URIs with a pattern',
       'choice.authorization.unreadable-denies':
         'a claim or argument that a policy reads and Cedar cannot hold denies; nothing is rounded or cut',
+      'choice.authorization.containers-deny':
+        'an array or object denies where a policy that may apply reads a single value of that name',
+      'choice.authorization.other-type-denies':
+        'a value of another type than the policy compares it with denies, because servers convert values',
+      'choice.authorization.large-values-deny':
+        'an argument over 64 KiB that a policy reads denies where this policy may apply, and is not evaluated',
+      'choice.authorization.evaluation-budget':
+        'the more policies read an argument, the smaller it may be, so that no evaluation takes long',
       'choice.authorization.lists-unknown-arguments':
         'lists show what some arguments could pass, so an unguarded argument hides nothing',
       'choice.authorization.unlisted-is-refused': 'what a caller does not see is refused with whatever arguments',

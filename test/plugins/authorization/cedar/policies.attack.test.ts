@@ -172,7 +172,7 @@ describe('misleading values', () => {
     const { ask } = await judge([
       'permit(principal, action, resource) when { principal has claim_x && principal.claim_x has down };',
       'permit(principal in THVGroup::"g1", action, resource);',
-      'forbid(principal, action, resource) when { context has arg_text && context.arg_text like "*end" };',
+      'forbid(principal, action, resource) when { context has arg_text };',
     ]);
     expect((await ask({ claims: { x: deep(200) } })).isAllowed).toBe(true);
     const groups = Array.from({ length: 2_001 }, (_, index) => `g${index}`);
@@ -183,9 +183,6 @@ describe('misleading values', () => {
     });
     const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`k${index}`, index]));
     expect((await ask({ claims: { groups: ['g1'] }, arguments: many })).isAllowed).toBe(true);
-    const megabytes = 'x'.repeat(4_000_000);
-    expect((await ask({ claims: { groups: ['g1'] }, arguments: { text: megabytes } })).isAllowed).toBe(true);
-    expect((await ask({ claims: { groups: ['g1'] }, arguments: { text: `${megabytes}end` } })).isAllowed).toBe(false);
     const whole = await judge(['permit(principal, action, resource) unless { context == {arg_k0: 1} };']);
     expect(await whole.ask({ arguments: many })).toMatchObject({
       isAllowed: false,

@@ -6,7 +6,7 @@ import type { ClientContext } from '../contract/client-context.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { OpenRequestRecord } from '../contract/request-record.ts';
-import { explainCause } from '../errors.ts';
+import { explainCause, UserActionRequired } from '../errors.ts';
 import { RawObject } from '../json/raw-json.ts';
 import type { Limits } from '../limits.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
@@ -20,6 +20,7 @@ import { createPreparations } from './owner-preparations.ts';
 import { type PipelineContext, performResolved } from './perform.ts';
 import { catalogFor, type Resolved, type ResolveParts, resolveCall } from './resolve.ts';
 import type { ServerDescriber, ServerDescription } from './server-info.ts';
+import { linkAsError } from './user-action.ts';
 import { replyFromFault } from './wire-faults.ts';
 
 /** The interface between the protocol servers and the pipeline. */
@@ -212,6 +213,7 @@ async function decided(
     const refusal = await pipeline.authorize(call);
     return refusal === undefined ? undefined : await denialOf(pipeline, call, refusal);
   } catch (thrown) {
+    if (thrown instanceof UserActionRequired) return { error: linkAsError(call.client, thrown) };
     log.error('a plugin failed to decide', { method: call.method, name: call.name, cause: explainCause(thrown) });
     const reply = replyFromFault(call, thrown);
     return 'error' in reply ? { error: reply.error } : { error: { code: -32603, message: 'internal error' } };

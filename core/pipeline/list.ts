@@ -1,7 +1,7 @@
 import { pageOf } from '../catalog/page-cache.ts';
 import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
-import { explainCause } from '../errors.ts';
+import { explainCause, UserActionRequired } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import { listClassOf } from '../mcp/capabilities.ts';
@@ -11,6 +11,7 @@ import type { Answer, McpRequest } from './mcp-request.ts';
 import type { MissingBackends } from './missing-backends.ts';
 import type { Pipeline } from './pipeline.ts';
 import { type CatalogParts, catalogFor } from './resolve.ts';
+import { linkAsError } from './user-action.ts';
 
 /** The list methods and the kind of entries that they list. */
 export const LISTS: ReadonlyMap<string, EntryKind> = new Map([
@@ -34,6 +35,7 @@ export async function answerList(parts: ListParts, request: McpRequest, kind: En
   try {
     return await listed(parts, request, kind);
   } catch (cause) {
+    if (cause instanceof UserActionRequired) return { error: linkAsError(request.client, cause) };
     parts.log.error('a list failed', { method: request.method, cause: explainCause(cause) });
     return { error: wireError(CODE.internalError, 'the list could not be built', undefined, 200) };
   }

@@ -11,7 +11,7 @@ import { denialOf, denialOfMissing } from './denial.ts';
 import type { PausedCalls } from './paused-calls.ts';
 import type { Pipeline } from './pipeline.ts';
 import { type CatalogParts, catalogFor, findTarget } from './resolve.ts';
-import { type AnsweredLink, dispatchWhenDone, replyWithLink } from './user-action.ts';
+import { type AnsweredLink, replyWithLink, whenDone } from './user-action.ts';
 import { CallError, LinkNotOpened, replyFromFault, UnknownEntry } from './wire-faults.ts';
 
 /** What all calls share. */
@@ -49,7 +49,8 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
       return await denialOf(pipeline, call, refusal);
     }
     call = rewritten(context, asked, changed);
-    const decided = curated ? undefined : decide(pipeline, call, resumed === undefined);
+    const isNew = resumed === undefined;
+    const decided = curated ? undefined : afterLink((each) => decide(pipeline, each, isNew), call, asked);
     refusal = isPromise(decided) ? await decided : decided;
     if (refusal !== undefined) {
       outcome = 'refused';
@@ -96,8 +97,13 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
 
 /** A later round: the backend's, or the same call after a link was sent. */
 function nextRound({ dispatch }: Pipeline, call: Call, { link }: Call & AnsweredLink): Promise<CallResult> {
+  return link === 'opened' ? whenDone(dispatch, call) : dispatch(call);
+}
+
+/** Decides after a link was sent: the decision may need what the person does in the browser, as the call may. */
+function afterLink<T>(run: (call: Call) => T, call: Call, { link }: Call & AnsweredLink): T | Promise<Awaited<T>> {
   if (link === 'notOpened') throw new LinkNotOpened();
-  return link === 'opened' ? dispatchWhenDone(dispatch, call) : dispatch(call);
+  return link === 'opened' ? whenDone(run, call) : run(call);
 }
 
 /** Authorize, then limit; only the first round of a call is counted. */
@@ -116,11 +122,12 @@ export function performResolved(
   return 'call' in found ? perform(context, found.call, curated) : answerMissing(context, found.missing);
 }
 
-async function answerMissing(context: PipelineContext, missing: Call): Promise<Reply> {
+async function answerMissing(context: PipelineContext, missing: Call & AnsweredLink): Promise<Reply> {
   try {
-    return await denialOfMissing(context.pipeline, missing);
+    return await afterLink((call) => denialOfMissing(context.pipeline, call), missing, missing);
   } catch (thrown) {
-    const reply = replyFromFault(missing, thrown);
+    const isLinked = thrown instanceof UserActionRequired;
+    const reply = isLinked ? replyWithLink(context.bridging, missing, thrown) : replyFromFault(missing, thrown);
     if (reply.isOurs) report(context, missing, thrown);
     return 'error' in reply ? { error: reply.error } : { result: reply.result };
   }

@@ -51,7 +51,7 @@ export type NameLimits = Pick<Limits, 'nameBytes' | 'uriBytes'>;
 /** The target of a call: an entry and its name, a placeholder for an unknown name, or an error. */
 export type Resolved =
   | { readonly call: Call & ResumingCall & AnsweredLink }
-  | { readonly missing: Call }
+  | { readonly missing: Call & AnsweredLink }
   | { readonly error: WireError };
 
 /** Reads the params of a call method and finds its target. */
@@ -94,9 +94,11 @@ export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved 
     inputResponses: isLinked ? undefined : inputResponses, // the backend did not ask
     cancel: request.cancel,
   });
+  if (isLinked) Object.assign(call, { link: linkAnswer(inputResponses) });
   if (target.isMissing) return { missing: call };
-  if (isLinked) return { call: Object.assign(call, { link: linkAnswer(inputResponses) }) };
-  return { call: round.state?.parked === undefined ? call : Object.assign(call, { parked: round.state.parked }) };
+  return {
+    call: isLinked || round.state?.parked === undefined ? call : Object.assign(call, { parked: round.state.parked }),
+  };
 }
 
 /** The entry of a method and name; also used when a rewrite changed the name of a call. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Call, CallResult, Dispatch } from '../contract/call.ts';
+import type { Call, CallResult } from '../contract/call.ts';
 import type { ClientContext } from '../contract/client-context.ts';
 import type { RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
@@ -9,7 +9,7 @@ import { decodeObject, encode, isObject } from '../json/json-value.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { canAnswer, type ServerRequest } from '../mcp/server-requests.ts';
 import { type BridgeResultParts, inputRequiredResult } from './bridge/bridge-result.ts';
-import { type FaultReply, inWords } from './wire-faults.ts';
+import { type FaultReply, inWords, linkSentence } from './wire-faults.ts';
 
 /**
  * The answer to a call that needs something which only the person can do in a browser.
@@ -31,11 +31,16 @@ export function replyWithLink(parts: BridgeResultParts, call: Call, cause: UserA
 }
 
 /** The error for a client of 2025-11-25 that can open a URL; `undefined` for all others. */
-export function linkError(client: ClientContext, cause: UserActionRequired): WireError | undefined {
+function linkError(client: ClientContext, cause: UserActionRequired): WireError | undefined {
   if (client.era !== '2025-11-25' || !canAnswer(client.capabilities, requestOf(cause))) return undefined;
   const { message, url } = cause;
   const elicitations = [{ mode: 'url', elicitationId: randomUUID(), url, message }];
   return wireError(CODE.legacyUrlElicitationRequired, message, { elicitations });
+}
+
+/** The link as an error, for every client; those that cannot open a URL get it in words. */
+export function linkAsError(client: ClientContext, cause: UserActionRequired): WireError {
+  return linkError(client, cause) ?? wireError(CODE.internalError, linkSentence(cause));
 }
 
 function linkResult(parts: BridgeResultParts, call: Call, cause: UserActionRequired): CallResult | undefined {
@@ -75,19 +80,19 @@ export function linkAnswer(inputResponses: RawJson | undefined): LinkAnswer {
 }
 
 /**
- * Makes a call again after the person agreed to open the link. Clients retry at once, while the person is still in the
+ * Decides or makes a call again after the person agreed to open the link. Clients retry at once, while the person is still in the
  * browser, so the call is tried for half a minute before a new link is sent.
  */
-export async function dispatchWhenDone(dispatch: Dispatch, call: Call): Promise<CallResult> {
+export async function whenDone<T>(run: (call: Call) => T, call: Call): Promise<Awaited<T>> {
   for (const waitMs of WAITS_MS) {
     try {
-      return await dispatch(call);
+      return await run(call);
     } catch (cause) {
       if (!(cause instanceof UserActionRequired)) throw cause;
     }
     await pause(waitMs, undefined, { signal: call.signal });
   }
-  return dispatch(call);
+  return await run(call);
 }
 
 const WAITS_MS = [1_000, 1_000, 2_000, 2_000, 4_000, 4_000, 8_000, 8_000] as const;

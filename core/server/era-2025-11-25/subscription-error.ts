@@ -2,8 +2,7 @@ import type { ClientContext } from '../../contract/client-context.ts';
 import type { WireError } from '../../contract/wire-error.ts';
 import { GatewayFault, UserActionRequired } from '../../errors.ts';
 import { BackendError, CODE, wireError } from '../../mcp/errors.ts';
-import { linkError } from '../../pipeline/user-action.ts';
-import { linkSentence } from '../../pipeline/wire-faults.ts';
+import { linkAsError } from '../../pipeline/user-action.ts';
 
 /** The error for a client whose subscription failed; `undefined` when neither the backend nor the person caused it. */
 export function errorFromWatch(cause: unknown, client: ClientContext): WireError | undefined {
@@ -12,7 +11,7 @@ export function errorFromWatch(cause: unknown, client: ClientContext): WireError
     return { code, message, ...(data === undefined ? {} : { data }), ...(members === undefined ? {} : { members }) };
   }
   if (cause instanceof UserActionRequired) {
-    return linkError(client, cause) ?? wireError(CODE.internalError, linkSentence(cause));
+    return linkAsError(client, cause);
   }
   if (!(cause instanceof GatewayFault) || !cause.code.startsWith('BACKEND_')) return undefined;
   return wireError(CODE.internalError, `${cause.message} (${cause.code})`);

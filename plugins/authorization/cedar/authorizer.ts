@@ -1,4 +1,12 @@
-import { type Call, type Caller, type CatalogEntry, type Core, GatewayFault, type Refusal } from '@toolmgr/core';
+import {
+  type Call,
+  type Caller,
+  type CatalogEntry,
+  type Core,
+  GatewayFault,
+  type Refusal,
+  UserActionRequired,
+} from '@toolmgr/core';
 import type { ConfiguredName } from '../../shared/unknown-names.ts';
 import { argumentTable } from './argument-table.ts';
 import type { CedarConfig } from './config.ts';
@@ -52,6 +60,7 @@ export function authorizer(core: Core, config: CedarConfig): Authorizer {
       } catch (cause) {
         if (call.cancel.aborted) throw cause;
         log.unreadable(call.caller, cause);
+        if (cause instanceof UserActionRequired) throw cause; // the answer is the link
         return isForNow(cause) ? UNDECIDED : deniedCall(call);
       }
     },
@@ -63,7 +72,8 @@ export function authorizer(core: Core, config: CedarConfig): Authorizer {
         reader = claims.known(caller) ?? (await claims.read(caller, AbortSignal.timeout(READ_MS)));
       } catch (cause) {
         log.unreadable(caller, cause);
-        if (isForNow(cause)) throw cause; // an error, and not an empty list that a client keeps
+        // an error, and not an empty list that a client keeps
+        if (cause instanceof UserActionRequired || isForNow(cause)) throw cause;
         return [];
       }
       return filter(entries, reader);

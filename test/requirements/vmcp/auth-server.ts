@@ -29,6 +29,8 @@ export const authServer = [
         'an empty primaryUpstreamProvider selects the first upstream',
       'vmcp.auth-server.primary-upstream-provider-unresolvable':
         'an unresolvable primaryUpstreamProvider is rejected at admission',
+      'vmcp.auth-server.primary-upstream-provider-ended':
+        'a person whose session at the primary provider has ended gets the link to it from calls and lists, not a denial',
       'vmcp.auth-server.primary-upstream-provider-claims':
         'the policy reads claims from the access token of the primary upstream',
       'vmcp.auth-server.storage-type': 'storage.type is memory or redis, memory by default',

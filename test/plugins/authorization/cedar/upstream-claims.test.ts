@@ -117,10 +117,6 @@ describe('claims of the primary upstream provider', () => {
 
 describe('claims that cannot be read', () => {
   it.each([
-    [
-      'the person has not connected it',
-      new UserActionRequired('connect your account at corp', 'https://gw.test/c?ticket=s3cr3t'),
-    ],
     ['the token was delegated', new GatewayFault('AUTH_STRATEGY_REFUSED', 'this token has no claim tsid')],
     ['an unexpected error', new Error('boom')],
   ])('deny calls and empty lists: %s', async (_what, fault) => {
@@ -128,6 +124,74 @@ describe('claims that cannot be read', () => {
     expect(await at.tools()).toEqual([]);
     expect(await at.call('deploy')).toBe(DENIED);
     expect(await at.call('mine')).not.toBe(200);
+  });
+
+  const LINK = 'https://gw.test/c?ticket=1';
+  const ended = () => new UserActionRequired('sign in at corp again', LINK);
+  const URL_MODE = { elicitation: { url: {} } };
+
+  proves(
+    'vmcp.auth-server.primary-upstream-provider-ended',
+    'because the session at the provider has ended lead the person there, by calls and by lists of names that exist or not',
+    async () => {
+      await using at = await gatewayWith('corp', ended);
+      const client = (more: object) => at.kit.client({ headers: claimsHeader(ISSUED), ...more });
+      const requests = [
+        ['tools/call', { name: 'deploy', arguments: {} }],
+        ['tools/call', { name: 'unknown', arguments: {} }],
+        ['tools/list', {}],
+        ['resources/list', {}],
+      ] as const;
+      const legacy = await client({ era: '2025-11-25', capabilities: URL_MODE });
+      for (const [method, params] of requests) {
+        expect((await legacy.request(method, params)).error).toMatchObject({
+          code: -32042,
+          message: 'sign in at corp again',
+          data: { elicitations: [{ mode: 'url', url: LINK }] },
+        });
+      }
+      const modern = await client({ era: '2026-07-28', capabilities: URL_MODE });
+      for (const [method, params] of requests) {
+        const { result, error } = await modern.request(method, params);
+        if (method === 'tools/call') expect(result).toMatchObject({ resultType: 'input_required' });
+        else expect(error?.message).toContain(`Open this link in a browser, then repeat the call: ${LINK}`);
+      }
+      for (const era of ['2025-11-25', '2026-07-28']) {
+        const plain = await client({ era });
+        for (const [method, params] of requests) {
+          expect(JSON.stringify(await plain.request(method, params))).toContain(LINK);
+        }
+      }
+    },
+  );
+
+  it('are read again after the person has signed in: the same call is then made', async () => {
+    let isEnded = true;
+    await using at = await gatewayWith('corp', () => (isEnded ? ended() : { sub: 'x', groups: ['ops'] }));
+    const client = await at.kit.client({
+      era: '2026-07-28',
+      capabilities: URL_MODE,
+      headers: claimsHeader(ISSUED),
+    });
+    const { result } = await client.request('tools/call', { name: 'deploy', arguments: {} });
+    isEnded = false;
+    const retry = {
+      name: 'deploy',
+      arguments: {},
+      requestState: result?.requestState ?? '',
+      inputResponses: { 'toolmgr.link': { action: 'accept' } },
+    };
+    expect((await client.request('tools/call', retry)).result).toMatchObject({ resultType: 'complete' });
+    expect(await client.toolNames()).toEqual(['deploy', 'mailed', 'mine']);
+    isEnded = true;
+    at.kept.clear();
+    const again = await client.request('tools/call', { name: 'deploy', arguments: {} });
+    const declined = {
+      ...retry,
+      requestState: again.result?.requestState ?? '',
+      inputResponses: { 'toolmgr.link': { action: 'decline' } },
+    };
+    expect(JSON.stringify(await client.request('tools/call', declined))).toContain('the link was not opened');
   });
 
   it('for a moment only are 503 for a call, and an error for a list', async () => {

@@ -7,8 +7,13 @@ export interface Caller {
   readonly issuer: string;
   /** Subject within the issuer; `'anonymous'` for an anonymous caller. */
   readonly subject: string;
-  /** `issuer + NUL + subject`: sessions, sealed state and pools are bound to it. */
+  /**
+   * `issuer + NUL + subject`, and for a delegated identity a digest of who acts: sessions, streams, own lists, sealed state and
+   * pools are bound to it, so that a program with a delegated token uses nothing of the person's.
+   */
   readonly key: string;
+  /** The key without who acts; absent when it is the same. Shares and rates count by it: no person gets more by delegating. */
+  readonly subjectKey?: string;
   readonly name?: string;
   /** Verified claims, `{}` for an anonymous caller. */
   readonly claims: JsonObject;

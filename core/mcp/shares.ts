@@ -7,7 +7,7 @@ import type { Caller } from '../contract/caller.ts';
  * All anonymous clients behind one proxy have the same key.
  */
 export function shareOf(caller: Caller, remoteAddress: string | undefined): string {
-  if (caller.issuer !== '') return caller.key;
+  if (caller.issuer !== '') return caller.subjectKey ?? caller.key;
   return remoteAddress === undefined ? caller.key : networkOf(remoteAddress);
 }
 

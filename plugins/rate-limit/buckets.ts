@@ -47,7 +47,7 @@ export function bucketsOf(config: RateLimitConfig): BucketsOf {
     if (!isLimitedTool && (isCounted || !methods.has(method))) return undefined;
     let of = sharedBuckets ?? byCaller.get(caller);
     if (of === undefined) {
-      of = bucketsForUser(hash('sha256', caller.key, 'base64url'));
+      of = bucketsForUser(hash('sha256', caller.subjectKey ?? caller.key, 'base64url'));
       byCaller.set(caller, of);
     }
     if (!isLimitedTool) return of.server;

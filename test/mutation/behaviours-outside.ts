@@ -42,7 +42,7 @@ export const outsideBehaviours: readonly Mutation[] = [
     'most !== undefined && most.size > count + 1 ? most : (own ?? NOTHING)',
     'own ?? NOTHING',
   ],
-  ['choice.share.key', 'core/mcp/shares.ts', "if (caller.issuer !== '') return caller.key;", ''],
+  ['choice.share.key', 'core/mcp/shares.ts', "if (caller.issuer !== '') return caller.subjectKey ?? caller.key;", ''],
   ['choice.share.key', 'core/mcp/shares.ts', 'NETWORK_GROUPS = 4;', 'NETWORK_GROUPS = 5;'],
   [
     'choice.http.result-limit',

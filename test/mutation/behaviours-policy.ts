@@ -16,6 +16,7 @@ const VERIFY = 'plugins/incoming-auth/oidc/verify-jwt.ts';
 export const policyBehaviours: readonly Mutation[] = [
   ['choice.oidc.size', BEARER, 'if (header.length > MAX_TOKEN_LENGTH) return TOO_LONG;', ''],
   ['choice.oidc.bound-tokens', CLAIMS, "if (claims.cnf !== undefined) return 'bound';", ''],
+  ['choice.oidc.actor-in-key', CLAIMS, 'claims.act === undefined || claims.act === null', 'true'],
   ['choice.oidc.algorithms', VERIFY, "'RS256',", "'HS256',\n  'RS256',"],
   ['choice.oidc.leeway', VERIFY, 'CLOCK_LEEWAY_S = 30;', 'CLOCK_LEEWAY_S = 60;'],
   ['choice.oidc.introspection-cache', TOKENS, 'LOOKUP_MS = 60_000;', 'LOOKUP_MS = 90_000;'],
@@ -26,7 +27,7 @@ export const policyBehaviours: readonly Mutation[] = [
     'return known;',
   ],
   ['choice.error.rate-limited-modern', LIMITER, 'retryAfterMs: waitMs }', 'retryAfterMs: 1 }'],
-  ['vmcp.rate-limiting.per-user', BUCKETS, "hash('sha256', caller.key, 'base64url')", "'all'"],
+  ['vmcp.rate-limiting.per-user', BUCKETS, "hash('sha256', caller.subjectKey ?? caller.key, 'base64url')", "'all'"],
   ['vmcp.rate-limiting.tools', BUCKETS, "...(methods.has('tools/call') ? server : []), ...own]", '...own]'],
   ['choice.aggregation.hidden-not-callable', FILTER, "if (excludeAll) return 'excludeAll';", ''],
   ['choice.aggregation.visibility-order', FILTER, "if (excludeAllTools) return 'excludeAllTools';", ''],

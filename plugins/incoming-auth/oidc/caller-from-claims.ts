@@ -1,4 +1,5 @@
-import type { Caller, JsonObject } from '@toolmgr/core';
+import { createHash } from 'node:crypto';
+import { type Caller, isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 import { secretOf } from '../../shared/secret.ts';
 import type { Objection } from './refusals.ts';
 
@@ -12,7 +13,7 @@ const NAMES = ['name', 'preferred_username', 'email'] as const;
  *
  * The subject is `sub`. A program's token may have none (RFC 7662 §2.2): then it is {@link CLIENT} and the `client_id`. No
  * `sub` may have this prefix, so that a client is never confused with a user. A token that is bound to a key (DPoP, mutual
- * TLS) is refused, because it is not a bearer token.
+ * TLS) is refused, because it is not a bearer token. Who acts for the subject (`act`, RFC 8693 §4.1) is a part of the key.
  */
 export function callerFromClaims(
   claims: JsonObject,
@@ -23,11 +24,13 @@ export function callerFromClaims(
   if (claims.cnf !== undefined) return 'bound';
   const subject = claims.sub === undefined ? clientSubject(claims.client_id) : userSubject(claims.sub);
   if (subject === undefined) return 'claims';
+  const subjectKey = `${issuer}\0${subject}`;
+  const actor = claims.act === undefined || claims.act === null ? undefined : digestOf(claims.act);
   const name = NAMES.map((key) => claims[key]).find((value) => typeof value === 'string' && value !== '');
   return {
     issuer,
     subject,
-    key: `${issuer}\0${subject}`,
+    ...(actor === undefined ? { key: subjectKey } : { key: `${subjectKey}\0${actor}`, subjectKey }),
     ...(typeof name === 'string' ? { name } : {}),
     claims,
     token: secretOf(token),
@@ -48,4 +51,18 @@ function clientSubject(id: unknown): string | undefined {
 
 function isName(value: unknown): value is string {
   return typeof value === 'string' && value !== '' && value.length <= MAX_SUBJECT_LENGTH && !CONTROL.test(value);
+}
+
+/** A digest of an actor with those before it, whatever the order of its members. */
+function digestOf(act: JsonValue): string {
+  return createHash('sha256')
+    .update(JSON.stringify(inOrder(act)))
+    .digest('base64url');
+}
+
+function inOrder(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).sort();
+  return Object.fromEntries(names.map((name) => [name, inOrder(value[name] ?? null)]));
 }

@@ -12,6 +12,8 @@ export const oidc = [
         'a verified token is remembered by its SHA-256 until it expires, in a bounded store; refused ones are not',
       'choice.oidc.caller':
         'the caller is bound to issuer and subject, has the verified claims, and its token never stands in a log',
+      'choice.oidc.actor-in-key':
+        'a delegated token (act) has a key of its own: it shares no session, stream, list or state with its person, and the limits of its person',
       'choice.oidc.client-subject':
         'a token without sub is the client client_id:ID, never the user of that name; a sub that begins so is refused',
       'choice.oidc.introspection-400':

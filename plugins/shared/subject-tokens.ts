@@ -15,6 +15,8 @@ export interface Subject {
   readonly token: Secret;
   /** Epoch milliseconds; `undefined` when the end is not known. */
   readonly untilMs: number | undefined;
+  /** Claims about the caller, from where the token is. */
+  readonly claims: JsonObject;
 }
 
 /** Where a strategy takes subjects from. */
@@ -32,7 +34,7 @@ export interface SubjectTokens {
 export const OWN_TOKENS: SubjectTokens = {
   known({ token, claims }) {
     if (token === undefined) return undefined;
-    return { token, untilMs: typeof claims.exp === 'number' ? claims.exp * 1000 : undefined };
+    return { token, untilMs: typeof claims.exp === 'number' ? claims.exp * 1000 : undefined, claims };
   },
   obtain: () => undefined,
 };
@@ -73,13 +75,13 @@ export function upstreamSubjects(
   };
 }
 
-function chosen({ accessToken, idToken, expiresMs }: UpstreamToken, kind: SubjectKind): Subject | 'none' {
+function chosen({ accessToken, idToken, expiresMs, claims }: UpstreamToken, kind: SubjectKind): Subject | 'none' {
   if (kind === 'accessToken' || (kind === 'jwt' && jwtClaims(accessToken) !== undefined)) {
-    return { token: accessToken, untilMs: expiresMs };
+    return { token: accessToken, untilMs: expiresMs, claims };
   }
   if (idToken === undefined) return 'none';
   const { exp } = jwtClaims(idToken) ?? ({} as JsonObject);
-  return { token: idToken, untilMs: typeof exp === 'number' ? exp * 1000 - EARLY_MS : undefined };
+  return { token: idToken, untilMs: typeof exp === 'number' ? exp * 1000 - EARLY_MS : undefined, claims };
 }
 
 function withoutKind(provider: string, kind: SubjectKind): GatewayFault {

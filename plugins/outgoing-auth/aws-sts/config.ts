@@ -59,7 +59,7 @@ export const awsStsOptions = z
       .min(1, 'expected the name of an upstream provider')
       .optional()
       .describe(
-        "upstream provider whose token is the web identity token; default: the first one of the authorization server, without a server the caller's own token",
+        "upstream provider whose token is the web identity token, and whose claims choose the role; default: the token of the first one of the authorization server, without a server the caller's own token, and the claims of the request",
       ),
   })
   .refine(({ roleMappings, fallbackRoleArn }) => roleMappings.length > 0 || fallbackRoleArn !== undefined, {

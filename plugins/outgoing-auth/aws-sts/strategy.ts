@@ -33,8 +33,8 @@ export interface AwsStsParts {
 /**
  * Creates the strategy `aws_sts`: exchanges a token of each caller for temporary credentials of a role, and signs requests with
  * them. It is the token that the caller got from an upstream provider when there is an authorization server, else that of the
- * request; the role is chosen by the claims of the request. The gateway's own requests, e.g. for lists, have no caller and are not
- * signed.
+ * request; the role is chosen by the claims of the request, and by those of the upstream provider when the options name one. The
+ * gateway's own requests, e.g. for lists, have no caller and are not signed.
  */
 export function createAwsSts({ slots, now }: AwsStsParts): AwsSts {
   const opened: RoleRequests[] = [];
@@ -71,12 +71,12 @@ function createAuthorizer(
     headerNames: SIGNATURE_HEADERS,
     perCaller: true,
     async apply(request, { caller, purpose, signal }) {
-      const { claims } = caller;
       const { name } = request.backend;
       if (purpose === 'discovery' && caller.token === undefined) return;
       const subject = subjects.known(caller) ?? (await subjects.obtain(caller, signal));
       if (subject === undefined) throw refused(name, 'needs AWS credentials, but this caller has no token');
       const { token, untilMs } = subject;
+      const { claims } = options.subjectProviderName === undefined ? caller : subject;
       if ((request.body?.byteLength ?? 0) > MAX_BODY_BYTES) {
         throw refused(name, `signs requests of at most ${MAX_BODY_BYTES} bytes`);
       }

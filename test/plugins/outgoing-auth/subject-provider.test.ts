@@ -1,4 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import type { JsonObject } from '../../../core/contract/json.ts';
 import type { UpstreamTokens } from '../../../core/contract/upstream-tokens.ts';
 import { createAwsSts } from '../../../plugins/outgoing-auth/aws-sts/strategy.ts';
 import { createTokenExchange } from '../../../plugins/outgoing-auth/token-exchange/strategy.ts';
@@ -141,7 +142,7 @@ describe('aws_sts with an authorization server', () => {
     roleMappings: [{ roleArn: 'arn:aws:iam::123456789012:role/admin', claim: 'admins' }],
   };
 
-  async function assuming(tokens: Partial<UpstreamTokens> = {}) {
+  async function assuming(tokens: Partial<UpstreamTokens> = {}, more: object = {}) {
     const test = await authServerSlots(tokens);
     const sts = await awsSts(test.clock.now);
     vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.url);
@@ -150,15 +151,15 @@ describe('aws_sts with an authorization server', () => {
       await strategy.close();
       await sts[Symbol.asyncDispose]();
     });
-    const authorizer = await strategy.prepare(options, 'outgoingAuth.default');
+    const authorizer = await strategy.prepare({ ...options, ...more }, 'outgoingAuth.default');
     return { ...test, sts, authorizer };
   }
-  const tokenOf = (access: string, id?: string) => ({
+  const tokenOf = (access: string, id?: string, claims: JsonObject = { groups: ['admins'] }) => ({
     accessToken: secretOf(access),
     ...(id === undefined ? {} : { idToken: secretOf(id) }),
     issuedMs: 0,
     expiresMs: undefined,
-    claims: { groups: ['admins'] },
+    claims,
   });
 
   proves(
@@ -182,7 +183,33 @@ describe('aws_sts with an authorization server', () => {
     },
   );
 
-  it('chooses the role by the claims of the request, not of the upstream token, also after they changed', async () => {
+  proves(
+    'vmcp.aws-sts.subject-provider-claims',
+    'chooses the role and the name of its session by the claims of the named provider, also after they changed',
+    async () => {
+      const lists = [[], ['admins'], ['staff', 'admins']];
+      const tokens = lists.map((groups, at) => {
+        const claims = { sub: `ada-${at}`, groups };
+        return tokenOf(jwt(claims), undefined, claims);
+      });
+      let at = 0;
+      const known = () => tokens[at];
+      const { authorizer, ada, sts } = await assuming({ known }, { subjectProviderName: 'idp' });
+      for (const { accessToken } of tokens) sts.tokens.add(accessToken.reveal());
+      for (; at < tokens.length; at++) await headersOf(authorizer, ada);
+      expect(sts.requests.map(({ RoleArn, RoleSessionName }) => [RoleArn?.split('/')[1], RoleSessionName])).toEqual([
+        ['reader', 'ada-0'],
+        ['admin', 'ada-1'],
+        ['admin', 'ada-2'],
+      ]);
+      at = 0;
+      const claimed = { ...ada, claims: { ...ada.claims, groups: ['admins'] }, token: secretOf('a newer token') };
+      await headersOf(authorizer, claimed);
+      expect(sts.requests.at(-1)?.RoleArn).toMatch(/reader$/); // the claims of the issued token do not count
+    },
+  );
+
+  it('chooses the role by the claims of the request when no provider is named, also after they changed', async () => {
     const token = tokenOf(jwt({ aud: 'sts' }));
     const { authorizer, ada, sts } = await assuming({ known: () => token });
     sts.tokens.add(token.accessToken.reveal());

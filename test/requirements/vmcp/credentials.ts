@@ -74,6 +74,8 @@ export const credentials = [
         'tokenExchange.subjectProviderName is the first upstream when an embedded server exists',
       'vmcp.aws-sts.subject-provider-name':
         'awsSts.subjectProviderName selects the upstream token used as web identity token',
+      'vmcp.aws-sts.subject-provider-claims':
+        'with awsSts.subjectProviderName the role and the session name come from the claims of that token',
       'vmcp.obo.enterprise-required': 'the default build answers the obo strategy with an enterprise-required error',
     },
   },

@@ -60,10 +60,15 @@ export const FAULTS = {
   },
   WORKLOAD_FAILED: { status: 500, means: 'a workload could not be started, or ended and is not restarted' },
   REQUEST_REFUSED: { status: 403, means: 'the Host or Origin of an HTTP request is not allowed' },
+  REQUEST_AMBIGUOUS: {
+    status: 400,
+    means: 'the target of an HTTP request is not a path, or a header that decides something is repeated',
+  },
   ROUTE_UNKNOWN: { status: 404, means: 'nothing is served at the path of an HTTP request' },
   METHOD_UNKNOWN: { status: 405, means: 'the path of an HTTP request is not served with its method' },
   BODY_TOO_SLOW: { status: 408, means: 'the body of an HTTP request did not arrive within limits.bodyTimeoutMs' },
   BODY_TOO_LARGE: { status: 413, means: 'the body of an HTTP request is larger than limits.bodyBytes' },
+  BODY_UNSUPPORTED: { status: 415, means: 'the body of an HTTP request has a content coding' },
   BODY_CONSUMED: {
     status: 500,
     means: 'the host read the body of an HTTP request before the gateway and did not pass it to the gateway',

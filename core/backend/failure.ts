@@ -90,7 +90,7 @@ const WITHOUT_CREDENTIALS: ReadonlySet<FaultCode> = new Set(['AUTH_STRATEGY_FAIL
  */
 export function socketFailure(backend: string, error: Error, sent: boolean, connectionLost = false): ConnectionFailure {
   const code = errorCode(error);
-  const [category, sentence] = SOCKET_ERRORS[code] ?? (isTls(code) ? TLS : CLOSED);
+  const [category, sentence] = SOCKET_ERRORS[code] ?? tlsError(code) ?? CLOSED;
   return new ConnectionFailure('BACKEND_UNREACHABLE', backend, sentence, {
     category,
     notRun: !sent,
@@ -100,7 +100,7 @@ export function socketFailure(backend: string, error: Error, sent: boolean, conn
 }
 
 const CLOSED = ['closed', 'closed the connection before it answered'] as const;
-const TLS = ['tls', 'presents a certificate that is not trusted'] as const;
+const UNTRUSTED = ['tls', 'presents a certificate that is not trusted'] as const;
 const SOCKET_ERRORS: Readonly<Record<string, readonly [FailureCategory, string]>> = {
   ECONNREFUSED: ['refused', 'refused the connection'],
   ENOTFOUND: ['dns', 'has a host name that does not resolve'],
@@ -114,9 +114,27 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [FailureCategory, string]>
   HTTP_UNDECODABLE_BODY: ['protocol', 'sent a response with an invalid content coding'],
 };
 
-function isTls(code: string): boolean {
-  return code.includes('CERT') || code.startsWith('ERR_TLS') || code.includes('SSL') || code.includes('SIGNATURE');
+/** The failure for an error code of TLS: of OpenSSL (`ERR_SSL_…`), of certificate checks, or of Node (`ERR_TLS_…`). */
+function tlsError(code: string): readonly [FailureCategory, string] | undefined {
+  for (const [pattern, sentence] of TLS_ERRORS) if (pattern.test(code)) return ['tls', sentence];
+  if (code.includes('CERT') || code.startsWith('ERR_TLS') || code.includes('SIGNATURE')) return UNTRUSTED;
+  return code.includes('SSL') ? ['tls', 'failed to agree on TLS'] : undefined;
 }
+
+/** The first that fits. Up to TLS 1.2 a server that misses a certificate sends the general alert of a failed handshake. */
+const TLS_ERRORS: readonly (readonly [RegExp, string])[] = [
+  [/ALERT_CERTIFICATE_REQUIRED/, 'demands a client certificate'],
+  [
+    /ALERT_(?:BAD_CERTIFICATE|UNSUPPORTED_CERTIFICATE|CERTIFICATE_|UNKNOWN_CA|ACCESS_DENIED)/,
+    'refuses the client certificate',
+  ],
+  [/ALERT_HANDSHAKE_FAILURE/, 'refuses the TLS handshake: it may demand a client certificate or other ciphers'],
+  [/UNSUPPORTED_PROTOCOL|PROTOCOL_VERSION/, 'offers no TLS version that is still allowed (1.2 or newer)'],
+  [/WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG|HTTP_REQUEST/, 'does not speak TLS at this port'],
+  [/^CERT_HAS_EXPIRED$/, 'presents a certificate that has expired'],
+  [/^CERT_NOT_YET_VALID$/, 'presents a certificate that is not valid yet'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'presents a certificate for another host name'],
+];
 
 function errorCode(error: Error): string {
   const code = (error as { readonly code?: unknown }).code;

@@ -17,6 +17,8 @@ export interface Backend {
   readonly type?: 'entry' | '';
   /** PEM file with the CAs to trust instead of those of the system. */
   readonly caBundlePath?: string;
+  /** What the gateway presents to a server that demands a client certificate (mutual TLS). */
+  readonly clientCertificate?: ClientCertificate;
   /** Where the host of the URL may lead; without it, anywhere. */
   readonly addresses?: AllowedAddresses;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -38,6 +40,12 @@ export interface Backend {
  * link-local addresses and the metadata services of clouds.
  */
 export type AllowedAddresses = 'public' | 'network';
+
+/** PEM files: a certificate with its chain, and its key, which has no passphrase. */
+export interface ClientCertificate {
+  readonly certPath: string;
+  readonly keyPath: string;
+}
 
 /** A program to start: exact argv, no shell. */
 export interface Command {

@@ -34,6 +34,7 @@ export function dial(origin: Origin, session: Buffer | undefined, read: (bytes: 
     ...{ onread }, // missing in Node's types for TLS, but documented
     ...(isIP(host) === 0 && { servername: host }),
     ...(origin.ca !== undefined && { ca: origin.ca }),
+    ...origin.identity,
     ...(session !== undefined && { session }),
   });
   return { socket, readyEvent: 'secureConnect' };
@@ -59,6 +60,7 @@ function dialThrough(
     ALPNProtocols: ['http/1.1'],
     ...(isIP(host) === 0 && { servername: host }),
     ...(origin.ca !== undefined && { ca: origin.ca }),
+    ...origin.identity,
     ...(session !== undefined && { session }),
   });
   tunnel.once('error', (cause) => socket.destroy(cause));

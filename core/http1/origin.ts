@@ -1,4 +1,5 @@
 import type { AllowedAddresses } from '../contract/backend.ts';
+import type { ClientIdentity } from './client-identity.ts';
 import type { ProxyRoute } from './proxy-route.ts';
 
 /** Where a pool connects to. */
@@ -11,6 +12,8 @@ export interface Origin {
   readonly host: string;
   /** Certificates that are trusted instead of the system's, PEM. */
   readonly ca: string | undefined;
+  /** Presented when the server demands a client certificate. */
+  readonly identity?: ClientIdentity | undefined;
   /** Where its name may lead; `undefined`: anywhere. A forward proxy resolves names itself. */
   readonly addresses: AllowedAddresses | undefined;
   /** The forward proxy on the way there. */

@@ -81,11 +81,12 @@ class UndiciClient implements HttpClient {
     await this.#dispatcher.destroy(closed());
   }
 
-  #dispatcherFor({ isTls, hostname, ca, addresses, proxy }: Origin, options: HttpClientOptions): Dispatcher {
+  #dispatcherFor({ isTls, hostname, ca, identity, addresses, proxy }: Origin, options: HttpClientOptions): Dispatcher {
     const tls = {
       timeout: options.connectTimeoutMs,
       ...(isIP(hostname) === 0 && isTls && { servername: hostname }),
       ...(ca !== undefined && { ca }),
+      ...identity,
     };
     const poolOptions: Pool.Options = {
       allowH2: false,

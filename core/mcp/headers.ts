@@ -60,10 +60,31 @@ function isSpace(code: number): boolean {
   return code === 0x20 || code === 0x09;
 }
 
-/** Whether a Content-Type is `application/json`, ignoring parameters (RFC 9110 §8.3.1). */
-export function isJsonType(contentType: string | undefined): boolean {
-  return contentType === 'application/json' || mediaType(contentType) === 'application/json';
+/**
+ * Why a body cannot be read as JSON; `undefined` when it can.
+ *
+ * Shape: `application/json`, of the parameters only a charset is read, and it must be UTF-8 (RFC 8259 §8.1); no content coding.
+ */
+export function contentFault(headers: Readonly<Record<string, string | undefined>>): string | undefined {
+  const { 'content-type': type } = headers;
+  const fault = codingFault(headers);
+  if (fault !== undefined || type === JSON_TYPE) return fault;
+  if (mediaType(type) !== JSON_TYPE) return `Content-Type must be ${JSON_TYPE}`;
+  const charset = type?.split(';').find((parameter) => parameter.trim().toLowerCase().startsWith('charset'));
+  if (charset === undefined || UTF8_CHARSET.test(charset.trim())) return undefined;
+  return 'the charset of Content-Type must be utf-8';
 }
+
+/** Why the content coding of a body is refused; `undefined` without one. */
+export function codingFault({
+  'content-encoding': coding,
+}: Readonly<Record<string, string | undefined>>): string | undefined {
+  if (coding === undefined || coding.trim().toLowerCase() === 'identity') return undefined;
+  return 'Content-Encoding is not supported for requests: send the body without it';
+}
+
+const JSON_TYPE = 'application/json';
+const UTF8_CHARSET = /^charset="?utf-?8"?$/i;
 
 /**
  * Whether the client accepts an event stream: it names `text/event-stream`. A wildcard does not count, because clients

@@ -12,6 +12,7 @@ import {
 import { checkStructure } from '../json/check-structure.ts';
 import { RawJsonError, TooManyMembers } from '../json/json-errors.ts';
 import { decode, isObject } from '../json/json-value.ts';
+import { hasLoneSurrogate } from '../json/lone-surrogates.ts';
 import { RawObject } from '../json/raw-json.ts';
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts';
 import { otherErrorMembers } from './error-object.ts';
@@ -63,7 +64,7 @@ export type MessageBounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
  * Fails as a value. -32700: not UTF-8, not JSON, or nested too deeply. -32600: JSON that is not a single message (a
  * batch, a wrong `jsonrpc`, an id that is neither string nor number), an object with too many members, too many objects
  * and arrays. -32602: params with a duplicate member at any depth, or with a member that differs from a known one only
- * by case, because a policy must read the same values as the backend.
+ * by case, because a policy must read the same values as the backend; text with half a surrogate pair.
  * Source: JSON-RPC 2.0 §4; MCP refuses batches since 2025-06-18.
  */
 export function readMessage(
@@ -85,15 +86,16 @@ export function readMessage(
     if (!(cause instanceof RawJsonError) && !(cause instanceof SyntaxError)) throw cause;
     return invalidMessage(CODE.parseError, 'the body is not JSON');
   }
-  return isObject(value) ? messageFrom(members, value) : notSingleMessage(value);
+  return isObject(value) ? messageFrom(body, members, value) : notSingleMessage(value);
 }
 
-function messageFrom(members: RawObject, value: JsonObject): Message | InvalidMessage {
+function messageFrom(body: RawJson, members: RawObject, value: JsonObject): Message | InvalidMessage {
   const { id, method, params } = value;
   const isKey = typeof id === 'string' || typeof id === 'number';
   const echo = (isKey ? members.get('id') : undefined) ?? NULL_ID;
   if (value.jsonrpc !== '2.0') return invalidMessage(CODE.invalidRequest, 'jsonrpc must be "2.0"', echo);
   if (id !== undefined && !isKey) return invalidMessage(CODE.invalidRequest, 'id must be a string or a number', echo);
+  if (hasLoneSurrogate(body)) return invalidMessage(CODE.invalidParams, LONE_SURROGATE, echo);
   if (method === undefined) return responseFrom(members, value, isKey ? id : undefined, echo);
   if (typeof method !== 'string') return invalidMessage(CODE.invalidRequest, 'method must be a string', echo);
   if (params !== undefined && !isObject(params)) {
@@ -110,6 +112,8 @@ function messageFrom(members: RawObject, value: JsonObject): Message | InvalidMe
   }
   return { kind: 'request', id: echo, key: id, method, params: raw, given };
 }
+
+const LONE_SURROGATE = 'a text has half a surrogate pair (an escape such as \\ud800 alone), which is not Unicode';
 
 function responseFrom(
   members: RawObject,

@@ -128,6 +128,10 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
 
   async function serveGuarded(inbound: RecordedInbound, readBody: BodyReader, plain: Responder): Promise<void> {
+    if (inbound.ambiguity !== undefined) {
+      inbound.record?.refused(inbound.ambiguity);
+      return sendProblem(plain, 'REQUEST_AMBIGUOUS', inbound.ambiguity, CLOSE);
+    }
     const route = routeAt(routes, inbound.path);
     const verdict = guard(inbound.headers, route?.options);
     if ('refused' in verdict) {
@@ -230,6 +234,7 @@ function isPreflight({ method, headers }: Inbound): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
 }
 
+const CLOSE = { connection: 'close' };
 const STOPPING_HEADERS = { 'retry-after': '1', connection: 'close' };
 
 const AS_IT_CAME: HandleOptions = {};

@@ -3,7 +3,7 @@ import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import { errorFromRefusal, retryAfterSeconds } from '../mcp/envelope.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
-import { isJsonType } from '../mcp/headers.ts';
+import { contentFault } from '../mcp/headers.ts';
 import { NULL_ID, readMessage } from '../mcp/message.ts';
 import { shareOf } from '../mcp/shares.ts';
 import type { GatewayService } from '../pipeline/gateway-service.ts';
@@ -70,9 +70,8 @@ export function createMcpPath({ service, limits, log, rejected, postOnly }: McpP
     inbound.held?.belongsTo(shareOf(caller, inbound.remoteAddress));
     const exchange: HttpExchange = { inbound, responder, caller };
     if (bodiless !== undefined) return bodiless(exchange);
-    if (!isJsonType(inbound.headers['content-type'])) {
-      return refuse(responder, 415, wireError(CODE.invalidRequest, 'Content-Type must be application/json'));
-    }
+    const unread = contentFault(inbound.headers);
+    if (unread !== undefined) return refuse(responder, 415, wireError(CODE.invalidRequest, unread), UNCODED);
     const body = await readBody();
     if (body === 'consumed') log.error('a request could not be read', { path: inbound.path, cause: CONSUMED });
     if (typeof body === 'string') return refuseBody(responder, body);
@@ -88,4 +87,5 @@ export function createMcpPath({ service, limits, log, rejected, postOnly }: McpP
 
 const UNAUTHENTICATED = wireError(401, 'authentication is required');
 
+const UNCODED = { 'accept-encoding': 'identity' };
 const POST_ONLY = { allow: 'POST, OPTIONS' };

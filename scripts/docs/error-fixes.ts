@@ -43,10 +43,12 @@ export const FAULT_FIXES: Readonly<Record<FaultCode, string>> = {
     'give the password by the keyring or `TOOLMGR_SECRETS_PASSWORD`; without it: `toolmgr secret reset-keyring`',
   WORKLOAD_FAILED: 'read `toolmgr logs NAME`; start it again with `toolmgr start NAME`',
   REQUEST_REFUSED: 'add the origin to the option that the message names, or the host name to `endpoint.allowedHosts`',
+  REQUEST_AMBIGUOUS: 'send the path as the target, and each header once',
   ROUTE_UNKNOWN: 'correct the path; the endpoint is `/mcp` unless `endpoint.path` says something else',
   METHOD_UNKNOWN: 'use the method that MCP uses: POST for messages, GET for streams, DELETE to end a session',
   BODY_TOO_SLOW: 'send the body faster, or raise `limits.bodyTimeoutMs`',
   BODY_TOO_LARGE: 'send less, or raise `limits.bodyBytes`',
+  BODY_UNSUPPORTED: 'send the body without `Content-Encoding`',
   BODY_CONSUMED: 'call the gateway before the body parser, or pass the parsed body to `handle`',
   MEMORY_SPENT:
     'send the request again later; where it happens often, give the gateway more memory, or raise `limits.memoryBudgetBytes` (`--memory-budget`)',

@@ -128,10 +128,15 @@ export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.error.legacy-missing-session',
     FIND_SESSION,
-    "refuse(exchange, id, 400, MISSING_SESSION, 'Mcp-",
-    "refuse(exchange, id, 404, MISSING_SESSION, 'Mcp-",
+    "refuse(exchange, id, 400, NO_SESSION, 'Mcp-",
+    "refuse(exchange, id, 404, NO_SESSION, 'Mcp-",
   ],
-  ['choice.rate-limit.sessions-store-away', FIND_SESSION, 'away: { status: 503', 'away: { status: 404'],
+  [
+    'choice.rate-limit.sessions-store-away',
+    'core/server/era-2025-11-25/missing-session.ts',
+    'away: { status: 503',
+    'away: { status: 404',
+  ],
   [
     'choice.session.shared-theft',
     RESUME_SESSION,

@@ -4,6 +4,7 @@ import { faultFrom, type GatewayFault } from '../../errors.ts';
 import { ForbiddenAddress, isForbidden } from '../../http1/allowed-addresses.ts';
 import { readCaBundle } from '../../http1/ca-bundle.ts';
 import { ownClient } from '../../http1/choose-client.ts';
+import { type ClientIdentity, readClientIdentity } from '../../http1/client-identity.ts';
 import type {
   HttpClient,
   HttpClientFactory,
@@ -64,6 +65,7 @@ export class HttpTarget {
   readonly #credentials: BackendCredentials;
   readonly #createClient: HttpClientFactory;
   readonly #address: Origin;
+  #identity: ClientIdentity | undefined;
   /** Pools from before an outage that still have active requests. */
   readonly #leaving = new Set<HttpClient>();
   #client: HttpClient;
@@ -80,7 +82,8 @@ export class HttpTarget {
     this.#path = `${url.pathname}${url.search}`;
     this.#address = originFrom(url, caBundleOf(backend), proxyTo(url, backend), backend.addresses);
     checkAddress(this.#address, backend);
-    this.#client = this.#createClient(this.#address, CLIENT);
+    this.#identity = identityOf(backend);
+    this.#client = this.#createClient({ ...this.#address, identity: this.#identity }, CLIENT);
   }
 
   /**
@@ -138,11 +141,13 @@ export class HttpTarget {
   }
 
   /**
-   * The backend is down: closes its idle connections and uses new ones. Active requests continue.
+   * The backend is down: closes its idle connections and uses new ones. Active requests continue. A client certificate is
+   * read again, because it may have expired and been replaced.
    */
   closePooledConnections(): void {
     const before = this.#client;
-    this.#client = this.#createClient(this.#address, CLIENT);
+    this.#identity = identityOf(this.backend, this.#identity);
+    this.#client = this.#createClient({ ...this.#address, identity: this.#identity }, CLIENT);
     this.#leaving.add(before);
     const forget = (): void => void this.#leaving.delete(before);
     before.close().then(forget, forget);
@@ -217,6 +222,18 @@ function proxyTo(url: URL, backend: Backend): ProxyRoute | undefined {
 function checkAddress({ hostname, addresses }: Origin, { name }: Backend): void {
   if (addresses === undefined || !isForbidden(hostname, addresses)) return;
   throw socketFailure(name, new ForbiddenAddress(`${hostname} is not allowed`), false);
+}
+
+/** @throws ConnectionFailure when the files cannot be used and there is no earlier identity */
+function identityOf({ name, clientCertificate }: Backend, before?: ClientIdentity): ClientIdentity | undefined {
+  if (clientCertificate === undefined) return undefined;
+  try {
+    return readClientIdentity(clientCertificate, 'clientCertificate');
+  } catch (cause) {
+    if (before !== undefined) return before;
+    const facts = { category: 'tls', cause } as const;
+    throw new ConnectionFailure('BACKEND_UNREACHABLE', name, 'has a client certificate that cannot be used', facts);
+  }
 }
 
 function caBundleOf({ name, caBundlePath }: Backend): string | undefined {

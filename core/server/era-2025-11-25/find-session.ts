@@ -1,8 +1,9 @@
-import { CODE, wireError } from '../../mcp/errors.ts';
+import { wireError } from '../../mcp/errors.ts';
 import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
 import { isPromise } from '../../timing/is-promise.ts';
 import { sendError } from '../http/send-error.ts';
 import type { HttpExchange } from '../protocol-server.ts';
+import { MISSING, NO_SESSION, RETRY_LATER } from './missing-session.ts';
 import { ANSWER_HEADERS } from './response.ts';
 import type { Session } from './sessions/session.ts';
 import type { MissingSession, Sessions } from './sessions/sessions.ts';
@@ -16,7 +17,7 @@ export function findSession(
   const { 'mcp-session-id': sessionId, 'mcp-protocol-version': named } = exchange.inbound.headers;
   const version = strictProtocolVersion ? named : undefined;
   if (sessionId === undefined) {
-    refuse(exchange, id, 400, MISSING_SESSION, 'Mcp-Session-Id is missing: initialize first');
+    refuse(exchange, id, 400, NO_SESSION, 'Mcp-Session-Id is missing: initialize first');
     return undefined;
   }
   const found = sessions.use(sessionId, exchange.caller, exchange.inbound);
@@ -36,7 +37,7 @@ function checked(
   }
   exchange.inbound.record?.belongsTo(found);
   if (version !== undefined && !isSupportedVersion(version)) {
-    refuse(exchange, id, 400, MISSING_SESSION, `MCP-Protocol-Version is not one of ${LEGACY_VERSIONS.join(', ')}`);
+    refuse(exchange, id, 400, NO_SESSION, `MCP-Protocol-Version is not one of ${LEGACY_VERSIONS.join(', ')}`);
     return undefined;
   }
   return found;
@@ -45,7 +46,7 @@ function checked(
 /** Answers that there is no session, and whether a retry may help. */
 export function refuseMissing(exchange: HttpExchange, id: Buffer, why: keyof typeof MISSING): void {
   const { status, code, text } = MISSING[why];
-  const retry: Record<string, string> = status === 503 ? { 'retry-after': RETRY_AFTER_S } : {};
+  const retry = status === 503 ? RETRY_LATER : {};
   sendError(exchange.responder, status, { ...ANSWER_HEADERS, ...retry }, id, wireError(code, text));
 }
 
@@ -58,19 +59,3 @@ export function isSupportedVersion(version: string): boolean {
 export function refuse({ responder }: HttpExchange, id: Buffer, status: number, code: number, message: string): void {
   sendError(responder, status, ANSWER_HEADERS, id, wireError(code, message));
 }
-
-/** Codes that the SDKs of this era use; clients evaluate only the status. */
-const MISSING_SESSION = -32000;
-const UNKNOWN_SESSION = -32001;
-const RETRY_AFTER_S = '1';
-
-const MISSING = {
-  unknown: { status: 404, code: UNKNOWN_SESSION, text: 'the session is unknown or has ended: initialize again' },
-  full: { status: 503, code: CODE.internalError, text: 'the gateway has reached its limit of sessions' },
-  away: { status: 503, code: CODE.internalError, text: 'the session store does not answer: retry later' },
-  tooLarge: {
-    status: 413,
-    code: CODE.invalidParams,
-    text: 'capabilities and clientInfo are too large',
-  },
-} as const satisfies Record<MissingSession | 'tooLarge', object>;

@@ -44,6 +44,7 @@ async function subscribe({ parts, session, message, request, waiting }: LocalCal
     const status = found.refusal.status === 429 ? 200 : found.refusal.status;
     return waiting.error({ ...errorFromRefusal(found.refusal), status }, found.refusal.headers);
   }
+  if (session.hasEnded) return; // it is answered, and its subscriptions were removed
   if (session.watches.has(uri)) return waiting.result([EMPTY_RESULT]);
   if (session.watches.size >= MAX_WATCHES)
     return waiting.error(invalid(`at most ${MAX_WATCHES} subscriptions a session`));

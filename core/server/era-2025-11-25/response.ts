@@ -1,5 +1,6 @@
 import type { CallResult } from '../../contract/call.ts';
 import type { ClientResponse } from '../../contract/client-context.ts';
+import type { SessionEnded } from '../../contract/event.ts';
 import type { Responder } from '../../contract/inbound.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Refusal } from '../../contract/refusal.ts';
@@ -19,6 +20,7 @@ import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts
 import { EventWriter, urgencyOf } from '../http/event-writer.ts';
 import { relayableRequest } from './client-requests.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
+import { MISSING, RETRY_LATER } from './missing-session.ts';
 import type { ResumableStream } from './sessions/resumable-stream.ts';
 import type { RunningCall, Session } from './sessions/session.ts';
 
@@ -90,6 +92,14 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
     this.cancellation.abort(new Error(reason));
     if (this.#stream !== undefined) return this.error(wireError(CODE.internalError, reason));
     this.#finish(202, []);
+  }
+
+  /** The client gets the error of every later request in the session; on a stop one that tells it to retry. */
+  sessionEnded(reason: SessionEnded['reason']): void {
+    if (this.#isDone) return;
+    this.cancellation.abort(new Error(`the session has ended (${reason})`));
+    const { status, code, text } = MISSING[reason === 'shutdown' ? 'stopping' : 'unknown'];
+    this.error({ ...wireError(code, text), status }, status === 503 ? RETRY_LATER : undefined);
   }
 
   beat(): void {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
 import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import { Cancel } from '../../timing/cancel.ts';
+import { ambiguityOf } from './check-head.ts';
 import type { ClientAddress } from './client-address.ts';
 import { UnsentBytes } from './unsent-bytes.ts';
 
@@ -26,6 +27,8 @@ export class NodeInbound implements Inbound {
   readonly headers: Readonly<Record<string, string | undefined>>;
   readonly remoteAddress: string | undefined;
   readonly held: HeldBytes;
+  /** See {@link ambiguityOf}. */
+  readonly ambiguity: string | undefined;
   readonly #responder: Responder;
   readonly #target: string;
   #cancel: Cancel | undefined;
@@ -45,6 +48,7 @@ export class NodeInbound implements Inbound {
     const path = pathOf(this.#target);
     this.path = mountPath === '' ? path : mounted(mountPath, path);
     this.headers = headersOf(request);
+    this.ambiguity = ambiguityOf(request);
     const { remoteAddress } = request.socket; // read now, because Node does not keep the address of a closed socket
     this.remoteAddress =
       clientAddress === undefined ? remoteAddress : clientAddress(remoteAddress, this.headers['x-forwarded-for']);

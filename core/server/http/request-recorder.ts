@@ -18,6 +18,8 @@ export function recordOf({ inbound }: Pick<Call, 'inbound'>): RequestRecord | un
 /** A request as the server has it: the code that serves it writes to its record. */
 export interface RecordedInbound extends Inbound {
   held?: HeldBytes;
+  /** Why the request is refused before its headers are read. */
+  readonly ambiguity?: string | undefined;
   record?: RequestRecorder;
 }
 

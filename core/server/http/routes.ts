@@ -1,5 +1,6 @@
 import type { Inbound, Responder } from '../../contract/inbound.ts';
 import type { MountedRoutes, Route } from '../../contract/route.ts';
+import { codingFault } from '../../mcp/headers.ts';
 import type { BodyReader } from './body.ts';
 import { sendProblem } from './problem.ts';
 
@@ -28,6 +29,8 @@ export async function serveRoute(
     const allow = (methods.includes('GET') ? [...methods, 'HEAD'] : methods).join(', ');
     return sendProblem(responder, 'METHOD_UNKNOWN', `method ${method} is not allowed`, { allow });
   }
+  const unread = codingFault(inbound.headers);
+  if (unread !== undefined) return sendProblem(responder, 'BODY_UNSUPPORTED', unread, UNCODED);
   const body = method === 'POST' || method === 'DELETE' ? await readBody() : EMPTY;
   if (typeof body !== 'string') return await answer(inbound, body, responder);
   if (body === 'tooLarge') sendProblem(responder, 'BODY_TOO_LARGE', 'the body is too large', CLOSE);
@@ -45,5 +48,6 @@ export const MEMORY_SPENT =
   'the body has no space: requests and results in flight use the memory of the gateway; send it again later (MEMORY_SPENT)';
 
 const EMPTY = Buffer.alloc(0);
+const UNCODED = { 'accept-encoding': 'identity' };
 const CLOSE = { connection: 'close' };
 const LATER = { ...CLOSE, 'retry-after': '1' };

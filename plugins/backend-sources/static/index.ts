@@ -31,6 +31,13 @@ const backend = z
     transport: z.enum(['sse', 'streamable-http', 'stdio']).describe('transport of the backend'),
     type: z.enum(['entry', '']).optional().describe('`entry` = a remote server that is connected directly'),
     caBundlePath: z.string().optional().describe('PEM file; only for type `entry`'),
+    clientCertificate: z
+      .strictObject({
+        certPath: z.string().min(1).describe('PEM file: the certificate and its chain'),
+        keyPath: z.string().min(1).describe('PEM file: its key, without a passphrase'),
+      })
+      .optional()
+      .describe('presented to a server that demands a client certificate (mutual TLS); only for https (extension)'),
     addresses: z
       .enum(['public', 'network'])
       .optional()
@@ -67,6 +74,9 @@ const backend = z
     }
     for (const key of ['headers', 'headersEnv'] as const) {
       if (isStdio && read[key] !== undefined) addIssue(key, 'a program gets no headers; remove them');
+    }
+    if (read.clientCertificate !== undefined && read.url?.startsWith('https:') !== true) {
+      addIssue('clientCertificate', 'clientCertificate needs a url that begins with https://');
     }
     if (read.caBundlePath !== undefined && read.type !== 'entry') {
       addIssue('caBundlePath', 'caBundlePath applies only to backends of type entry');

@@ -243,7 +243,7 @@ describe('the end of a session', () => {
     await until(() => open.ended.length === 2);
   });
 
-  it('cancels what runs', async () => {
+  proves('choice.session.deleted-calls', 'cancels what runs, and answers it like a later request', async () => {
     await using open = await openEndpoint();
     open.service.tools.set(
       'wait',
@@ -256,7 +256,11 @@ describe('the end of a session', () => {
     const call = session.request('tools/call', { name: 'wait' });
     await until(() => open.service.seen.length === 1);
     await fetch(open.url, { method: 'DELETE', headers: session.headers });
-    expect((await call).status).toBe(202);
+    const { status, json } = await call;
+    expect([status, json.error?.code]).toEqual([404, -32001]);
+    expect(json.id).toEqual(expect.any(Number));
+    const later = await session.request('ping');
+    expect([later.status, later.json.error]).toEqual([404, json.error]);
     expect(open.service.seen[0]?.cancel.aborted).toBe(true);
   });
 });

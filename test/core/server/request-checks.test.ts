@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import type { RequirementId } from '../../requirements.ts';
@@ -53,6 +55,16 @@ const CHECKS: readonly HeaderCheck[] = [
     code: -32700,
     id: null,
   },
+  ...['\\ud800', '\\uDC00x', '\\ud83dx\\ude00', '\\\\\\ud800', '\\ude00\\ud83d'].map(
+    (text): HeaderCheck => ({
+      proves: 'choice.wire.lone-surrogates',
+      says: `the text ${text}`,
+      body: `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"a":"${text}"}}}`,
+      status: 400,
+      code: -32602,
+      id: 1,
+    }),
+  ),
   { proves: 'choice.wire.not-single-message', says: 'a number', body: '5', status: 400, code: -32600, id: null },
   { proves: 'choice.http.batch-refused', says: 'an array', body: '[]', status: 400, code: -32600, id: null },
   {
@@ -303,6 +315,57 @@ describe('the request checks refuse', () => {
     });
   }
 
+  proves('choice.wire.lone-surrogates', 'not to whole pairs and escaped backslashes', async () => {
+    await using open = await openEndpoint();
+    for (const text of ['\\ud83d\\ude00', '\\uD83D\\uDE00', '\\\\ud800', '\\u0041', '\\ud7ff\\ue000']) {
+      const body = JSON.stringify(call.body).replace('"arguments":{}', `"arguments":{"a":"${text}"}`);
+      expect(body).toContain(text);
+      expect((await post(open.url, body, call.headers)).status, text).toBe(200);
+    }
+  });
+
+  proves('choice.wire.content-coding', '415 to a body with a coding or another charset', async () => {
+    await using open = await openEndpoint();
+    for (const [name, value, status] of [
+      ['content-encoding', 'gzip', 415],
+      ['content-encoding', 'identity, br', 415],
+      ['content-encoding', 'identity', 200],
+      ['content-type', 'application/json; charset=iso-8859-1', 415],
+      ['content-type', 'application/json; x=1; Charset="utf-16"', 415],
+      ['content-type', 'application/json; charset="UTF-8"', 200],
+    ] as const) {
+      const reply = await post(open.url, call.body, { ...call.headers, [name]: value });
+      expect(reply.status, value).toBe(status);
+      if (status === 415) {
+        expect(reply.json.error?.message).toMatch(name === 'content-type' ? 'charset' : 'Content-Encoding');
+        expect(reply.headers.get('accept-encoding')).toBe('identity');
+      }
+    }
+  });
+
+  proves('choice.wire.ambiguous-head', '400 to a head that can be read in two ways', async () => {
+    await using open = await openEndpoint();
+    const { host } = new URL(open.url);
+    const heads: readonly [string, RegExp][] = [
+      [`POST ${open.url} HTTP/1.1\r\nHost: ${host}\r\n`, /target/],
+      [`OPTIONS * HTTP/1.1\r\nHost: ${host}\r\n`, /target/],
+      [`POST /mcp HTTP/1.1\r\nHost: ${host}\r\nhost: evil.test\r\n`, /host must not be repeated/],
+      [
+        `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b\r\n`,
+        /authorization/,
+      ],
+      [
+        `POST /mcp HTTP/1.1\r\nHost: ${host}\r\nContent-Type: text/plain\r\nContent-Type: application/json\r\n`,
+        /content-type/,
+      ],
+    ];
+    for (const [head, says] of heads) {
+      const answer = await answerTo(open.url, `${head}Connection: close\r\nContent-Length: 0\r\n\r\n`);
+      expect(answer, head).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toMatch(says);
+    }
+  });
+
   proves('choice.wire.content-type', '415 to a body that is not called JSON', async () => {
     await using open = await openEndpoint();
     for (const type of ['text/plain', 'application/jsonp', 'application/x-www-form-urlencoded']) {
@@ -416,3 +479,11 @@ describe('the era of a request', () => {
     expect([reply.status, reply.json.error?.code]).toEqual([400, -32020]);
   });
 });
+
+/** The whole answer to bytes that no client library would send. */
+async function answerTo(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  socket.end(bytes);
+  return text(socket);
+}

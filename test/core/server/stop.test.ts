@@ -40,7 +40,9 @@ describe('an endpoint that stops', () => {
     await until(() => open.service.seen.length === 1);
     await open.endpoint.stop();
     expect(open.service.seen[0]?.cancel.aborted).toBe(true);
-    expect((await running).status).toBe(202);
+    const reply = await running;
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(reply.json).toMatchObject({ id: expect.any(Number), error: { code: -32603 } });
     await open[Symbol.asyncDispose]();
   });
 

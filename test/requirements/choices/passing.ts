@@ -91,6 +91,9 @@ export const passing = [
       'choice.backend.http-framing':
         'an answer whose end is ambiguous is refused, and its connection is never used again',
       'choice.backend.http-headers': 'a header that would make another request of a request is not sent',
+      'choice.backend.client-certificate': 'a backend that demands a client certificate gets the configured one',
+      'choice.backend.tls-named':
+        'a failed TLS connection is named by its reason: a demanded or refused client certificate, an old version, no TLS, no trust',
       'choice.backend.http-client':
         'httpClient of a plan or vmcp file, else TOOLMGR_HTTP_CLIENT, names the client of HTTP backends: own (default) or undici; a missing package is refused with the command that installs it',
       'choice.backend.read-buffers':

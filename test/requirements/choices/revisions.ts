@@ -7,6 +7,8 @@ export const revisions = [
     says: {
       'choice.session.id-on-initialize': 'initialize answers an Mcp-Session-Id header of unguessable visible ASCII',
       'choice.session.unknown-404': 'an unknown, expired or ended session answers 404',
+      'choice.session.deleted-calls':
+        'a call that runs when its session ends gets an error: 404, and 503 when the gateway stops',
       'choice.session.delete': 'DELETE ends the session and a later request with it answers 404',
       'choice.session.delete-closes-backends': 'DELETE closes the backend sessions of the client session',
       'choice.session.ttl': 'a session lives 30 minutes after its last use',

@@ -84,6 +84,10 @@ export const wire = [
         'GET and DELETE without a legacy session answer as the session rules say, never as modern',
       'choice.wire.other-methods-405': 'HTTP methods other than POST, GET and DELETE answer 405',
       'choice.wire.content-type': 'a POST whose media type is not application/json answers 415',
+      'choice.wire.content-coding': 'a request with a Content-Encoding, or a charset other than utf-8, answers 415',
+      'choice.wire.ambiguous-head':
+        'a request whose target is not a path, or that repeats Host or another header that decides something, answers 400',
+      'choice.wire.lone-surrogates': 'a message with half a surrogate pair answers 400 with -32602',
       'choice.wire.parse-error': 'a body that is not JSON answers 400 with -32700',
       'choice.wire.repeated-members':
         'params that name a member twice, at any depth, answer 400 with -32602, so that policy and backend read the same',

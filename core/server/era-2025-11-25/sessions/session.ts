@@ -1,6 +1,7 @@
 import type { CatalogEntry } from '../../../contract/call.ts';
 import type { Caller } from '../../../contract/caller.ts';
 import type { ClientRequester, SessionOwner } from '../../../contract/client-context.ts';
+import type { SessionEnded } from '../../../contract/event.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { SessionView } from '../../../contract/session.ts';
 import type { MessageId } from '../../../mcp/message.ts';
@@ -26,6 +27,8 @@ export interface ReplicaMark {
 /** A call that runs in a session and can be cancelled from outside. */
 export interface RunningCall {
   cancel(reason: string): void;
+  /** Its session has ended: it is cancelled, and its client gets an error. */
+  sessionEnded(reason: SessionEnded['reason']): void;
   /** Its response may become a stream, on which requests can be sent to the client. */
   readonly mayStream?: boolean;
   readonly request?: ClientRequester;
@@ -150,11 +153,11 @@ export class Session implements SessionView {
   }
 
   /** Cancels running calls and ends open streams. Idempotent. */
-  end(why: string): void {
+  end(reason: SessionEnded['reason']): void {
     if (this.hasEnded) return;
     this.hasEnded = true;
-    this.#questions?.endAll(why);
-    for (const call of this.#calls?.values() ?? []) call.cancel(why);
+    this.#questions?.endAll(`the session has ended (${reason})`);
+    for (const call of this.#calls?.values() ?? []) call.sessionEnded(reason);
     for (const stream of this.#streams?.values() ?? []) stream.end();
   }
 

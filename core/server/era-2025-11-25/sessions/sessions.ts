@@ -98,7 +98,7 @@ export function createSessions(parts: SessionsParts): Sessions {
   };
   const end = (session: Session, reason: SessionEnd): void => {
     if (!remove(session)) return;
-    session.end(`the session has ended (${reason})`);
+    session.end(reason);
     parts.ended(session, reason);
   };
   const isIdle = (session: Session): boolean => parts.now() - session.lastUsedMs >= limits.sessionIdleMs;

@@ -117,7 +117,7 @@ async function checkYaml({ kind, argument, text }: DocBlock): Promise<BlockRepor
 
 /** A file with mistakes, whose messages a console block of the page shows. */
 async function checkBroken(text: string): Promise<void> {
-  const isRead = await checkVmcp(text).then(
+  const isRead = await checkVmcp(text, 'plain', true).then(
     () => true,
     () => false,
   );

@@ -11,9 +11,10 @@ const BASES = join(import.meta.dirname, 'bases');
 /**
  * Reads a block as `vmcp validate` does. A block that lists `backends` is a whole file; another one is put into the file
  * `bases/NAME.yaml`.
+ * With `loadsPlugins` the plugins of the reader are loaded too.
  * @throws Error with every problem and every warning
  */
-export async function checkVmcp(text: string, base = 'plain'): Promise<void> {
+export async function checkVmcp(text: string, base = 'plain', loadsPlugins = false): Promise<void> {
   const given = parse(text) as Node;
   const isWhole = given.backends !== undefined;
   // the text itself, so that what only the parser sees is checked too
@@ -21,6 +22,7 @@ export async function checkVmcp(text: string, base = 'plain'): Promise<void> {
     isWhole ? text : stringify(merged(baseNamed(base), given)),
     'vmcp.yaml',
     catalogue,
+    { loadsPlugins },
   );
   if (warnings.length > 0) throw new Error(`warnings: ${warnings.join('; ')}`);
 }

@@ -40,6 +40,11 @@ export const limitsSchema = z.strictObject({
     .min(256)
     .default(100_000)
     .describe('objects and arrays in one message of a client, at any depth; over it 400 -32600'),
+  messageValues: z
+    .int()
+    .min(256)
+    .default(1_000_000)
+    .describe('members and elements in one message of a client, at any depth; over it 400 -32600'),
   nameBytes: z
     .int()
     .min(64)
@@ -57,6 +62,11 @@ export const limitsSchema = z.strictObject({
     .min(1024)
     .default(104_857_600)
     .describe('largest answer of a backend; over it BACKEND_TOO_LARGE'),
+  resultValues: z
+    .int()
+    .min(256)
+    .default(2_000_000)
+    .describe('members and elements in one message of a backend, at any depth; over it BACKEND_TOO_LARGE'),
   frameBytes: z.int().min(1024).default(104_857_600).describe('largest SSE event or stdio line of a backend'),
   memoryBudgetBytes: z
     .int()

@@ -20,8 +20,12 @@ export class TooManyMembers extends RawJsonError {
     brand(TooManyMembers, 'TooManyMembers');
   }
 
-  constructor(max: number, offset: number) {
-    super(`an object has more than ${max} members`, offset);
+  /** The message without the position. */
+  readonly reason: string;
+
+  constructor(max: number, offset: number, reason = `an object has more than ${max} members`) {
+    super(reason, offset);
+    this.reason = reason;
     this.name = 'TooManyMembers';
   }
 }
@@ -33,9 +37,20 @@ export class TooManyContainers extends TooManyMembers {
   }
 
   constructor(max: number, offset: number) {
-    super(max, offset);
+    super(max, offset, `there are more than ${max} objects and arrays`);
     this.name = 'TooManyContainers';
-    this.message = `there are more than ${max} objects and arrays at byte ${offset}`;
+  }
+}
+
+/** A message has more values than allowed: reading them would occupy the event loop. */
+export class TooManyValues extends TooManyMembers {
+  static {
+    brand(TooManyValues, 'TooManyValues');
+  }
+
+  constructor(max: number, offset: number) {
+    super(max, offset, `there are more than ${max} values`);
+    this.name = 'TooManyValues';
   }
 }
 

@@ -1,5 +1,5 @@
 import type { RawJson } from '../contract/json.ts';
-import { RawJsonError, TooManyContainers, TooManyMembers } from './json-errors.ts';
+import { RawJsonError, TooManyContainers, TooManyMembers, TooManyValues } from './json-errors.ts';
 import { skipString } from './json-string.ts';
 
 /** Deeper nesting is refused: code that walks through values recurses, and no MCP message needs it. */
@@ -12,15 +12,25 @@ export class JsonScan {
   readonly maxMembers: number;
   /** Maximum number of objects and arrays inside skipped values. */
   readonly maxContainers: number;
+  /** Maximum number of values of any kind: members, and elements after the first of their array. */
+  readonly maxValues: number;
   /** Members read so far, at any depth; duplicate names count each. */
   members = 0;
   /** Objects and arrays read so far inside skipped values. */
   containers = 0;
+  /** Values read so far. */
+  values = 0;
 
-  constructor(bytes: RawJson, maxMembers = Number.POSITIVE_INFINITY, maxContainers = Number.POSITIVE_INFINITY) {
+  constructor(
+    bytes: RawJson,
+    maxMembers = Number.POSITIVE_INFINITY,
+    maxContainers = Number.POSITIVE_INFINITY,
+    maxValues = Number.POSITIVE_INFINITY,
+  ) {
     this.bytes = bytes;
     this.maxMembers = maxMembers;
     this.maxContainers = maxContainers;
+    this.maxValues = maxValues;
   }
 }
 
@@ -42,13 +52,19 @@ const closers = new Uint8Array(MAX_JSON_DEPTH + 1);
 const counts = new Float64Array(MAX_JSON_DEPTH + 1);
 
 function skipNested(scan: JsonScan, start: number): number {
-  const { bytes, maxMembers, maxContainers } = scan;
+  const { bytes, maxMembers, maxContainers, maxValues } = scan;
   const length = bytes.length;
-  let { members, containers } = scan;
+  let { members, containers, values } = scan;
   let depth = 0;
   let at = start;
   while (at < length) {
     const byte = bytes[at] as number;
+    if (BYTE_KIND[byte] !== 0) {
+      // first, and in a loop of its own, because a long number or indentation has many
+      do at++;
+      while (at < length && BYTE_KIND[bytes[at] as number] !== 0);
+      continue;
+    }
     if (byte === QUOTE) {
       at = skipString(bytes, at);
       continue;
@@ -63,6 +79,7 @@ function skipNested(scan: JsonScan, start: number): number {
       if (--depth === 0) {
         scan.members = members;
         scan.containers = containers;
+        scan.values = values;
         return at + 1;
       }
     } else if (byte === COLON) {
@@ -70,7 +87,9 @@ function skipNested(scan: JsonScan, start: number): number {
       const count = (counts[depth] as number) + 1;
       if (count > maxMembers) throw new TooManyMembers(maxMembers, at);
       counts[depth] = count;
-    } else if (BYTE_KIND[byte] === 0 && byte !== COMMA) {
+    } else if (byte === COMMA) {
+      if (++values > maxValues) throw new TooManyValues(maxValues, at);
+    } else {
       throw new RawJsonError('unexpected character', at);
     }
     at++;

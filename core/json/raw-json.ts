@@ -30,17 +30,19 @@ export class RawObject {
   /**
    * Parses one JSON object. Members named in `open` that are objects are parsed in the same pass, at any depth, so that
    * a later `object(key)` parses nothing again. Untrusted input is parsed with limits: on the members of each object,
-   * and on the objects and arrays in values.
-   * @throws RawJsonError when `bytes` is not one JSON object; TooManyMembers and TooManyContainers over the limits
+   * on the objects and arrays in values, and on all values.
+   * @throws RawJsonError when `bytes` is not one JSON object; TooManyMembers, TooManyContainers and TooManyValues over the
+   *   limits
    */
   static parse(
     bytes: RawJson,
     open: ReadonlySet<string> = NOTHING,
     maxMembers?: number,
     maxContainers?: number,
+    maxValues?: number,
   ): RawObject {
     const members = new RawMembers();
-    const scan = new JsonScan(bytes, maxMembers, maxContainers);
+    const scan = new JsonScan(bytes, maxMembers, maxContainers, maxValues);
     expectEnd(bytes, readMembers(members, scan, skipSpace(bytes, 0), open));
     const object = new RawObject(bytes, members);
     if (members.end !== 0) object.#bytes = bytes;

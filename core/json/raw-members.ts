@@ -1,4 +1,4 @@
-import { RawJsonError, TooManyMembers } from './json-errors.ts';
+import { RawJsonError, TooManyMembers, TooManyValues } from './json-errors.ts';
 import { type JsonScan, MAX_JSON_DEPTH, skipSpace, skipValue } from './json-scan.ts';
 import { readString, skipString } from './json-string.ts';
 
@@ -36,7 +36,7 @@ export const FEW_KEYS = 16;
 /**
  * Reads the members of the object that starts at `start`; returns the position after it. Members named in `open` that
  * are objects are read in the same pass, at any depth.
- * @throws RawJsonError; TooManyMembers over the limit of the scan
+ * @throws RawJsonError; TooManyMembers and TooManyValues over the limits of the scan
  */
 export function readMembers(
   into: RawMembers,
@@ -45,7 +45,7 @@ export function readMembers(
   open: ReadonlySet<string>,
   depth = 0,
 ): number {
-  const { bytes, maxMembers } = scan;
+  const { bytes, maxMembers, maxValues } = scan;
   if (bytes[start] !== OPEN_BRACE) throw new RawJsonError('expected an object', start);
   if (depth >= MAX_JSON_DEPTH) throw new RawJsonError('nested too deeply', start);
   const { keys, ranges } = into;
@@ -62,6 +62,7 @@ export function readMembers(
     at = skipSpace(bytes, at + 1);
     scan.members++;
     if (++count > maxMembers) throw new TooManyMembers(maxMembers, at);
+    if (++scan.values > maxValues) throw new TooManyValues(maxValues, at);
     const known = into.placeOf(key);
     const place = known === -1 ? keys.length : known;
     if (known === -1) keys.push(key);

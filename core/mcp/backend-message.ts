@@ -1,8 +1,9 @@
 import type { ClientResponse } from '../contract/client-context.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import { joinParts, type Part } from '../json/byte-pieces.ts';
+import { RawJsonError } from '../json/json-errors.ts';
 import { decode } from '../json/json-value.ts';
-import type { RawObject } from '../json/raw-json.ts';
+import { RawObject } from '../json/raw-json.ts';
 import { errorObject, otherErrorMembers } from './error-object.ts';
 import { endToEndMeta } from './meta.ts';
 
@@ -19,6 +20,31 @@ export function idFrom(raw: RawJson | undefined): number | string | undefined {
   const id = decode(raw);
   return typeof id === 'number' || typeof id === 'string' ? id : undefined;
 }
+
+/**
+ * The id of a response that is too large to be read as a whole: of the text before its result, or after it.
+ * `undefined` when neither has it.
+ */
+export function idAtEdge(message: RawJson): number | string | undefined {
+  const head = message.toString('latin1', 0, EDGE);
+  const tail = message.toString('latin1', Math.max(0, message.length - EDGE));
+  const answer = RESULT_OR_ERROR.exec(head)?.index ?? 0;
+  const id = tail.lastIndexOf('"id"');
+  return idIn(`${head.slice(0, answer).replace(/,\s*$/, '')}}`) ?? (id === -1 ? undefined : idIn(`{${tail.slice(id)}`));
+}
+
+/** The id of a text that is one object. */
+function idIn(text: string): number | string | undefined {
+  try {
+    return idFrom(RawObject.parse(Buffer.from(text, 'latin1')).get('id'));
+  } catch (cause) {
+    if (cause instanceof RawJsonError || cause instanceof SyntaxError) return undefined;
+    throw cause;
+  }
+}
+
+const EDGE = 1_024; // bytes; the ids are the gateway's own, which are short
+const RESULT_OR_ERROR = /"(?:result|error)"\s*:/;
 
 /** Whether a response has the id of the request; some servers return a number as text. */
 export function sameId(came: number | string | undefined, sent: number | string): boolean {

@@ -56,20 +56,22 @@ export interface InvalidMessage {
 export const NULL_ID: RawJson = Buffer.from('null');
 
 /** Limits of the memory that one message may need. */
-export type MessageBounds = Pick<Limits, 'objectMembers' | 'messageContainers'>;
+export type MessageBounds = Pick<Limits, 'objectMembers' | 'messageContainers' | 'messageValues'>;
 
 /**
  * Parses one JSON-RPC message.
  *
  * Fails as a value. -32700: not UTF-8, not JSON, or nested too deeply. -32600: JSON that is not a single message (a
  * batch, a wrong `jsonrpc`, an id that is neither string nor number), an object with too many members, too many objects
+ * and arrays, too many values. -32602: params with a duplicate member at any depth, or with a member that differs from a known one only
+ * by case, because a policy must read the same values as the backend.
  * and arrays. -32602: params with a duplicate member at any depth, or with a member that differs from a known one only
  * by case, because a policy must read the same values as the backend; text with half a surrogate pair.
  * Source: JSON-RPC 2.0 §4; MCP refuses batches since 2025-06-18.
  */
 export function readMessage(
   body: RawJson,
-  { objectMembers, messageContainers }: MessageBounds = DEFAULT_LIMITS,
+  { objectMembers, messageContainers, messageValues }: MessageBounds = DEFAULT_LIMITS,
 ): Message | InvalidMessage {
   let members: RawObject | undefined;
   let value: JsonValue;
@@ -77,8 +79,9 @@ export function readMessage(
     if (!isUtf8(body)) return invalidMessage(CODE.parseError, 'the body is not UTF-8');
     // The raw scan comes first: it limits the depth and size of the decoder's input.
     const first = firstByte(body);
-    if (first === OPEN_BRACKET) checkStructure(body, objectMembers, messageContainers);
-    if (first === OPEN_BRACE) members = RawObject.parse(body, READ_THROUGH, objectMembers, messageContainers);
+    if (first === OPEN_BRACKET) checkStructure(body, objectMembers, messageContainers, messageValues);
+    if (first === OPEN_BRACE)
+      members = RawObject.parse(body, READ_THROUGH, objectMembers, messageContainers, messageValues);
     value = decode(body);
     if (members === undefined) return notSingleMessage(value);
   } catch (cause) {

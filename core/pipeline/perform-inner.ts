@@ -38,7 +38,7 @@ export interface PerformingParts extends PipelineContext {
   readonly limits: Bounds & Pick<Limits, 'helloMs'>;
 }
 
-type Bounds = Pick<Limits, 'objectMembers' | 'messageContainers' | 'nameBytes'>;
+type Bounds = Pick<Limits, 'objectMembers' | 'messageContainers' | 'messageValues' | 'nameBytes'>;
 
 /**
  * Makes both kinds of calls. Inner calls may reach tools that are hidden from clients; outer ones may not. `listClassFor`: the
@@ -145,11 +145,11 @@ function toolCall({ key: name, isMissing }: CatalogEntry, given: JsonObject | Ra
 
 function readArguments(
   raw: RawJson,
-  { objectMembers, messageContainers }: Bounds,
+  { objectMembers, messageContainers, messageValues }: Bounds,
 ): { readonly decoded: JsonObject } | { readonly error: WireError } {
   try {
-    // before decoding: limits depth, members, objects and arrays
-    const members = RawObject.parse(raw, undefined, objectMembers, messageContainers);
+    // before decoding: limits depth, members, objects and arrays, and values
+    const members = RawObject.parse(raw, undefined, objectMembers, messageContainers, messageValues);
     const decoded = decodeObject(raw) ?? {};
     if (!hasRepeatedMembers(members, decoded)) return { decoded };
     return { error: wireError(CODE.invalidParams, 'the arguments have a duplicate member') };

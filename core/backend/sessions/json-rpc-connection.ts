@@ -8,7 +8,7 @@ import { RawJsonError, TooManyMembers } from '../../json/json-errors.ts';
 import { decode } from '../../json/json-value.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
-import { errorOf, idFrom } from '../../mcp/backend-message.ts';
+import { errorOf, idAtEdge, idFrom } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { InFlightMap } from '../../timing/in-flight.ts';
 import { ConnectionFailure, protocolFailure, tooLargeFailure } from '../failure.ts';
@@ -225,19 +225,17 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
       .catch((cause: unknown) => this.#options.log.debug('cancel not delivered', this.about(cause)));
   }
 
-  /** The message; `undefined` when an object has too many members, which fails the request that it answers. */
+  /** The message; `undefined` when it has too many members or values, which fails the request that it answers. */
   #read(bytes: Buffer, via: Exchange | undefined): RawObject | undefined {
-    const max = this.limits.objectMembers;
+    const { objectMembers, resultValues } = this.limits;
     try {
-      return RawObject.parse(bytes, READ_THROUGH, max);
+      return RawObject.parse(bytes, READ_THROUGH, objectMembers, resultValues, resultValues);
     } catch (cause) {
       if (!(cause instanceof TooManyMembers)) throw cause;
-      const id = idFrom(RawObject.parse(bytes).get('id'));
-      const exchange = id === undefined ? undefined : this.#pending.get(id);
-      const sentence = `sent an object with more than ${max} members`;
+      const exchange = this.find(idAtEdge(bytes));
       if (exchange === undefined || (via !== undefined && via !== exchange)) {
         this.#options.log.warn('a message of a backend was dropped', this.about(cause));
-      } else exchange.fail(tooLargeFailure(this.backend, sentence));
+      } else exchange.fail(tooLargeFailure(this.backend, `sent a message in which ${cause.reason}`));
       return undefined;
     }
   }

@@ -55,6 +55,10 @@ export const wire = [
       'choice.http.result-limit': 'a backend answer is limited to 100 MiB',
       'choice.http.message-containers':
         'objects and arrays in one message of a client are bounded by the scan, before anything is decoded',
+      'choice.http.message-values':
+        'values of any kind in one message of a client are bounded by the scan, before anything is decoded',
+      'choice.http.result-values':
+        'values in one message of a backend are bounded: over the limit its call ends with BACKEND_TOO_LARGE',
       'choice.http.object-members':
         'an object of more than 10,000 members, at any depth, answers 400 with -32600, and BACKEND_TOO_LARGE from a backend',
       'choice.limit.names':

@@ -37,6 +37,8 @@ const ATTEMPTS = [
   ['slow', '8 slow calls at a time, to the backend with a circuit breaker that the others call'],
   ['results', '10 calls with results of 90 MB at a time'],
   ['bodies', '120 connections with unfinished bodies of 8 MB'],
+  ['numbers', 'arrays of 3,900,000 numbers, 4 at a time'],
+  ['policy', 'strings of 2,600,000 wide characters that a Cedar policy reads, 4 at a time'],
   ['tokens', '400 invalid tokens at a time, introspection hangs'],
 ] as const;
 
@@ -49,6 +51,7 @@ describe('while one caller overloads the gateway, the others are served', () => 
   let open: GatewayProgram;
   let guarded: GatewayProgram;
   let breaking: GatewayProgram;
+  let governed: GatewayProgram;
   let token: () => string;
 
   beforeAll(async () => {
@@ -63,6 +66,12 @@ describe('while one caller overloads the gateway, the others are served', () => 
     open = await gatewayProgram(backends, { plugins: scripts }, later);
     const breaker = { use: 'health', with: { circuitBreaker: { enabled: true, failureThreshold: 3 } } };
     breaking = await gatewayProgram(backends.slice(0, 1), { plugins: [breaker], timeouts: { defaultMs: 400 } }, later);
+    const policies = [
+      'permit(principal, action, resource);',
+      'forbid(principal, action, resource) when { context has arg_x && context.arg_x like "*secret*" };',
+    ];
+    const cedar = { use: 'authorization/cedar', with: { policies } };
+    governed = await gatewayProgram(backends.slice(0, 2), { plugins: [cedar] }, later);
     const issuer = tokenIssuer();
     const url = await issuer.listen();
     later(async () => issuer[Symbol.asyncDispose]());
@@ -116,6 +125,7 @@ describe('while one caller overloads the gateway, the others are served', () => 
 
   function gatewayOf(attempt: Attempt): GatewayProgram {
     if (attempt === 'tokens') return guarded;
+    if (attempt === 'policy') return governed;
     return attempt === 'slow' ? breaking : open;
   }
 

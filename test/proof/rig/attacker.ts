@@ -58,6 +58,9 @@ const modern = modernRequests();
 const wide = Array.from({ length: MEMBERS }, (_, n) => `"m${n}":1`).join(',');
 /** The largest allowed number of additional members. */
 const most = Array.from({ length: 9_900 }, (_, n) => `"m${n}":1`).join(',');
+/** As many numbers, and as much text, as fit into a body of 8 MB. */
+const numbers = kind === 'numbers' ? Array(3_900_000).fill(1).join(',') : '';
+const text = kind === 'policy' ? '\u6f22'.repeat(2_600_000) : '';
 const calling = (tool: string, edit: (body: string) => string = (body) => body): Sent => {
   const { headers, body } = modern.call(tool);
   return { headers, body: edit(body) };
@@ -184,6 +187,12 @@ const ATTACKS: Record<string, () => Promise<void>> = {
       post(calling('good_big', (body) => body.replace('"arguments":{', () => '"arguments":{"mebibytes":86,'))),
     ),
   bodies: () => again(120, () => unfinishedBody(8_000_000)),
+  numbers: () =>
+    again(4, () =>
+      post(calling('good_quick', (body) => body.replace('"arguments":{', `"arguments":{"x":[${numbers}],`))),
+    ),
+  policy: () =>
+    again(4, () => post(calling('good_quick', (body) => body.replace('"arguments":{', `"arguments":{"x":"${text}",`)))),
   tokens: () =>
     again(400, (n) => {
       const { headers, body } = calling('good_quick');

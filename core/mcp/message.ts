@@ -63,10 +63,8 @@ export type MessageBounds = Pick<Limits, 'objectMembers' | 'messageContainers' |
  *
  * Fails as a value. -32700: not UTF-8, not JSON, or nested too deeply. -32600: JSON that is not a single message (a
  * batch, a wrong `jsonrpc`, an id that is neither string nor number), an object with too many members, too many objects
- * and arrays, too many values. -32602: params with a duplicate member at any depth, or with a member that differs from a known one only
- * by case, because a policy must read the same values as the backend.
- * and arrays. -32602: params with a duplicate member at any depth, or with a member that differs from a known one only
- * by case, because a policy must read the same values as the backend; text with half a surrogate pair.
+ * and arrays, too many values. -32602: params with a duplicate member at any depth, or with a member that differs from a
+ * known one only by case, because a policy must read the same values as the backend; text with half a surrogate pair.
  * Source: JSON-RPC 2.0 §4; MCP refuses batches since 2025-06-18.
  */
 export function readMessage(

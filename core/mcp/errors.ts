@@ -30,6 +30,14 @@ export function wireError(code: number, message: string, data?: JsonValue, statu
   };
 }
 
+/** Text of a caller or backend as an error repeats it: at most 200 UTF-16 code units, whole characters. */
+export function echoed(text: string): string {
+  return text.length <= MAX_ECHO ? text : `${text.slice(0, MAX_ECHO - 1).replace(HALF_PAIR, '')}…`;
+}
+
+const MAX_ECHO = 200;
+const HALF_PAIR = /[\uD800-\uDBFF]$/;
+
 /** A JSON-RPC error that a backend returned. It is forwarded to the client unchanged. */
 export class BackendError extends Error {
   static {

@@ -16,7 +16,7 @@ import { hasLoneSurrogate } from '../json/lone-surrogates.ts';
 import { RawObject } from '../json/raw-json.ts';
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts';
 import { otherErrorMembers } from './error-object.ts';
-import { CODE, wireError } from './errors.ts';
+import { CODE, echoed, wireError } from './errors.ts';
 
 /** A JSON-RPC id as a client may choose it. */
 export type MessageId = string | number;
@@ -108,7 +108,7 @@ function messageFrom(body: RawJson, members: RawObject, value: JsonObject): Mess
   if (hasRepeatedMembers(raw, given)) return invalidMessage(CODE.invalidParams, 'params have a duplicate member', echo);
   const alike = ambiguousParam(method, given);
   if (alike !== undefined) {
-    const names = `${JSON.stringify(alike.name)} differs from "${alike.other}"`;
+    const names = `${JSON.stringify(echoed(alike.name))} differs from "${alike.other}"`;
     return invalidMessage(CODE.invalidParams, `params: ${names} only by case`, echo);
   }
   return { kind: 'request', id: echo, key: id, method, params: raw, given };

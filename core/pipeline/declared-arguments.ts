@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { ambiguousNameIn, type DeclaredNames, declaredNames } from '../json/ambiguous-names.ts';
 import { decodeObject, isObject } from '../json/json-value.ts';
-import { CODE, wireError } from '../mcp/errors.ts';
+import { CODE, echoed, wireError } from '../mcp/errors.ts';
 
 /**
  * -32602 when an argument of the call could be confused with another one: it differs only by case from an argument that
@@ -15,7 +15,7 @@ export function ambiguousArguments(call: Call): WireError | undefined {
   const given = call.arguments;
   const found = hasMembers(given) ? ambiguousNameIn(given, declaredBy(call.target)) : undefined;
   if (found === undefined) return undefined;
-  const names = `${JSON.stringify(found.name)} and ${JSON.stringify(found.other)}`;
+  const names = `${JSON.stringify(echoed(found.name))} and ${JSON.stringify(echoed(found.other))}`;
   return wireError(CODE.invalidParams, `${call.method}: the argument names ${names} differ only by case`);
 }
 

@@ -6,7 +6,7 @@ import { brand } from '../errors/brand.ts';
 import { GatewayFault, UserActionRequired } from '../errors.ts';
 import { RawJsonError } from '../json/json-errors.ts';
 import { decodeObject } from '../json/json-value.ts';
-import { BackendError, CODE, wireError } from '../mcp/errors.ts';
+import { BackendError, CODE, echoed, wireError } from '../mcp/errors.ts';
 import { toolFailure } from '../mcp/result.ts';
 
 /** The wire error of a thrown value, and how it is recorded. */
@@ -75,7 +75,7 @@ export class UnknownEntry extends Error {
   readonly call: Call;
 
   constructor(call: Call) {
-    super(`${call.name} is not in the catalogue`);
+    super(`${echoed(call.name)} is not in the catalogue`);
     this.name = 'UnknownEntry';
     this.call = call;
   }
@@ -138,19 +138,20 @@ export function notFound(
 }
 
 function unknown(call: Pick<Call, 'method' | 'name' | 'client'>, among?: readonly string[]): WireError {
+  const name = echoed(call.name);
   if (call.method === 'resources/read' || call.method === 'resources/subscribe') {
     const code = call.client.era === '2025-11-25' ? CODE.legacyResourceNotFound : CODE.invalidParams;
     const why =
       among === undefined
         ? ''
         : `: no list contains it, and its scheme does not identify one of ${among.join(', ')}, so none was requested`;
-    return wireError(code, `resource not found: ${call.name}${why}`, { uri: call.name });
+    return wireError(code, `resource not found: ${name}${why}`, { uri: call.name });
   }
   if (call.method === 'completion/complete') {
-    return wireError(CODE.invalidParams, `unknown ref: nothing to complete is named "${call.name}"`);
+    return wireError(CODE.invalidParams, `unknown ref: nothing to complete is named "${name}"`);
   }
   const kind = call.method === 'prompts/get' ? 'prompt' : 'tool';
-  return wireError(CODE.invalidParams, `unknown ${kind}: ${kind} "${call.name}" not found`);
+  return wireError(CODE.invalidParams, `unknown ${kind}: ${kind} "${name}" not found`);
 }
 
 /** The error for an invalid `requestState`, or one whose call has ended. One text for every reason. */

@@ -33,7 +33,7 @@ export const protocolBehaviours: readonly Mutation[] = [
   [
     'choice.wire.modern-version-unsupported',
     HEADER_CHECKS,
-    '{ supported, requested: requested ?? null }',
+    "{ supported, requested: typeof requested === 'string' ? echoed(requested) : null }",
     '{ supported }',
   ],
   ['choice.wire.method-header-missing', HEADER_CHECKS, "return badHeader('Mcp-Method is missing');", 'return;'],

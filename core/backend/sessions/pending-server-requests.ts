@@ -6,7 +6,7 @@ import { joinParts } from '../../json/byte-pieces.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { errorText, responseBody, withoutHopMeta } from '../../mcp/backend-message.ts';
-import { CODE } from '../../mcp/errors.ts';
+import { CODE, echoed } from '../../mcp/errors.ts';
 import type { PausedFor, PendingRequest } from './pending-request.ts';
 
 /** Requests of one backend that may wait for clients; more are answered with an error. */
@@ -51,7 +51,7 @@ export class PendingServerRequests {
     const { method, id, caller } = question;
     if (method === 'ping') return this.#respond(id, caller, '"result":{}');
     if (ask === undefined || !QUESTIONS.has(method)) {
-      return this.#respond(id, caller, errorText(CODE.methodNotFound, `no client can answer ${method} here`));
+      return this.#respond(id, caller, errorText(CODE.methodNotFound, `no client can answer ${echoed(method)} here`));
     }
     if (this.#open.has(id.toString('utf8'))) {
       return this.#respond(id, caller, errorText(CODE.invalidRequest, 'a request with this id is pending'));

@@ -6,7 +6,7 @@ import { throttledLine } from '../../extension/log-throttle.ts';
 import { encode } from '../../json/json-value.ts';
 import { capabilityClass, relayableCapabilities } from '../../mcp/capabilities.ts';
 import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
-import { CODE, wireError } from '../../mcp/errors.ts';
+import { CODE, echoed, wireError } from '../../mcp/errors.ts';
 import { acceptsStream } from '../../mcp/headers.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
 import { META } from '../../mcp/meta.ts';
@@ -190,7 +190,7 @@ async function answerRequest(
 }
 
 function unknownMethod(method: string) {
-  return wireError(CODE.methodNotFound, `method ${method} is not served`);
+  return wireError(CODE.methodNotFound, `method ${echoed(method)} is not served`);
 }
 
 function settle(message: RequestMessage, waiting: PendingResponse, answer: Answer): void {

@@ -5,7 +5,7 @@ import { explainCause } from '../../errors.ts';
 import { encode, isObject } from '../../json/json-value.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
-import { CODE, wireError } from '../../mcp/errors.ts';
+import { CODE, echoed, wireError } from '../../mcp/errors.ts';
 import type { Message, RequestMessage } from '../../mcp/message.ts';
 import { GATEWAY_METHODS } from '../../mcp/methods.ts';
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
@@ -78,7 +78,12 @@ async function answerRequest(context: ServerContext, exchange: HttpExchange, mes
   const serve = OWN_METHODS.get(message.method);
   const isGatewayMethod = serve === undefined && GATEWAY_METHODS.has(message.method);
   if (serve === undefined && !isGatewayMethod) {
-    return refuse(exchange, message, 404, wireError(CODE.methodNotFound, `method ${message.method} is not served`));
+    return refuse(
+      exchange,
+      message,
+      404,
+      wireError(CODE.methodNotFound, `method ${echoed(message.method)} is not served`),
+    );
   }
   const owner = context.owners.of(caller, envelope.capabilities, envelope.rawCapabilities);
   const waiting = new PendingResponse({

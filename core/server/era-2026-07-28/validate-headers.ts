@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue, RawJson } from '../../contract/json.ts';
 import type { WireError } from '../../contract/wire-error.ts';
 import { isObject } from '../../json/json-value.ts';
 import type { RawObject } from '../../json/raw-json.ts';
-import { CODE, wireError } from '../../mcp/errors.ts';
+import { CODE, echoed, wireError } from '../../mcp/errors.ts';
 import { decodeHeaderValue } from '../../mcp/headers.ts';
 import { isLogLevel } from '../../mcp/log-levels.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
@@ -62,7 +62,7 @@ export function readEnvelope(
 
 /** -32022: the client may retry with one of `supported`. */
 export function unsupportedVersion(requested: JsonValue | undefined, supported: readonly string[]): WireError {
-  const data = { supported, requested: requested ?? null };
+  const data = { supported, requested: typeof requested === 'string' ? echoed(requested) : null };
   return wireError(CODE.unsupportedVersion, 'this protocol version is not supported', data, 400);
 }
 

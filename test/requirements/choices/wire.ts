@@ -76,6 +76,7 @@ export const wire = [
   {
     source: 'choice: order of checks',
     says: {
+      'choice.wire.echoed-text': 'an error repeats at most 200 characters of a name, URI, method or argument name',
       'choice.wire.invalid-origin': 'a present Origin that is not allowed answers 403',
       'choice.wire.own-origin': 'pages of the address of the gateway itself may send requests to it',
       'choice.wire.local-pages':

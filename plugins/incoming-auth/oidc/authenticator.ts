@@ -22,6 +22,7 @@ import { findOwnIssuer, keysInProcess } from './own-issuer.ts';
 import type { Objection } from './refusals.ts';
 import { createResourceMetadata } from './resource-metadata.ts';
 import { createTokenVerifier, type TokenVerifier } from './token-verifier.ts';
+import { createToolScopes, type ToolScopes } from './tool-scopes.ts';
 import { jwtHeader, verifyJwt, type WaitInSlot } from './verify-jwt.ts';
 import { withBearer } from './with-bearer.ts';
 
@@ -36,6 +37,8 @@ export interface OidcAuthenticator {
   close(): Promise<void>;
   known: TokenVerifier['known'];
   verify: TokenVerifier['verify'];
+  /** Absent when no tool needs a scope. */
+  readonly toolScopes: ToolScopes | undefined;
 }
 
 const PROVIDER_TIMEOUT_MS = 5_000;
@@ -79,6 +82,7 @@ export function createAuthenticator(core: AuthenticatorCore, config: OidcConfig)
     },
     known: (inbound) => verifier().known(inbound),
     verify: async (inbound) => verifier().verify(inbound),
+    toolScopes: createToolScopes(config, resourceMetadata),
   };
 }
 

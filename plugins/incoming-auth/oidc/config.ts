@@ -8,10 +8,13 @@ const scope = z
   .string()
   .regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'expected a scope without spaces, quotes and backslashes'); // RFC 6749 §3.3
 
+const toolName = text.regex(/^[^*]*\*?[^*]*$/, 'expected the name of a tool with one * at most');
+
 /**
  * `incomingAuth.oidc`.
  *
- * Source: vmcp spec §2 incomingAuth (inside config). `scopes` are advertised, never required.
+ * Source: vmcp spec §2 incomingAuth (inside config). `scopes` are advertised, never required; those of `toolScopes` are
+ * required for their tools only.
  */
 export const oidcConfig = z
   .strictObject({
@@ -22,6 +25,12 @@ export const oidcConfig = z
       .optional()
       .describe('environment variable with the secret for introspection; read at the start'),
     scopes: z.array(scope).default(['openid']).describe('advertised to clients (RFC 9728)'),
+    toolScopes: z
+      .record(toolName, z.array(scope).min(1))
+      .optional()
+      .describe(
+        'scopes that tokens need for calls of tools, by name of the tool; one * in a name is any text. Other calls get 403 with insufficient_scope (extension)',
+      ),
     resource: text.optional().describe('public URL of the endpoint (RFC 8707); default: the audience'),
     introspectionUrl: httpUrl.optional().describe('introspection endpoint for opaque tokens (RFC 7662)'),
     jwksUrl: httpUrl.optional().describe('URL of the keys; skips discovery'),

@@ -1,17 +1,31 @@
 import type { SectionReader } from '@toolmgr/core';
 import { type IssuerAddress, issuerAddressProblem } from '../../shared/issuer-address.ts';
 
+/** The scopes of a configuration. */
+export interface Scopes {
+  /** Those that clients are told to request at a sign-in. */
+  readonly scopes: readonly string[];
+  /** Those that calls need, by name or pattern of the tool. */
+  readonly toolScopes?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
 /** The members of the section that are read here, as they are written. */
 interface Oidc extends IssuerAddress {
   readonly audience: string;
   readonly resource?: string;
   readonly scopes?: readonly string[];
+  readonly toolScopes?: Readonly<Record<string, readonly string[]>>;
 }
 
 /** `incomingAuth.oidc`. */
 export const contract: SectionReader = {
-  facts: ({ issuer, audience, resource, scopes = ['openid'] }: Oidc) => ({
-    tokens: { issuer, audience, scopes, ...(resource === undefined ? {} : { resource }) },
+  facts: ({ issuer, audience, resource, scopes = ['openid'], toolScopes = {} }: Oidc) => ({
+    tokens: {
+      issuer,
+      audience,
+      scopes: allScopes({ scopes, toolScopes }),
+      ...(resource === undefined ? {} : { resource }),
+    },
   }),
   /** The keys of an issuer that is not the authorization server of this file are fetched. */
   problems(section: Oidc, { upstreams, unsound, hasOwnPlugins }) {
@@ -20,3 +34,8 @@ export const contract: SectionReader = {
     return message === undefined ? [] : [{ path: ['issuer'], message }];
   },
 };
+
+/** The scopes that clients may have to request, without repetition. */
+export function allScopes({ scopes, toolScopes = {} }: Scopes): readonly string[] {
+  return [...new Set([...scopes, ...Object.values(toolScopes).flat()])];
+}

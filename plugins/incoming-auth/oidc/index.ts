@@ -1,6 +1,8 @@
-import { definePlugin } from '@toolmgr/core';
+import { type Core, definePlugin, STAGE } from '@toolmgr/core';
+import { unknownNames } from '../../shared/unknown-names.ts';
 import { createAuthenticator } from './authenticator.ts';
 import { oidcConfig } from './config.ts';
+import type { ToolScopes } from './tool-scopes.ts';
 
 const ADDRESS = 'incoming-auth/oidc';
 
@@ -19,5 +21,18 @@ export default definePlugin({
     // two taps: a cached token is checked synchronously
     core.hooks.authenticate.tap(ADDRESS, (inbound) => authenticator.known(inbound));
     core.hooks.authenticate.tapPromise(`${ADDRESS}/verify`, async (inbound) => authenticator.verify(inbound));
+    const { toolScopes } = authenticator;
+    if (toolScopes !== undefined) requireScopes(core, toolScopes);
   },
 });
+
+/** After policies: another token does not help against their refusals. */
+function requireScopes({ hooks }: Pick<Core, 'hooks'>, toolScopes: ToolScopes): void {
+  const last = { name: ADDRESS, stage: STAGE.last };
+  hooks.authorize.tap(last, (call) => toolScopes.refusal(call));
+  const wanted = toolScopes.names.map((name) => ({ place: `${ADDRESS}: toolScopes`, kind: 'tool', name }) as const);
+  hooks.shapeCatalog.tap(last, (draft, inputs) => {
+    const warnings = unknownNames(draft, inputs, wanted);
+    return warnings.length === 0 ? draft : { ...draft, warnings: [...draft.warnings, ...warnings] };
+  });
+}

@@ -1,10 +1,13 @@
 import type { Inbound, JsonObject, RouteAnswer, RouteTable } from '@toolmgr/core';
 import { isResourceUrl, type OidcConfig } from './config.ts';
+import { allScopes } from './contract.ts';
 
 /** The protected resource metadata of the gateway. */
 export interface ResourceMetadata {
   /** `Bearer` challenge with the metadata URL and the scopes, without an error. */
   challenge(inbound: Inbound): string;
+  /** The challenge for a token that lacks scopes. Source: RFC 6750 §3.1. */
+  insufficientScope(inbound: Inbound, scopes: readonly string[]): string;
   /** Serves the metadata at all paths that clients use. */
   mount(routes: RouteTable): void;
 }
@@ -22,8 +25,10 @@ const HOST = /^(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\])(?::\d{1,5})?$/;
 export function createResourceMetadata(config: OidcConfig): ResourceMetadata {
   const fixed = [config.resource, config.audience].find((each) => each !== undefined && isResourceUrl(each));
   const scope = config.scopes.length === 0 ? '' : `, scope="${config.scopes.join(' ')}"`;
-  const challengeFor = (resource: string): string => `Bearer resource_metadata="${metadataUrl(resource)}"${scope}`;
-  const ready = fixed === undefined ? undefined : challengeFor(fixed);
+  const supported = allScopes(config);
+  const pointerTo = (resource: string | undefined): string =>
+    resource === undefined ? 'realm="MCP"' : `resource_metadata="${metadataUrl(resource)}"`;
+  const ready = fixed === undefined ? undefined : `Bearer ${pointerTo(fixed)}${scope}`;
   let endpointPath = '/mcp';
 
   const resourceOf = ({ headers: { host } }: Inbound): string | undefined => {
@@ -33,16 +38,16 @@ export function createResourceMetadata(config: OidcConfig): ResourceMetadata {
 
   return {
     challenge(inbound) {
-      if (ready !== undefined) return ready;
-      const resource = resourceOf(inbound);
-      return resource === undefined ? `Bearer realm="MCP"${scope}` : challengeFor(resource);
+      return ready ?? `Bearer ${pointerTo(resourceOf(inbound))}${scope}`;
     },
+    insufficientScope: (inbound, scopes) =>
+      `Bearer error="insufficient_scope", scope="${scopes.join(' ')}", ${pointerTo(resourceOf(inbound))}`,
     mount(routes) {
       endpointPath = routes.endpointPath;
       const ownPath = fixed === undefined ? '' : pathOf(fixed);
       for (const path of new Set(['', endpointPath, ownPath])) {
         const answer: RouteAnswer = (inbound, _body, responder) => {
-          const document = metadata(resourceOf(inbound), config);
+          const document = metadata(resourceOf(inbound), config, supported);
           responder.send(200, METADATA_HEADERS, JSON.stringify(document));
         };
         routes.add('GET', `${WELL_KNOWN}${path}`, answer, { origins: 'any' }); // as that of the authorization server
@@ -53,7 +58,11 @@ export function createResourceMetadata(config: OidcConfig): ResourceMetadata {
 
 const METADATA_HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 
-function metadata(resource: string | undefined, { issuer, scopes, audience }: OidcConfig): JsonObject {
+function metadata(
+  resource: string | undefined,
+  { issuer, audience }: OidcConfig,
+  scopes: readonly string[],
+): JsonObject {
   return {
     resource: resource ?? audience,
     authorization_servers: [issuer],

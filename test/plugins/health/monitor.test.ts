@@ -453,6 +453,27 @@ describe('with a breaker', () => {
   );
 
   proves(
+    'vmcp.operational.circuit-breaker-failure-threshold',
+    'it opens at the fifth failed call by default, else at the configured one',
+    async () => {
+      for (const [given, needed] of [
+        [{}, 5],
+        [{ failureThreshold: 3 }, 3],
+      ] as const) {
+        const kit = await watching({ circuitBreaker: { enabled: true, ...given }, unhealthyThreshold: 9 });
+        kit.add();
+        kit.tell('a', 'status', 'ready');
+        await vi.advanceTimersByTimeAsync(2 * SECOND);
+        const callers = Array.from({ length: needed }, (_, n) => ({ ...ADA, subject: `caller-${n}` }));
+        kit.timeOut(...callers.slice(1));
+        expect(breakerOf(kit)).toBe('closed');
+        kit.timeOut(...callers.slice(0, 1));
+        expect(breakerOf(kit)).toBe('open');
+      }
+    },
+  );
+
+  proves(
     'choice.health.breaker-callers',
     'failed calls of one caller do not open it while a probe or a call of another is answered',
     async () => {

@@ -8,6 +8,7 @@ const OPERATIONS = `${FOLDER}/redis-operations.ts`;
 const SCRIPTS = `${FOLDER}/record-scripts.ts`;
 const SEALED = `${FOLDER}/sealed-storage.ts`;
 const TARGET = `${FOLDER}/redis-target.ts`;
+const SERVERS = 'plugins/shared/redis/redis-servers.ts';
 
 /** Records of the authorization server: removing or reversing a line must fail the proofs of its requirement. */
 export const authStorageBehaviours: readonly Mutation[] = [
@@ -40,10 +41,15 @@ export const authStorageBehaviours: readonly Mutation[] = [
   ],
   [
     'vmcp.auth-server.redis.tls-skip-verify',
-    TARGET,
+    SERVERS,
     'rejectUnauthorized: !insecureSkipVerify',
     'rejectUnauthorized: false',
   ],
-  ['vmcp.auth-server.redis.acl-username', TARGET, '...(username === undefined ? {} : { username }) }', '}'],
+  [
+    'vmcp.auth-server.redis.acl-username',
+    SERVERS,
+    '...(username === undefined ? {} : { username: username.reveal() }),',
+    '',
+  ],
   ['vmcp.auth-server.redis.sentinel-db', TARGET, 'db: sentinelConfig?.db ?? 0,', 'db: 0,'],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

@@ -101,6 +101,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   ['choice.store.redis-hangs', REDIS, 'socketTimeout: silenceMs,', 'socketTimeout: 60_000,'],
   ['choice.store.redis-wrong-settings', REDIS, 'if (permanentError === undefined) return;', 'return;'],
+  ['choice.store.redis-once', 'plugins/stores/redis/connect-store.ts', 'repeats: false', 'repeats: true'],
   [
     'choice.store.redis-keys',
     'plugins/stores/redis/key-names.ts',

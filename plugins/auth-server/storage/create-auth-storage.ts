@@ -1,5 +1,6 @@
-import { type Core, createOutageLog, GatewayFault, type JsonObject, type Outage } from '@toolmgr/core';
+import { type Core, createOutageLog, GatewayFault, type Outage } from '@toolmgr/core';
 import { createConnection } from '../../shared/redis/redis-connection.ts';
+import { warnOfUnverified } from '../../shared/redis/redis-servers.ts';
 import { openSubscription } from '../../shared/redis/redis-subscription.ts';
 import { readSecretBytes } from '../../shared/secret-reference.ts';
 import type { RedisConfig, StorageConfig } from './config.ts';
@@ -7,7 +8,7 @@ import { createKeyRing } from './key-ring.ts';
 import { createMemoryStorage } from './memory-storage.ts';
 import { createRedisOperations } from './redis-operations.ts';
 import { channelOf, createRedisStorage, keyPrefixOf } from './redis-storage.ts';
-import { redisTarget } from './redis-target.ts';
+import { redisTarget, SETTING } from './redis-target.ts';
 import { createSealedStorage } from './sealed-storage.ts';
 import type { AuthStorage } from './storage.ts';
 
@@ -52,16 +53,11 @@ async function readKeyRing({ slots }: StorageCore, { encryptionKeySecretRefs: re
   return createKeyRing(await Promise.all(secrets), where);
 }
 
-function warnOf({ log }: StorageCore, { tls, sentinelTls }: RedisConfig, isSealed: boolean): void {
+function warnOf({ log }: StorageCore, config: RedisConfig, isSealed: boolean): void {
   if (!isSealed) {
     log.warn(
       'the authorization server stores tokens of upstream providers in Redis without encryption; set storage.encryptionKeySecretRefs',
     );
   }
-  for (const [name, given] of Object.entries({ tls, sentinelTls }) satisfies [string, unknown][]) {
-    if (given?.insecureSkipVerify) {
-      const fields: JsonObject = { setting: `authServerConfig.storage.redis.${name}.insecureSkipVerify` };
-      log.warn('the certificate of Redis is not verified', fields);
-    }
-  }
+  warnOfUnverified(log, config, SETTING);
 }

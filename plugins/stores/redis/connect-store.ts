@@ -1,34 +1,69 @@
-import { isIP } from 'node:net';
-import type { Core, Secret } from '@toolmgr/core';
-import { redisAddress } from '../../shared/redis/redis-address.ts';
-import { type Connection, clientOptions, createConnection, type Scripts } from '../../shared/redis/redis-connection.ts';
-import type { RedisConfig } from './config.ts';
+import { type Core, createOutageLog } from '@toolmgr/core';
+import { readOptionalSecret } from '../../shared/read-secret.ts';
+import { type Connection, createConnection, type Scripts } from '../../shared/redis/redis-connection.ts';
+import { createRedisClient, readLogin, serversText, warnOfUnverified } from '../../shared/redis/redis-servers.ts';
+import { databaseOf, type RedisConfig, serversOf } from './config.ts';
 
-/** The connection of this store. `readPassword` is called when it opens. */
+const SETTING = 'sessionStorage';
+/** Source: vmcp spec §2 `spec.config.sessionStorage`. */
+const PASSWORD = 'TOOLMGR_SESSION_REDIS_PASSWORD';
+
+/** The connection of this store. Secrets are read when it opens. */
 export function connectStore(
-  core: Pick<Core, 'log' | 'now'>,
-  { address, db, tls, connectTimeoutMs, commandTimeoutMs }: RedisConfig,
+  core: Pick<Core, 'log' | 'now' | 'slots'>,
+  config: RedisConfig,
   scripts: Scripts,
-  readPassword: () => Promise<Secret | undefined> = async () => undefined,
 ): Connection {
-  const { host, port } = redisAddress(address) ?? { host: address, port: 0 };
-  return createConnection(core, {
+  const servers = serversOf(config);
+  const { connectTimeoutMs, commandTimeoutMs, aclUserConfig } = config;
+  const login = aclUserConfig === undefined ? PASSWORD : `${SETTING}.aclUserConfig`;
+  const address = serversText(servers);
+  warnOfUnverified(core.log, servers, SETTING);
+  const connection = createConnection(core, {
     owner: 'stores/redis',
     subject: 'the redis store',
     address,
-    refused: 'refused the login or the database; check TOOLMGR_SESSION_REDIS_PASSWORD and db',
+    refused: `refused the login or the database; check ${login} and db`,
     connectTimeoutMs,
-    async create({ Redis }) {
-      const password = await readPassword();
-      return new Redis({
-        ...clientOptions(connectTimeoutMs, commandTimeoutMs),
-        host,
-        port,
-        db,
-        scripts,
-        ...(tls ? { tls: isIP(host) === 0 ? { servername: host } : {} } : {}),
-        ...(password === undefined ? {} : { password: password.reveal() }),
-      });
+    async create(library) {
+      const named = await readLogin(core.slots, servers, SETTING);
+      const password = aclUserConfig === undefined ? await readOptionalSecret(core.slots, PASSWORD) : undefined;
+      return createRedisClient(
+        library,
+        servers,
+        { ...named, ...(password === undefined ? {} : { password: password.reveal() }) },
+        {
+          db: databaseOf(config),
+          scripts,
+          connectTimeoutMs,
+          silenceMs: commandTimeoutMs,
+          answerMs: commandTimeoutMs,
+          repeats: false, // a second `take` would take two tokens
+        },
+      );
     },
   });
+  return servers.clusterMode ? loggingFailures(core, connection, address) : connection;
+}
+
+/** A client of a Cluster stays connected when the one server with the keys is away: then only failing commands show it. */
+function loggingFailures(core: Pick<Core, 'log' | 'now'>, connection: Connection, address: string): Connection {
+  const outage = createOutageLog(core, {
+    began: 'the Redis Cluster does not serve the keys of the redis store',
+    over: 'the Redis Cluster serves the keys of the redis store again',
+    fields: { address },
+  });
+  return {
+    ...connection,
+    async run(commands) {
+      try {
+        const answer = await connection.run(commands);
+        if (outage.isOn) outage.over();
+        return answer;
+      } catch (cause) {
+        outage.failed(cause);
+        throw cause;
+      }
+    },
+  };
 }

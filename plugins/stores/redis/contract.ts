@@ -9,8 +9,9 @@ interface SessionStorage {
 /** `sessionStorage`. */
 export const contract: SectionReader = {
   schema(config, section) {
-    const redisSettings = isObject(section) && section.provider === 'redis' ? config : config.partial();
-    return redisSettings.safeExtend({ provider: z.enum(['memory', 'redis']) });
+    const provider = z.enum(['memory', 'redis']);
+    if (isObject(section) && section.provider === 'redis') return config.safeExtend({ provider });
+    return z.strictObject(config.shape).partial().safeExtend({ provider }); // without the checks of one key against another
   },
   facts: ({ provider }: SessionStorage) => ({
     store: provider,

@@ -378,6 +378,26 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
       },
     );
 
+    proves(
+      ['choice.store.redis-sentinel', 'choice.store.redis-cluster', 'choice.store.redis-acl-user'],
+      'accepts Sentinel, a Cluster and an ACL user, and reports what excludes each other',
+      async () => {
+        const sentinel = 'sentinelConfig: { masterName: m, sentinelAddrs: ["s:1"] }, sentinelTls: {}';
+        const login = 'aclUserConfig: { passwordSecretRef: { env: P } }, tls: { caCertSecretRef: { file: /ca } }';
+        const accepted = [
+          `{ provider: redis, ${sentinel}, ${login} }`,
+          '{ provider: redis, address: r, clusterMode: true }',
+        ];
+        for (const section of accepted) expect((await read(storage(section))).warnings).toEqual([]);
+        expect(await problems(read(storage(`{ provider: redis, address: r, ${sentinel} }`)))).toEqual([
+          'gateway.yaml:6: sessionStorage.address: excludes sentinelConfig',
+        ]);
+        expect(await problems(read(storage('{ provider: redis, address: r, tls: { ca: x } }')))).toEqual([
+          expect.stringContaining('gateway.yaml:6: sessionStorage.tls'),
+        ]);
+      },
+    );
+
     it('reports settings without effect for memory', async () => {
       const given = storage('{ provider: memory, address: "r:1", db: 0, keyPrefix: "a:" }');
       expect((await read(given)).warnings).toEqual([

@@ -41,21 +41,29 @@ export const MEMBER_KINDS: readonly string[] = ['MCPServer', 'MCPRemoteProxy', '
 const GATEWAY = 'VirtualMCPServer';
 const GROUP = 'MCPGroup';
 
+const secretsAt = (at: string, paths: readonly string[]): readonly ReferenceField[] =>
+  paths.map((path) => ({ path: `${at}.${path}.name`, kind: 'Secret' }));
+
+/** Secrets of a Redis, below the key that holds its settings. */
+const REDIS_SECRETS: readonly string[] = [
+  'aclUserConfig.passwordSecretRef',
+  'aclUserConfig.usernameSecretRef',
+  'sentinelTls.caCertSecretRef',
+  'tls.caCertSecretRef',
+];
+
 /** Secrets of an authorization server, below the key that holds its settings. */
 const authServerSecrets = (at: string): readonly ReferenceField[] =>
-  [
+  secretsAt(at, [
     'delegateClients[].clientSecretRef',
     'hmacSecretRefs[]',
     'signingKeySecretRefs[]',
     'storage.encryptionKeySecretRefs[]',
-    'storage.redis.aclUserConfig.passwordSecretRef',
-    'storage.redis.aclUserConfig.usernameSecretRef',
-    'storage.redis.sentinelTls.caCertSecretRef',
-    'storage.redis.tls.caCertSecretRef',
+    ...REDIS_SECRETS.map((path) => `storage.redis.${path}`),
     'upstreamProviders[].oauth2Config.clientSecretRef',
     'upstreamProviders[].oauth2Config.dcrConfig.initialAccessTokenRef',
     'upstreamProviders[].oidcConfig.clientSecretRef',
-  ].map((path) => ({ path: `${at}.${path}.name`, kind: 'Secret' }));
+  ]);
 
 /** References that only the proxy of a member uses, not the gateways of its group. */
 const PROXY_REFERENCES: readonly ReferenceField[] = [
@@ -74,6 +82,7 @@ export const REFERENCE_FIELDS: Readonly<Record<string, readonly ReferenceField[]
     { path: 'groupRef.name', kind: GROUP },
     { path: 'config.groupRef', kind: GROUP },
     { path: 'config.aggregation.tools[].toolConfigRef.name', kind: 'MCPToolConfig' },
+    ...secretsAt('config.sessionStorage', REDIS_SECRETS),
     { path: 'config.compositeToolRefs[].name', kind: 'VirtualMCPCompositeToolDefinition' },
     { path: 'embeddingServerRef.name', kind: 'EmbeddingServer' },
     { path: 'incomingAuth.authzConfig.configMap.name', kind: 'ConfigMap' },

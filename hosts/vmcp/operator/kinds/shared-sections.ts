@@ -10,6 +10,12 @@ export const ADDRESS_RULE: Rule = {
   reason: 'FieldValueRequired',
 };
 
+/** The same for the section of a vmcp file, which may name Sentinels instead. */
+export const SERVERS_RULE: Rule = {
+  ...ADDRESS_RULE,
+  rule: `${ADDRESS_RULE.rule} || has(self.sentinelConfig)`,
+};
+
 /** `spec.sessionStorage`. Source: vmcp spec §2. */
 export const sessionStorage = kube(
   z.strictObject({

@@ -16,7 +16,7 @@ import {
 import { incomingAuth } from './incoming-auth.ts';
 import { COLUMNS, defineKind, type ObjectOf, type Rule } from './kind.ts';
 import { MAX_PLUGIN_ADDRESS, MAX_PLUGINS, PLUGIN_RULE } from './plugin-address.ts';
-import { ADDRESS_RULE, outgoingAuth, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
+import { outgoingAuth, SERVERS_RULE, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
 
 /** What is read here of `spec.authServerConfig`, whose schema is that of the plugin. */
 export interface AuthServerSection {
@@ -99,7 +99,7 @@ const CONFIG: KubeMeta['within'] = {
   plugins: { maxItems: MAX_PLUGINS },
   'plugins.[].use': { maxLength: MAX_PLUGIN_ADDRESS, rules: [PLUGIN_RULE] },
   'passthroughHeaders.[]': headerName,
-  sessionStorage: { rules: [ADDRESS_RULE] },
+  sessionStorage: { rules: [SERVERS_RULE] },
   'rateLimiting.tools': { maxItems: 500, listMapKeys: ['name'] },
 };
 

@@ -2,6 +2,7 @@ import { isObject } from '@toolmgr/core';
 import type { Context, Section } from './context.ts';
 import type { IncomingAuth } from './incoming-auth.ts';
 import type { ResolvedCondition } from './resolution.ts';
+import { secretRefs } from './secret-refs.ts';
 
 const CONDITION = 'AuthServerConfigValidated';
 const MIN_HMAC_BYTES = 32;
@@ -86,17 +87,6 @@ async function checkSecrets({ findings, pod }: Context, given: Section): Promise
   if (problems.length === 0) return true;
   findings.fail('AuthConfigured', 'AuthInvalid', problems.join('; '), 'SecretValidationFailed');
   return false;
-}
-
-/** References `{name, key}` below keys that end with `Ref` or `Refs`, with their paths. */
-function secretRefs(value: unknown, path: string, isRef = false): { path: string; name: string; key: string }[] {
-  if (Array.isArray(value)) return value.flatMap((each, index) => secretRefs(each, `${path}[${index}]`, isRef));
-  if (!isObject(value)) return [];
-  const { name, key } = value;
-  if (isRef && typeof name === 'string' && typeof key === 'string') return [{ path, name, key }];
-  return Object.entries(value).flatMap(([member, each]) =>
-    secretRefs(each, `${path}.${member}`, /Refs?$/.test(member)),
-  );
 }
 
 /** The condition `IdentitySynthesized`: an OAuth 2.0 provider without user info gives people a subject made from their token. */

@@ -1,5 +1,6 @@
 import { isObject } from '@toolmgr/core';
 import type { Context, Section } from './context.ts';
+import { secretRefs } from './secret-refs.ts';
 import { withoutUndefined } from './strategy.ts';
 
 const CONDITION = 'SessionStorageWarning';
@@ -17,6 +18,11 @@ export async function sessionStorageOf(context: Context): Promise<{ readonly sec
   tellReplicas(context, section);
   const { passwordRef } = spec.sessionStorage ?? {};
   const usesDefault = spec.sessionStorage === undefined && !isObject(spec.config?.sessionStorage);
+  const problem = spec.sessionStorage === undefined ? await mountSecrets(context, section) : undefined;
+  if (problem !== undefined) {
+    findings.fail('AuthConfigured', 'AuthInvalid', problem, 'SecretValidationFailed');
+    return undefined;
+  }
   const password = usesDefault ? defaults.redis?.password : passwordRef;
   if (password === undefined || section?.provider !== 'redis') return section === undefined ? {} : { section };
   const by = usesDefault ? 'the Redis of the installation' : 'spec.sessionStorage.passwordRef';
@@ -24,6 +30,14 @@ export async function sessionStorageOf(context: Context): Promise<{ readonly sec
   if ('name' in found) return { section };
   findings.fail('AuthConfigured', 'AuthInvalid', found.problem, 'SecretValidationFailed');
   return undefined;
+}
+
+/** Every secret that the section names becomes a file of the pod. Returns what is wrong. */
+async function mountSecrets({ pod }: Context, section: Section | undefined): Promise<string | undefined> {
+  const refs = secretRefs(section, 'spec.config.sessionStorage');
+  const values = await Promise.all(refs.map(({ path, name, key }) => pod.secretFile({ name, key }, path)));
+  const problems = values.flatMap((value) => ('problem' in value ? [value.problem] : []));
+  return problems.length === 0 ? undefined : problems.join('; ');
 }
 
 function sectionOf({ name, namespace, spec, defaults }: Context): Section | undefined {

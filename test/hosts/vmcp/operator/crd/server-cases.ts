@@ -103,7 +103,15 @@ export const SERVER_CASES: readonly RuleCase[] = [
   {
     says: 'address is required when provider is redis',
     at: 'spec.config.sessionStorage.address',
-    accepts: server({ config: { sessionStorage: { provider: 'memory' } } }),
+    accepts: server({
+      config: {
+        sessionStorage: {
+          provider: 'redis',
+          sentinelConfig: { masterName: 'main', sentinelAddrs: ['s:26379'] },
+          tls: { caCertSecretRef: { name: 'redis', key: 'ca.crt' } },
+        },
+      },
+    }),
     refuses: server({ config: { sessionStorage: { provider: 'redis' } } }),
   },
   {

@@ -259,6 +259,18 @@ describe('session storage', () => {
     },
   );
 
+  proves('choice.store.redis-acl-user', 'mounts the secrets that the section of the file names', async () => {
+    const storage =
+      'config: { sessionStorage: { provider: redis, sentinelConfig: { masterName: main, sentinelService: { name: s } }, aclUserConfig: { passwordSecretRef: { name: redis, key: password } } } }';
+    const pod = podOf(await resolveYaml(server(storage) + PASSWORD));
+    expect(pod.config).toMatchObject({ sessionStorage: { sentinelConfig: { masterName: 'main' } } });
+    expect(pod.env).toEqual([{ name: 'TOOLMGR_SECRETS_DIR', value: '/etc/toolmgr/secrets' }]);
+    expect(JSON.stringify(pod.volumes)).toContain('"redis"');
+    const missing = await resolveYaml(server(storage));
+    expect(conditions(missing)).toContain('AuthConfigured=False/AuthInvalid');
+    expect(JSON.stringify(missing)).toContain('spec.config.sessionStorage.aclUserConfig.passwordSecretRef');
+  });
+
   it('fails without its password', async () => {
     const resolution = await resolveYaml(server(REDIS));
     expect(conditions(resolution)).toContain('AuthConfigured=False/AuthInvalid');

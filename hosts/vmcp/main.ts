@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FOUND_CLIENTS } from '../cli/up/found-clients.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../shared/gateway-log/log-format.ts';
 import { oneLine } from '../shared/gateway-log/text-line.ts';
+import { MEMORY_BUDGET, memorySizeFrom } from '../shared/memory-budget.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { addValidate } from './add-validate.ts';
@@ -30,11 +31,7 @@ function addServe(vmcp: Command): void {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
     .option('--session-ttl <duration>', 'idle time of a client session (0 = 30m)', sessionTtlFrom)
-    .option(
-      '--memory-budget <size>',
-      'memory for requests and results in flight, e.g. 256MiB (default: a third of the limit)',
-      memorySizeFrom,
-    )
+    .option(MEMORY_BUDGET.flags, MEMORY_BUDGET.description, memorySizeFrom)
     .option('--status-port <number>', 'serve status pages and metrics at a separate port on 127.0.0.1', portFrom)
     .option('--status-token-env <name>', 'environment variable with the required token of status pages and metrics')
     .option('--optimizer', 'list two tools that find and call all others, with the defaults of the section optimizer')
@@ -214,15 +211,6 @@ export function portFrom(text: string): number {
   if (/^\d+$/.test(text) && port <= 65_535) return port;
   throw new InvalidArgumentError('expected a number from 0 to 65535');
 }
-
-function memorySizeFrom(text: string): number {
-  const [, digits = '', unit = ''] = /^(\d{1,9})(KiB|MiB|GiB)?$/i.exec(text) ?? [];
-  const bytes = Number(digits) * (SIZE_UNITS[unit.toLowerCase()] ?? 1);
-  if (digits !== '' && bytes > 0) return bytes;
-  throw new InvalidArgumentError('expected bytes, or a size such as 256MiB or 2GiB');
-}
-
-const SIZE_UNITS: Readonly<Record<string, number>> = { kib: 1_024, mib: 1_048_576, gib: 1_073_741_824 };
 
 function sessionTtlFrom(text: string): number {
   if (text.startsWith('-')) throw new InvalidArgumentError('must not be negative');

@@ -2,6 +2,7 @@ import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ALLOWED_ORIGINS, readOrigins } from '../../shared/allowed-origins.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../../shared/gateway-log/log-format.ts';
+import { MEMORY_BUDGET, memorySizeFrom } from '../../shared/memory-budget.ts';
 import { startTimeoutFrom } from '../../shared/start-timeout.ts';
 import { portFrom } from '../../vmcp/main.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
@@ -44,6 +45,7 @@ export function addUpCommand(program: Command): void {
       'time limit of a call without progress, for servers whose entry has no timeout (default: 10m)',
       timeoutFrom,
     )
+    .option(MEMORY_BUDGET.flags, MEMORY_BUDGET.description, memorySizeFrom)
     .addOption(new Option(LOG_FORMAT_FLAG.flags, LOG_FORMAT_FLAG.description).choices(LOG_FORMATS))
     .option('--debug', 'log more')
     .addHelpText(

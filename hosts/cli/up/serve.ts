@@ -56,6 +56,8 @@ export interface UpOptions {
   readonly allowedOrigins?: readonly string[];
   /** Milliseconds for the first start of a program. */
   readonly startTimeout?: number;
+  /** Bytes. */
+  readonly memoryBudget?: number;
 }
 
 /**
@@ -90,8 +92,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   const { log } = gatewayLog;
   using _ = logUnhandledRejections(log);
   const servers = createClientServers(first);
-  const times = { timeoutMs: options.timeout, firstStartMs: options.startTimeout };
-  const planned = upPlan(isLoopbackHost(options.host), times, options.allowedOrigins);
+  const planned = upPlan(isLoopbackHost(options.host), options);
   const plan = { ...planned, ...httpClientFrom(process.env) };
   const { limits } = readPlan(plan);
   const isLoopback = isLoopbackHost(options.host);
@@ -189,8 +190,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
 /** The plan of `up`: anonymous callers, tool names prefixed by the server, backends from the file. */
 export function upPlan(
   loopback: boolean,
-  { timeoutMs = CALL_TIMEOUT_MS, firstStartMs }: UpTimes = {},
-  allowedOrigins?: readonly string[],
+  { timeout = CALL_TIMEOUT_MS, startTimeout, memoryBudget, allowedOrigins }: PlanOptions = {},
 ): PlanInput {
   return {
     name: 'toolmgr-up',
@@ -202,17 +202,18 @@ export function upPlan(
     ],
     outgoingAuth: { default: { type: CLIENT_SERVERS } },
     // the client has its own time limit, and that of this hop must not be shorter
-    timeouts: { defaultMs: timeoutMs },
-    limits: { callTotalMs: LONGEST_CALL_MS, ...(firstStartMs === undefined ? {} : { firstStartMs }) },
+    timeouts: { defaultMs: timeout },
+    limits: {
+      callTotalMs: LONGEST_CALL_MS,
+      ...(startTimeout === undefined ? {} : { firstStartMs: startTimeout }),
+      ...(memoryBudget === undefined ? {} : { memoryBudgetBytes: memoryBudget }),
+    },
     endpoint: { loopback, ...(allowedOrigins === undefined ? {} : { allowedOrigins: [...allowedOrigins] }) },
   };
 }
 
-/** Times in milliseconds from the flags of `up`. */
-interface UpTimes {
-  readonly timeoutMs?: number | undefined;
-  readonly firstStartMs?: number | undefined;
-}
+/** Flags that are part of the plan. */
+type PlanOptions = Pick<UpOptions, 'timeout' | 'startTimeout' | 'memoryBudget' | 'allowedOrigins'>;
 
 const EXIT_MS = 250;
 

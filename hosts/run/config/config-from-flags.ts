@@ -81,6 +81,7 @@ export async function configFromFlags(
     session_ttl: flags.sessionTtl,
     stateless: flags.stateless === true,
     ...(flags.sessions === undefined ? {} : { sessions: flags.sessions }),
+    ...(flags.memoryBudget === undefined ? {} : { memory_budget_bytes: flags.memoryBudget }),
     strict_protocol_validation: flags.strictProtocolValidation === true,
     ...(flags.tools === undefined ? {} : { tools_filter: [...flags.tools] }),
     ...(flags.toolsOverride === undefined ? {} : { tools_override: await readOverrides(flags.toolsOverride, cwd) }),

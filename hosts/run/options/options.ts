@@ -1,6 +1,7 @@
 import { Option } from 'commander';
 import { ALLOWED_ORIGINS, readOrigins } from '../../shared/allowed-origins.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS, type LogFormat } from '../../shared/gateway-log/log-format.ts';
+import { MEMORY_BUDGET, memorySizeFrom } from '../../shared/memory-budget.ts';
 import { startTimeoutFrom } from '../../shared/start-timeout.ts';
 import {
   readAmount,
@@ -45,6 +46,8 @@ export interface RunFlags extends PolicyFlags, RemoteAuthFlags {
   readonly foreground?: boolean;
   readonly supervised?: boolean;
   readonly sessions?: 'perClient' | 'shared';
+  /** Bytes. */
+  readonly memoryBudget?: number;
   readonly env: Readonly<Record<string, string>>;
   readonly transport?: 'stdio' | 'sse' | 'streamable-http';
   readonly host: string;
@@ -265,6 +268,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
         'of a stdio server: perClient (default), or shared: one for all clients; on Docker it outlives the proxy',
       choices: ['perClient', 'shared'],
     },
+    { flags: '--memory-budget <SIZE>', description: MEMORY_BUDGET.description, read: memorySizeFrom },
     {
       flags: '--strict-protocol-validation',
       description:

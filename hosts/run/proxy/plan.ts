@@ -63,6 +63,7 @@ export function planFromRun(config: RunConfig, start: RunStart): PlanInput {
       stopMs: start.stopMs ?? STOP_MS,
       sessionIdleMs: durationMs(config.session_ttl) || SESSION_TTL_MS,
       ...(isRemote ? {} : { firstStartMs: startDeadlineMs(config) }),
+      ...present({ memoryBudgetBytes: config.memory_budget_bytes }),
     },
   };
 }

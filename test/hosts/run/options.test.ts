@@ -75,12 +75,12 @@ async function flagsOf(...args: readonly string[]): Promise<Record<string, unkno
 }
 
 describe('the options of run', () => {
-  it('are those of the contract, and nine of this implementation', () => {
+  it('are those of the contract, and ten of this implementation', () => {
     expect(specified.length).toBeGreaterThan(70);
     expect(longNames().toSorted()).toEqual(
       [
         ...specified,
-        ...['--log-format', '--runtime', '--supervised', '--sessions', '--start-timeout'],
+        ...['--log-format', '--runtime', '--supervised', '--sessions', '--start-timeout', '--memory-budget'],
         ...['--memory', '--cpus', '--pids-limit', '--read-only'],
       ].sort(),
     );

@@ -40,6 +40,16 @@ async function called(url: string, name: string): Promise<string> {
   return (await postModern(url, 'tools/call', { name, arguments: { message: 'hi' } })).text;
 }
 
+proves('choice.limits.memory-flag', '--memory-budget is stored, and a larger body is refused', async () => {
+  await using small = await served(['--memory-budget', '64KiB', far.url]);
+  const answer = await fetch(small.url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: `{"jsonrpc":"2.0","id":1,"method":"ping"${' '.repeat(50_000)}}`,
+  });
+  expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('MEMORY_SPENT')]);
+});
+
 describe('the tools of a workload', () => {
   proves('run.option.tools', 'are only those of --tools, in lists and in calls', async () => {
     await using all = await served([far.url]);

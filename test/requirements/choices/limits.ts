@@ -33,7 +33,7 @@ export const limits = [
       'choice.limits.memory-released': 'what a request held is free when its client has read the response or has gone',
       'choice.limits.send-timeout':
         'a client that reads nothing of its response for limits.sendTimeoutMs is disconnected',
-      'choice.limits.memory-flag': '`vmcp serve --memory-budget` sets limits.memoryBudgetBytes',
+      'choice.limits.memory-flag': '`--memory-budget` of `vmcp serve`, `up` and `run` sets limits.memoryBudgetBytes',
     },
   },
   {

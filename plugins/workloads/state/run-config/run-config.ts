@@ -226,6 +226,8 @@ export const runConfig = z.strictObject({
   stateless: z.boolean().default(false),
   /** Of a stdio server: `shared` is one session for all clients. Ours. */
   sessions: z.enum(['perClient', 'shared']).optional(),
+  /** Bytes of requests and results in flight in the proxy. Ours. */
+  memory_budget_bytes: z.int().min(1).optional(),
   strict_protocol_validation: z.boolean().default(false),
   tools_filter: z.array(text).optional(),
   tools_override: z.record(z.string(), toolOverride).optional(),

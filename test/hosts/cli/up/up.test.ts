@@ -214,11 +214,24 @@ describe('toolmgr up', () => {
     await serving.printed(/slow did not start in [4-9] s: backend "slow" did not answer/);
   });
 
+  proves('choice.limits.memory-flag', 'refuses a body over --memory-budget', async () => {
+    await using server = await recordingServer();
+    const file = await write({ mcpServers: { one: { url: server.url } } });
+    await using serving = startCli(['up', file, '--port', '0', '--memory-budget', '64KiB']);
+    const [, url = ''] = await serving.printed(/serves .* at (http:\S+)/);
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"jsonrpc":"2.0","id":1,"method":"ping"${' '.repeat(50_000)}}`,
+    });
+    expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('MEMORY_SPENT')]);
+  });
+
   proves('ask.up.timeout', 'gives a call ten minutes by default, and never more than a day', () => {
     const { timeouts, limits } = readPlan(upPlan(true));
     expect(timeouts).toEqual({ defaultMs: 600_000, perWorkloadMs: {} });
     expect(limits.callTotalMs).toBe(24 * 3_600_000);
-    expect(readPlan(upPlan(true, { timeoutMs: 5_000 })).timeouts.defaultMs).toBe(5_000);
+    expect(readPlan(upPlan(true, { timeout: 5_000 })).timeouts.defaultMs).toBe(5_000);
   });
 
   it.each(['0', '-1s', '5', 'soon', '25h'])('refuses --timeout %s', async (timeout) => {

@@ -25,6 +25,7 @@ export const PROGRAM: RunConfig = {
   session_ttl: '10m',
   stateless: true,
   sessions: 'shared',
+  memory_budget_bytes: 268_435_456,
   strict_protocol_validation: true,
   tools_filter: ['a'],
   tools_override: { a: { name: 'b', description: 'c' } },

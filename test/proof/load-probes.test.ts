@@ -151,6 +151,7 @@ const WITHOUT_ANSWERS: ReadonlySet<Attempt> = new Set([
   'tokens',
   'watched',
   'results',
+  'bodies',
 ]);
 
 async function attackIsOver(gateway: GatewayProgram): Promise<void> {

@@ -93,7 +93,7 @@ describe('toolmgr run', () => {
       const said = [{ type: 'text', text: 'Echo: hi' }];
       expect(await callLegacy(workload.url, 'echo', { message: 'hi' })).toEqual(said);
       expect(await callBothEras(workload.url, 'echo', { message: 'hi' })).toEqual(said);
-      expect(await (await fetch(new URL('/', workload.url))).text()).toMatch(/\/mcp\n {2}all: ready, \d+ tools\n/);
+      expect(await (await fetch(new URL('/', workload.url))).text()).toMatch(/\/mcp\n.*\n {2}all: ready, \d+ tools\n/);
 
       // one process is its proxy, in its own process session, with only the name on its command line
       const proxy = processes().find(({ pid }) => pid === workload.pid);

@@ -80,7 +80,7 @@ export const planSchema = z.strictObject({
         .array(z.string())
         .optional()
         .describe(
-          `allowed Origin values of pages, exact, besides the origin of the gateway itself; default: those of MCP Inspector, ${DEFAULT_ORIGINS.join(' and ')}`,
+          `allowed Origin values of pages, exact, besides the origin of the gateway itself; default: those of MCP Inspector, ${DEFAULT_ORIGINS.map((origin) => `\`${origin}\``).join(' and ')}`,
         ),
       trustedProxies: z
         .array(z.string().refine(isAddressOrNetwork, 'expected an IP address, or a network such as 10.0.0.0/8'))

@@ -86,7 +86,15 @@ describe('a refused request', () => {
     ];
     expect(lines.map(short)).toEqual([
       ['http_request', 'denied', 'anonymous', 'POST', undefined, 403, 'this Host is not served here'],
-      ['http_request', 'denied', 'anonymous', 'POST', undefined, 403, 'this Origin is not allowed'],
+      [
+        'http_request',
+        'denied',
+        'anonymous',
+        'POST',
+        undefined,
+        403,
+        'this Origin is not allowed: add it to endpoint.allowedOrigins',
+      ],
       ['mcp_request', 'denied', 'anonymous', 'POST', undefined, 401, 'authentication is required'],
       ['mcp_request', 'denied', 'anonymous', 'POST', undefined, 401, 'unknown token'],
       ['mcp_request', 'denied', 'anonymous', 'GET', undefined, 401, 'authentication is required'],

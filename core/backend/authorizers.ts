@@ -110,6 +110,7 @@ function unlessColliding(backend: string, authorizer: Authorizer, passthrough: r
 /** Errors name the place of the strategy, never its secrets; a synchronous authorizer stays synchronous. */
 function guarded(where: string, authorizer: Authorizer): Authorizer {
   const forBackend = authorizer.forBackend?.bind(authorizer);
+  const forbidden = authorizer.forbidden?.bind(authorizer);
   const fail = (cause: unknown): never => {
     throw faultFrom(cause, 'AUTH_STRATEGY_FAILED', `${where} could not authorize the request`);
   };
@@ -117,6 +118,7 @@ function guarded(where: string, authorizer: Authorizer): Authorizer {
     ...(authorizer.headerNames === undefined ? {} : { headerNames: authorizer.headerNames }),
     ...(authorizer.perCaller === undefined ? {} : { perCaller: authorizer.perCaller }),
     ...(forBackend === undefined ? {} : { forBackend }),
+    ...(forbidden === undefined ? {} : { forbidden }),
     refused: (backend, caller) => authorizer.refused?.(backend, caller) === true,
     apply(outbound, authContext) {
       try {

@@ -8,7 +8,7 @@ import { shareOfCall } from '../mcp/shares.ts';
 import { Availability } from './availability.ts';
 import type { BackendListing, BackendManagerEvents, CallerLists } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
-import { type ConnectionFailure, categoryOf, stopped } from './failure.ts';
+import { ConnectionFailure, categoryOf, stopped } from './failure.ts';
 import { BackendLists } from './lists/backend-lists.ts';
 import { Connector, type ConnectorOptions } from './sessions/connector.ts';
 import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
@@ -203,6 +203,17 @@ export class BackendController {
   /** The backend answered 401: returns whether the credentials are renewed, so that the request may be sent again. */
   credentialsRefused(caller: Caller): boolean {
     return this.#options.credentials.authorizer.refused?.(this.backend, caller) === true;
+  }
+
+  /** The backend answered 403: the failure, with what the user has to do if the strategy knows it. */
+  async forbidden(cause: ConnectionFailure): Promise<ConnectionFailure> {
+    const { credentials } = this.#options;
+    if (cause.challenge === undefined) return cause;
+    const advice = await credentials.authorizer.forbidden?.(this.backend, cause.challenge);
+    if (advice === undefined) return cause;
+    const { category, notRun } = cause;
+    const facts = { category, notRun, status: 403 };
+    return new ConnectionFailure('BACKEND_UNAUTHENTICATED', this.backend.name, `refused the request: ${advice}`, facts);
   }
 
   /** A failed request suggests that the backend is down: connects again, unless an attempt is running. */

@@ -28,6 +28,8 @@ export interface FailureFacts {
   readonly connectionLost?: boolean;
   /** HTTP status, if there was a response. */
   readonly status?: number;
+  /** `WWW-Authenticate` of a response with status 403. */
+  readonly challenge?: string | undefined;
   readonly cause?: unknown;
 }
 
@@ -41,6 +43,7 @@ export class ConnectionFailure extends GatewayFault {
   readonly notRun: boolean;
   readonly connectionLost: boolean;
   readonly httpStatus: number | undefined;
+  readonly challenge: string | undefined;
   /** The message without the name of the backend. */
   readonly sentence: string;
 
@@ -51,6 +54,7 @@ export class ConnectionFailure extends GatewayFault {
     this.notRun = facts.notRun === true;
     this.connectionLost = facts.connectionLost === true;
     this.httpStatus = facts.status;
+    this.challenge = facts.challenge;
   }
 }
 

@@ -115,6 +115,7 @@ async function beforeRepeat(
   if (!(cause instanceof ConnectionFailure) || call.cancel.aborted) throw cause;
   // A refused call did not run, and the credentials that caused the refusal are renewed.
   if (cause.httpStatus === 401 && controller.credentialsRefused(call.caller)) return { mirrored: undefined };
+  if (cause.httpStatus === 403) throw await controller.forbidden(cause);
   if (GONE.has(cause.category)) controller.suspect();
   // Sent and perhaps executed: only calls without effects may be repeated.
   if (!cause.notRun && !(GONE.has(cause.category) && IDEMPOTENT.has(call.method))) throw cause;

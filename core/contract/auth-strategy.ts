@@ -30,6 +30,11 @@ export interface Authorizer {
    * itself). Returns `true` when the next `apply` adds other credentials: the request is then sent once more.
    */
   refused?(backend: Backend, caller: Caller): boolean;
+  /**
+   * Called after the backend answered 403 with this `WWW-Authenticate`, e.g. `insufficient_scope` (RFC 6750 §3.1). Resolves
+   * with what the user has to do, for the error of the call; `undefined` when nothing would help.
+   */
+  forbidden?(backend: Backend, challenge: string): Promise<string | undefined>;
 }
 
 /** The authorizer of one backend, with the name of its strategy. */

@@ -25,18 +25,3 @@ export const CLIENT_SCENARIOS: Readonly<Record<Revision, readonly string[]>> = {
 export function authScenarios(revision: Revision): readonly string[] {
   return scoredScenarios(revision, 'client').filter((scenario) => scenario.startsWith('auth/'));
 }
-
-/** Checks of these scenarios that fail, with the reason. */
-export const AUTH_FAILURES: Readonly<Record<string, { readonly checks: readonly RegExp[]; readonly reason: string }>> =
-  {
-    'auth/scope-step-up': {
-      checks: [/^scope-step-up-escalation: /, /^sep-2350-scope-union-on-reauth: /],
-      reason:
-        'after a 403 the login is not repeated with the scope that the server names: the user starts the workload again',
-    },
-    'auth/authorization-server-migration': {
-      checks: [/^sep-2352-reregister-on-as-change: /],
-      reason:
-        'the login is not repeated while a workload runs: a server that changes its authorization server needs a new start',
-    },
-  };

@@ -18,6 +18,8 @@ export interface IdentityProviderOptions {
   readonly gatewayGrants?: readonly string[];
   /** Lifetime of access tokens. Default: one hour. */
   readonly accessTokenSeconds?: number;
+  /** Scopes of access tokens, separated by spaces. Default: `tools`. */
+  readonly resourceScopes?: string;
   /** Changes the configuration of every new provider, e.g. to turn a feature on. */
   readonly configure?: (configuration: Configuration) => Configuration;
   /** The login is a page with a form for the user's name, instead of `loginAs`. */
@@ -258,7 +260,7 @@ function clients({ gatewayGrants = [] }: IdentityProviderOptions): NonNullable<C
 
 function resourceServer({ opaqueAudiences = [], ...options }: IdentityProviderOptions, alg: Alg, audience: string) {
   const accessTokenTTL = options.accessTokenSeconds ?? TTL_SECONDS.AccessToken;
-  const shape = { scope: 'tools', audience, accessTokenTTL };
+  const shape = { scope: options.resourceScopes ?? 'tools', audience, accessTokenTTL };
   if (opaqueAudiences.includes(audience)) return { ...shape, accessTokenFormat: 'opaque' as const };
   return { ...shape, accessTokenFormat: 'jwt' as const, jwt: { sign: { alg } } };
 }

@@ -34,6 +34,8 @@ export interface OauthRemoteOptions {
   readonly about?: (origin: string) => object;
   /** Serves requests without a token. */
   readonly isOpen?: boolean;
+  /** Calls of tools need this scope. */
+  readonly callScope?: string;
   /** The `WWW-Authenticate` header; `undefined`: none. Default: names the metadata. */
   readonly challenge?: (origin: string) => string | undefined;
 }
@@ -46,14 +48,15 @@ export async function oauthRemote(idp: IdentityProvider, options: OauthRemoteOpt
   const refused = new Set<string>();
   const serve = options.era === '2026-07-28' ? modernServer() : legacyServer();
   let origin = '';
-  const isAccepted = async (authorization: string | undefined): Promise<boolean> => {
+  /** The scopes of a token that is accepted. */
+  const scopesOf = async (authorization: string | undefined): Promise<readonly string[] | undefined> => {
     const token = /^Bearer (.+)$/.exec(authorization ?? '')?.[1];
-    if (token === undefined || refused.has(token)) return false;
+    if (token === undefined || refused.has(token)) return undefined;
     const key = idp.publicKeys().find(({ alg }) => alg === 'ES256')?.key;
     if (key === undefined) throw new Error('the provider has no key');
     return jwtVerify(token, key, { issuer: idp.issuer, audience: `${origin}/mcp` }).then(
-      () => true,
-      () => false,
+      ({ payload }) => String(payload.scope ?? '').split(' '),
+      () => undefined,
     );
   };
   const server = createServer(async (request, response) => {
@@ -61,7 +64,14 @@ export async function oauthRemote(idp: IdentityProvider, options: OauthRemoteOpt
     seen.push({ method: request.method ?? '', path, authorization: request.headers.authorization });
     if (path === metadataPath(options)) return json(response, 200, about(options, idp, origin));
     if (path.startsWith('/.well-known/')) return json(response, 404, {});
-    if (options.isOpen === true || (await isAccepted(request.headers.authorization))) return serve(request, response);
+    const scopes = await scopesOf(request.headers.authorization);
+    const { callScope } = options;
+    const isCall = request.headers['mcp-method'] === 'tools/call';
+    if (scopes !== undefined && isCall && callScope !== undefined && !scopes.includes(callScope)) {
+      const lacking = `Bearer error="insufficient_scope", scope="${callScope}", resource_metadata="${origin}${RESOURCE}/mcp"`;
+      return json(response, 403, { error: 'insufficient_scope' }, { 'www-authenticate': lacking });
+    }
+    if (options.isOpen === true || scopes !== undefined) return serve(request, response);
     const { challenge = (own) => `Bearer resource_metadata="${own}${RESOURCE}/mcp"` } = options;
     const header = challenge(origin);
     json(response, 401, { error: 'invalid_token' }, header === undefined ? {} : { 'www-authenticate': header });

@@ -12,7 +12,13 @@ import { FairReader } from './fair-reader.ts';
 import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
 import { errorIn, framesFor, JSON_TYPE, notMcp, pushFrames, STREAM_TYPE, tooLarge, WITHDRAWN } from './http-body.ts';
 import { Resumption } from './http-resumption.ts';
-import { type BackendReader, MAX_REFUSAL_BYTES, SESSION_HEADER, statusFailure } from './http-target.ts';
+import {
+  type BackendReader,
+  CHALLENGE_HEADER,
+  MAX_REFUSAL_BYTES,
+  SESSION_HEADER,
+  statusFailure,
+} from './http-target.ts';
 import type { HttpTransport } from './http-transport.ts';
 
 /** Maximum number of messages in an array response. */
@@ -31,6 +37,7 @@ export class HttpResponseReader implements BackendReader {
   #status = 0;
   #kind: 'json' | 'stream' | 'refusal' = 'refusal';
   #location: string | undefined;
+  #challenge: string | undefined;
   #arrived = new ByteCollector();
   /** The size limit was exceeded. */
   #isOver = false;
@@ -58,6 +65,7 @@ export class HttpResponseReader implements BackendReader {
     const { status } = head;
     this.#status = status;
     this.#location = head.location;
+    if (status === 403) this.#challenge = head.header(CHALLENGE_HEADER);
     if (status < 200 || status > 299) return;
     if (this.#exchange.asked.method === 'initialize') this.#wire.learnSession(head.header(SESSION_HEADER));
     const type = mediaType(head.contentType);
@@ -165,7 +173,7 @@ export class HttpResponseReader implements BackendReader {
       this.#wire.sink.lost(lost);
       return lost;
     }
-    if (status === 401 || status === 403) return statusFailure(backend, status);
+    if (status === 401 || status === 403) return statusFailure(backend, status, this.#challenge);
     const error = errorIn(body);
     // An error with the id of the request is the server's response, whatever the HTTP status.
     const own = error !== undefined && (sameId(error.id, this.#exchange.id) || isProtocolCode(error.code, this.#era));

@@ -23,10 +23,12 @@ const KEEP_ALIVE_MS = 3_000;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Names the session in a response to `initialize` (2025-11-25). */
 export const SESSION_HEADER = 'mcp-session-id';
+/** Says in a response with status 403 what the credentials lack. */
+export const CHALLENGE_HEADER = 'www-authenticate';
 const CLIENT: HttpClientOptions = {
   connectTimeoutMs: CONNECT_TIMEOUT_MS,
   keepAliveMs: KEEP_ALIVE_MS,
-  keptHeaders: new Set([SESSION_HEADER]),
+  keptHeaders: new Set([SESSION_HEADER, CHALLENGE_HEADER]),
 };
 /** Redirects (307, 308) followed in a row; only within the origin. */
 const MAX_MOVES = 3;
@@ -185,9 +187,9 @@ export const NEVER: AbortSignal = new AbortController().signal;
 const NOT_ALLOWED = 'refused the request with HTTP 403: the credentials may lack a permission or scope';
 
 /** The failure for an HTTP error status. */
-export function statusFailure(backend: string, status: number): ConnectionFailure {
+export function statusFailure(backend: string, status: number, challenge?: string): ConnectionFailure {
   if (status === 401 || status === 403) {
-    const facts = { category: 'unauthenticated', notRun: true, status } as const;
+    const facts = { category: 'unauthenticated', notRun: true, status, challenge } as const;
     return new ConnectionFailure(
       'BACKEND_UNAUTHENTICATED',
       backend,

@@ -33,6 +33,7 @@ export function terminalWork(name: string, signal: AbortSignal): StartWork {
       stderr.line(`  ${url}`);
     },
     onLoggedIn: () => stderr.line(`${name}: you are logged in`),
+    onWarning: (sentence) => stderr.line(sentence),
   };
 }
 

@@ -14,7 +14,14 @@ import { readUserSecrets } from '../secrets/start-secrets.ts';
 import { INTERRUPTED } from '../workloads/launch.ts';
 import type { StartWork } from '../workloads/work.ts';
 import { openBrowser } from './open-browser.ts';
-import { cachedClientOf, forgetLogin, isLoggedIn, storeLogin } from './stored-login.ts';
+import {
+  cachedClientOf,
+  forgetLackingScopes,
+  forgetLogin,
+  furtherScopesOf,
+  isLoggedIn,
+  storeLogin,
+} from './stored-login.ts';
 
 /**
  * Logs the user in at the remote server of a workload before its proxy starts, if the server asks for it and no earlier login
@@ -26,6 +33,16 @@ export async function logInFirst(state: string, name: string, work: StartWork): 
   const remote = config === undefined ? undefined : await remoteOf(state, config);
   if (config === undefined || remote === undefined) return undefined;
   try {
+    if (config.remote_auth_config?.cached_lacking_scopes !== undefined) {
+      const problem = await logInNow(state, config, remote, work);
+      if (problem === undefined) return undefined;
+      // the tools that need no further scope can be used with the login that there is
+      const sentence = `${name}: ${problem}; the scopes of the last login are kept`;
+      work.report(sentence);
+      work.onWarning?.(sentence);
+      await forgetLackingScopes(state, name);
+      return await logInFirst(state, name, work);
+    }
     if (await isLoggedIn(state, config, remote, signal)) return undefined;
     return await logInNow(state, config, remote, work);
   } catch (cause) {
@@ -58,6 +75,7 @@ async function logInNow(
     remote,
     settings: await settingsOf(state, config),
     cached: await cachedClientOf(state, config),
+    furtherScopes: furtherScopesOf(config),
     timeoutMs: durationMs(auth.timeout ?? '') ?? LOGIN_MS,
     show({ url, server }) {
       const opens = auth.skip_browser !== true;
@@ -73,6 +91,7 @@ async function logInNow(
     work.onLoggedIn?.();
     return undefined;
   }
+  if (outcome.kind === 'failed' && auth.cached_lacking_scopes !== undefined) return outcome.reason;
   // a registration that the server has forgotten would fail again
   if (Object.keys(auth).some((field) => field.startsWith('cached_'))) await forgetLogin(state, name);
   return outcome.kind === 'failed' ? outcome.reason : undefined;

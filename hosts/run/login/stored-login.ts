@@ -66,6 +66,7 @@ export async function cachedClientOf(state: string, config: RunConfig): Promise<
     ...present({
       secret: await secrets.read(LOGIN_SECRETS.clientSecret),
       secretExpiresAtMs: expiry === undefined ? undefined : Date.parse(expiry),
+      scopes: auth.cached_scopes,
       registrationUrl: auth.cached_reg_client_uri,
       registrationToken: await secrets.read(LOGIN_SECRETS.registrationToken),
     }),
@@ -90,7 +91,7 @@ export async function storeLogin(state: string, name: string, login: Login): Pro
   }));
 }
 
-function referencesOf({ tokens, issuer, tokenUrl, resource, client, callbackPort }: Login): RemoteAuthConfig {
+function referencesOf({ tokens, issuer, tokenUrl, resource, scopes, client, callbackPort }: Login): RemoteAuthConfig {
   const refreshRef =
     tokens.refreshToken === undefined ? undefined : `${LOGIN_SECRETS.refreshToken},target=refresh_token`;
   return present({
@@ -100,6 +101,7 @@ function referencesOf({ tokens, issuer, tokenUrl, resource, client, callbackPort
     cached_issuer: issuer,
     cached_token_url: tokenUrl,
     cached_resource: resource,
+    cached_scopes: [...scopes],
     cached_access_token_ref: `${LOGIN_SECRETS.accessToken},target=access_token`,
     cached_refresh_token_ref: refreshRef,
     cached_token_expiry: dateOf(tokens.expiresAtMs),
@@ -121,6 +123,19 @@ function registrationOf(client: Login['client'], callbackPort: number): RemoteAu
 
 function dateOf(ms: number | undefined): string | undefined {
   return ms === undefined ? undefined : new Date(ms).toISOString();
+}
+
+/** The scopes of the last login, and those that the server has asked for since. */
+export function furtherScopesOf({ remote_auth_config: auth = {} }: RunConfig): readonly string[] {
+  return [...(auth.cached_scopes ?? []), ...(auth.cached_lacking_scopes ?? [])];
+}
+
+/** The server asks for further scopes, which the next login would request; the last login stays. */
+export async function forgetLackingScopes(state: string, name: string): Promise<void> {
+  await changeConfig(state, name, (config) => {
+    const { cached_lacking_scopes: _, ...auth } = config.remote_auth_config ?? {};
+    return { ...config, remote_auth_config: auth };
+  });
 }
 
 /** Removes a login with its registration. */

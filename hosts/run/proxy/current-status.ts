@@ -27,6 +27,9 @@ export function loginStatus({ health, backend }: BackendState): CurrentStatus | 
   if (health?.errorCategory === 'unauthenticated') {
     return { status: 'unauthenticated', message: `a new login is needed: toolmgr start ${backend.name}` };
   }
+  if (health?.errorCategory === 'scope_needed') {
+    return { status: 'running', message: `a tool needs a login with further scopes: toolmgr restart ${backend.name}` };
+  }
   if (health?.errorCategory !== 'auth_retrying') return undefined;
   return { status: 'auth_retrying', message: 'its access token cannot be refreshed now; it is tried again' };
 }

@@ -26,4 +26,6 @@ export interface StartWork extends Work {
   /** Instead of a step. */
   onLogin?(page: LoginPage): void;
   onLoggedIn?(): void;
+  /** Besides a step: a sentence that the user should read. */
+  onWarning?(sentence: string): void;
 }

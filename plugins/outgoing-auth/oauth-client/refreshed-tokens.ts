@@ -7,7 +7,7 @@ export type TokenState = 'authenticated' | 'auth_retrying' | 'unauthenticated';
 
 /** What {@link createRefreshedTokens} needs. */
 export interface RefreshedTokensParts {
-  readonly store: TokenStore;
+  readonly store: Omit<TokenStore, 'lacks'>;
   /** Sends the refresh token. Never rejects before `signal` aborts. */
   refresh(refreshToken: string, signal: AbortSignal): Promise<IssuedTokens | TokenFailure>;
   /** Called when the state changes. */

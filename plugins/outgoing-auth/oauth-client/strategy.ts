@@ -8,6 +8,7 @@ import {
 } from '@toolmgr/core';
 import type { RemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import { oauthClientOptions } from './config.ts';
+import { createLackingScopes } from './lacking-scopes.ts';
 import { createOauthHttp } from './oauth-http.ts';
 import { createRefreshedTokens, type RefreshedTokens, type TokenState } from './refreshed-tokens.ts';
 import { tokenEndpointOf } from './token-endpoint.ts';
@@ -30,7 +31,7 @@ export interface OauthClient extends AuthStrategy {
  * Creates the strategy `oauth_client`: adds the access token of a workload's login to all requests to its server.
  *
  * Its state is the health of the backend: `degraded` with the category `auth_retrying` while the token cannot be refreshed,
- * `unauthenticated` when a new login is needed.
+ * `unauthenticated` when a new login is needed, `scope_needed` when one with further scopes would help.
  */
 export function createOauthClient({ backends, log, now }: OauthClientParts): OauthClient {
   const opened: { readonly tokens: RefreshedTokens; readonly http: RemoteHttp }[] = [];
@@ -46,15 +47,21 @@ export function createOauthClient({ backends, log, now }: OauthClientParts): Oau
       const endpoint = await tokenEndpointOf(read.data, http, where);
       const served = new Set<string>();
       let health = healthOf('authenticated', now());
+      const become = (next: BackendHealth): void => {
+        health = next;
+        for (const backend of served) backends.setHealth(backend, health);
+      };
+      const store = workloadTokenStore(stateDir, workload);
+      const lackingScopes = createLackingScopes({
+        ...{ store, workload, log },
+        found: () => become({ ...healthOf('auth_retrying', now()), errorCategory: 'scope_needed' }),
+      });
       const tokens = await createRefreshedTokens({
-        store: workloadTokenStore(stateDir, workload),
+        store,
         refresh: (refreshToken, signal) =>
           requestTokens(endpoint, 'refresh_token', { refresh_token: refreshToken }, now, signal),
         logInAgain: `a new login is needed: toolmgr start ${workload}`,
-        changed(state) {
-          health = healthOf(state, now());
-          for (const backend of served) backends.setHealth(backend, health);
-        },
+        changed: (state) => become(healthOf(state, now())),
         log,
         now,
       });
@@ -75,6 +82,7 @@ export function createOauthClient({ backends, log, now }: OauthClientParts): Oau
           headers.authorization = header;
         },
         refused: () => tokens.refused(),
+        forbidden: (_backend, challenge) => lackingScopes(challenge),
       };
     },
     async close() {

@@ -6,6 +6,8 @@ import {
 } from '../../workloads/state/index.ts';
 import type { IssuedTokens } from './token-request.ts';
 
+const MAX_LACKING = 64; // scopes that are kept for the next login
+
 /** Names of the secrets of a login. */
 export const LOGIN_SECRETS = {
   accessToken: 'OAUTH_ACCESS_TOKEN',
@@ -21,6 +23,11 @@ export interface TokenStore {
   write(tokens: IssuedTokens): Promise<void>;
   /** Removes the tokens, so that the next start of the workload begins with a login. */
   forget(): Promise<void>;
+  /**
+   * Keeps scopes for the next login. Resolves with whether it requests more than the last one did.
+   * @throws Error of the file system
+   */
+  lacks(scopes: readonly string[]): Promise<boolean>;
 }
 
 /** The tokens of a workload: values are secrets, the expiry is in its run configuration. */
@@ -59,6 +66,17 @@ export function workloadTokenStore(
       await secrets.remove(LOGIN_SECRETS.accessToken);
       await secrets.remove(LOGIN_SECRETS.refreshToken);
       await writeExpiry(undefined);
+    },
+    async lacks(scopes) {
+      let further: readonly string[] = [];
+      await changeConfig(state, workload, (config) => {
+        const { cached_scopes: requested = [], cached_lacking_scopes: lacking = [] } = config.remote_auth_config ?? {};
+        further = scopes.filter((scope) => !requested.includes(scope));
+        if (further.length === 0) return config;
+        const all = [...new Set([...lacking, ...further])].slice(0, MAX_LACKING);
+        return { ...config, remote_auth_config: { ...config.remote_auth_config, cached_lacking_scopes: all } };
+      });
+      return further.length > 0;
     },
   };
 }

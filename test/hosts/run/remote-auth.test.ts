@@ -2,11 +2,14 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { changeConfig } from '../../../plugins/workloads/state/records.ts';
+import type { RunConfig } from '../../../plugins/workloads/state/run-config/run-config.ts';
 import { readWorkload, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { readWorkloadSecrets } from '../../../plugins/workloads/state/workload-secret-store.ts';
 import { loginProvider } from '../../support/login-provider.ts';
 import { followLogin, type OauthRemote, oauthRemote } from '../../support/oauth-remote.ts';
 import { postModern } from '../../support/open-endpoint.ts';
+import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { type Ran, type Running, startToolmgr, toolmgr } from './toolmgr.ts';
 
@@ -43,6 +46,10 @@ const echo = async () =>
 const SKIP = ['--remote-auth-skip-browser', '--remote-auth-timeout', '20s'] as const;
 const tokensSentTo = ({ seen }: OauthRemote) =>
   new Set(seen.flatMap(({ authorization }) => (authorization === undefined ? [] : [authorization])));
+
+const withTimeout =
+  (timeout: string) =>
+  (config: RunConfig): RunConfig => ({ ...config, remote_auth_config: { ...config.remote_auth_config, timeout } });
 
 describe('a workload whose server asks for a login', () => {
   for (const era of ['2026-07-28', '2025-11-25'] as const) {
@@ -102,6 +109,46 @@ describe('a workload whose server asks for a login', () => {
       expect(await readWorkloadSecrets(state, 'far')).not.toHaveProperty('OAUTH_REFRESH_TOKEN');
       expect(await withLogin(['start', 'far'])).toMatchObject({ code: 0 });
       expect((await echo()).text).toContain('echo: hi');
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.run.step-up',
+    'is told which command logs in with the scope that a tool needs, and requests it besides those of the last login',
+    async () => {
+      await using idp = await loginProvider({ resourceScopes: 'tools email' });
+      await using remote = await oauthRemote(idp, { era: '2026-07-28', callScope: 'email' });
+      expect(await withLogin(['run', '--name', 'far', ...SKIP, remote.url])).toMatchObject({ code: 0 });
+      const advice = 'a login with the scope email is needed: toolmgr restart far';
+      for (let calls = 0; calls < 2; calls++) expect((await echo()).text).toContain(advice);
+      const told = 'a tool needs a login with further scopes: toolmgr restart far';
+      await until(async () => (await statusOf())?.message === told);
+      expect((await statusOf())?.status).toBe('running');
+      // a login that ends without an answer leaves the last one
+      const last = (await readWorkloadSecrets(state, 'far')).OAUTH_ACCESS_TOKEN;
+      await changeConfig(state, 'far', withTimeout('1ms'));
+      expect(await toolmgr(state, 'restart', 'far')).toMatchObject({
+        code: 0,
+        err: expect.stringContaining('the scopes of the last login are kept'),
+      });
+      expect((await readWorkloadSecrets(state, 'far')).OAUTH_ACCESS_TOKEN).toBe(last);
+      await changeConfig(state, 'far', withTimeout('20s'));
+      expect((await echo()).text).toContain(advice);
+      const running = startToolmgr(state, ['restart', 'far']);
+      const url = await shownUrl(running);
+      expect(new URL(url).searchParams.get('scope')?.split(' ').toSorted()).toEqual([
+        'email',
+        'offline_access',
+        'tools',
+      ]);
+      await followLogin(url);
+      expect(await running.ended).toMatchObject({ code: 0 });
+      expect((await echo()).text).toContain('echo: hi');
+      expect((await statusOf())?.message).toBeUndefined();
+      expect((await readWorkload(state, 'far'))?.config?.remote_auth_config).not.toHaveProperty(
+        'cached_lacking_scopes',
+      );
     },
     LONG,
   );

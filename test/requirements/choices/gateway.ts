@@ -351,6 +351,8 @@ export const gatewayChoices = [
   {
     source: 'choice: run',
     says: {
+      'choice.run.step-up':
+        'a 403 insufficient_scope of a remote server names the command that logs in with its scopes and those of the last login',
       'choice.run.runtime-process':
         '--runtime process runs a workload without an engine and says that it isolates nothing',
       'choice.run.npx-needs-no-engine': 'npx:// on the process runtime needs no container engine',

@@ -46,10 +46,14 @@ function configuredClient(id: string, secret: string | undefined, { server }: Fo
   return { id, secret, method: isByForm ? 'client_secret_post' : 'client_secret_basic', from: 'settings' };
 }
 
-/** Credentials of one issuer are never sent to another one, and its redirect URI has the port. */
-function isUsable({ issuer, port, secretExpiresAtMs }: CachedClient, { found, callback, now }: ClientParts): boolean {
+/** Credentials of one issuer are never sent to another one, its redirect URI has the port, and it was registered for the scopes. */
+function isUsable(
+  { issuer, port, secretExpiresAtMs, scopes }: CachedClient,
+  { found, callback, now }: ClientParts,
+): boolean {
   const isAlive = secretExpiresAtMs === undefined || secretExpiresAtMs > now() + SECRET_SPARE_MS;
-  return issuer === found.server.issuer && port === callback.port && isAlive;
+  const isWideEnough = scopes === undefined || found.scopes.every((scope) => scopes.includes(scope));
+  return issuer === found.server.issuer && port === callback.port && isAlive && isWideEnough;
 }
 
 const SECRET_SPARE_MS = 3_600_000;

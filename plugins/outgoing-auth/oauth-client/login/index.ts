@@ -1,6 +1,7 @@
 // The login of a workload at its remote server, for hosts.
 
 export type { OauthClientOptions } from '../config.ts';
+export { scopesLackedIn } from '../lacking-scopes.ts';
 export { createOauthHttp } from '../oauth-http.ts';
 export { tokenEndpointOf } from '../token-endpoint.ts';
 export { isFailure, requestTokens } from '../token-request.ts';

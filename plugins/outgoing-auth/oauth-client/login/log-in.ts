@@ -14,6 +14,8 @@ export interface LoginWanted {
   readonly remote: Remote;
   readonly settings: LoginSettings;
   readonly cached: CachedClient | undefined;
+  /** Requested besides: scopes of the last login, and those that the server has asked for since. */
+  readonly furtherScopes?: readonly string[];
   /** Time for the user, from the moment when the URL is shown. */
   readonly timeoutMs: number;
   /** Shows the URL that the user has to open. */
@@ -29,6 +31,8 @@ export interface Login {
   readonly issuer: string | undefined;
   readonly tokenUrl: string;
   readonly resource: string;
+  /** All that were requested. */
+  readonly scopes: readonly string[];
   readonly client: LoginClient;
   readonly callbackPort: number;
 }
@@ -65,9 +69,11 @@ export async function logIn(wanted: LoginWanted): Promise<LoginOutcome> {
 
 async function logInAfter(wanted: LoginWanted, http: RemoteHttp, probed: ProbeResult): Promise<LoginOutcome> {
   const { remote, settings, signal } = wanted;
-  const found = await findServer(http, remote.url, settings, probed, signal);
-  if (found === undefined) return { kind: 'not-needed' };
-  if ('problem' in found) return failed(found.problem);
+  const first = await findServer(http, remote.url, settings, probed, signal);
+  if (first === undefined) return { kind: 'not-needed' };
+  if ('problem' in first) return failed(first.problem);
+  const scopes = [...new Set([...first.scopes, ...(wanted.furtherScopes ?? [])])];
+  const found = { ...first, scopes };
   const callback = await callbackFor(wanted);
   if ('problem' in callback) return failed(callback.problem);
   await using _ = callback;
@@ -76,7 +82,7 @@ async function logInAfter(wanted: LoginWanted, http: RemoteHttp, probed: ProbeRe
     const client = await choose();
     if ('problem' in client) return failed(last === undefined ? client.problem : `${last.problem}; ${client.problem}`);
     const attempt = await authorize({
-      ...{ http, server: found.server, client, callback, resource: found.resource, scopes: found.scopes },
+      ...{ http, server: found.server, client, callback, resource: found.resource, scopes },
       ...(settings.scopeParameter === undefined ? {} : { scopeParameter: settings.scopeParameter }),
       ...(settings.extraParameters === undefined ? {} : { extra: settings.extraParameters }),
       ...{ timeoutMs: wanted.timeoutMs, show: wanted.show, now: wanted.now, signal },
@@ -85,7 +91,8 @@ async function logInAfter(wanted: LoginWanted, http: RemoteHttp, probed: ProbeRe
     if ('tokens' in attempt) {
       const { issuer, tokenUrl } = found.server;
       const { resource } = found;
-      return { kind: 'done', login: { ...attempt, issuer, tokenUrl, resource, client, callbackPort: callback.port } };
+      const login = { ...attempt, issuer, tokenUrl, resource, scopes, client, callbackPort: callback.port };
+      return { kind: 'done', login };
     }
     if (!attempt.isClientRefused) return failed(attempt.problem);
     last = attempt;

@@ -25,4 +25,6 @@ export interface CachedClient extends RegisteredClient {
   readonly issuer: string;
   /** Port in its redirect URI. */
   readonly port: number;
+  /** What it may request; `undefined` when that is not known. */
+  readonly scopes?: readonly string[];
 }

@@ -26,6 +26,9 @@ const login = {
   cached_issuer: text.optional(),
   cached_token_url: text.optional(),
   cached_resource: text.optional(),
+  /** What the login requested, and what the server has asked for since. */
+  cached_scopes: z.array(text).optional(),
+  cached_lacking_scopes: z.array(text).optional(),
 };
 
 const endpoints = { issuer: url.optional(), authorize_url: url.optional(), token_url: url.optional() };
@@ -33,7 +36,7 @@ const endpoints = { issuer: url.optional(), authorize_url: url.optional(), token
 /**
  * How a remote server is authenticated to.
  *
- * Shape: the field names of the contract. `required` and four of the `cached_` fields are ours.
+ * Shape: the field names of the contract. `required` and six of the `cached_` fields are ours.
  * Source: workload API spec §2 "RemoteAuth".
  */
 export const remoteAuthConfig = z

@@ -34,7 +34,7 @@ async function rig(first: Partial<IssuedTokens>, answers: Rig['answers'] = []): 
   const sent: string[] = [];
   const states: TokenState[] = [];
   const events: string[] = [];
-  const store: TokenStore = {
+  const store: Omit<TokenStore, 'lacks'> = {
     read: async () => stored,
     async write(tokens) {
       events.push(`wrote ${tokens.refreshToken ?? 'no refresh token'}`);

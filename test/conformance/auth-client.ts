@@ -8,6 +8,7 @@ import {
   logIn,
   scopesLackedIn,
 } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
+import getPort from 'get-port';
 
 const [harness = ''] = process.argv.slice(2);
 const { client_id: clientId, client_secret: clientSecret } = JSON.parse(
@@ -15,6 +16,8 @@ const { client_id: clientId, client_secret: clientSecret } = JSON.parse(
 ) as { readonly client_id?: string; readonly client_secret?: string };
 const METADATA_URL = 'https://conformance-test.local/client-metadata.json';
 const LOGIN_MS = 10_000;
+/** Tests that run beside this one need the default port. */
+const CALLBACK_PORT = await getPort();
 const MAX_LOGINS = 2;
 const isModern = process.env.MCP_CONFORMANCE_PROTOCOL_VERSION === '2026-07-28';
 
@@ -66,6 +69,7 @@ async function loggedIn(furtherScopes: readonly string[]): Promise<Login | undef
     settings: {
       isRequired: false,
       metadataUrl: METADATA_URL,
+      callbackPort: CALLBACK_PORT,
       ...(clientId === undefined ? {} : { clientId }),
       ...(clientSecret === undefined ? {} : { clientSecret }),
     },

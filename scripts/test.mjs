@@ -72,7 +72,7 @@ rmSync(scratch, { recursive: true, force: true });
 // The whole-gateway benchmark runs last, alone. Only with all tests, and where a process can be bound to a core.
 if (filters.length === 0) {
   if (spawnSync('taskset', ['-V']).error !== undefined) {
-    console.log('skipped: speed compared with a plain proxy (no taskset on this machine; Debian: util-linux)');
+    console.log('skipped: speed compared with an earlier revision (no taskset on this machine; Debian: util-linux)');
     skipped += 1;
   } else {
     const bench = join(root, 'test', 'bench', 'ratio.ts');
@@ -83,7 +83,7 @@ if (filters.length === 0) {
     });
     if (ratio.status === 0) passed += 1;
     else failed += 1;
-    console.log(`${ratio.status === 0 ? 'ok' : 'FAILED'}: speed compared with a plain proxy`);
+    console.log(`${ratio.status === 0 ? 'ok' : 'FAILED'}: speed compared with an earlier revision`);
   }
 }
 console.log(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`);

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 
 /** A running program of the bench. */
 export interface BenchProcess extends AsyncDisposable {
@@ -28,7 +28,7 @@ export async function startProcess(
   file: string,
   args: readonly string[],
 ): Promise<BenchProcess> {
-  const path = join(import.meta.dirname, file);
+  const path = resolve(import.meta.dirname, file);
   // The gateway runs from its build, like the published package; the rest runs from sources.
   const flags = file.endsWith('.mjs') ? [] : ['--conditions=development'];
   const program = [process.execPath, ...flags, path, ...args];

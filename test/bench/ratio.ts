@@ -1,13 +1,18 @@
-// The ratio that CI checks: calls of the gateway in the CPU time of one call of the bare forwarder.
-// Both run on the same core, in turns; the best of several turns counts, because noise only adds time.
+// Two ratios of CPU time per call: the bare forwarder's to the gateway's, and that of an earlier revision of the gateway to today's.
+// All run on the same core, in turns. For the forwarder the best of several turns counts, because noise only adds time. For the
+// earlier revision it is the median of the ratios of turns that follow each other. CI checks the second, because the first
+// depends on the machine: memory and caches that are shared with others cost the gateway more than the small forwarder.
 // The load tool is wrk, which is cheap enough to keep the measured core busy. A target that waits between requests pays for
 // wake-ups; both targets pay the same, so the ratio would look better than it is. Without wrk our own loader is used and
 // compared with its own recorded ratio; `--loader` selects it.
 // Flags: --undici uses undici for requests to the backend, to compare with a run without it;
-// --check compares with docs/project/benchmarks-ratio.json, --record measures with both and writes it.
+// --against REVISION builds that revision and measures it too; --check does so with the revision of
+// docs/project/benchmarks-ratio.json, or compares with the ratios there when the repository does not have it;
+// --record measures with both loads and writes that file, with the revision of --against or the one that is checked out.
 import { spawn, spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { buildRevision } from './earlier-build.ts';
 import { measure } from './load.ts';
 import { type BenchProcess, MEASURED_CORE, OTHER_CORE, startProcess } from './processes.ts';
 import { modernRequests } from './requests.ts';
@@ -25,6 +30,16 @@ interface Row extends Load {
   readonly bareBusy: number;
   readonly gatewayBusy: number;
   readonly ratio: number;
+  /** CPU time per call of the earlier revision over that of today's: less than 1 is slower than before. */
+  readonly earlier?: number;
+}
+
+/** What was recorded: the revision that the check compares with, and ratios to the bare forwarder. */
+interface Recorded {
+  readonly date: string;
+  readonly command: string;
+  readonly revision: string;
+  readonly rows: readonly (Row & { readonly lowest: number })[];
 }
 
 interface Turn {
@@ -34,10 +49,10 @@ interface Turn {
 
 const FILE = join(import.meta.dirname, '..', '..', 'docs', 'project', 'benchmarks-ratio.json');
 const COMMAND = 'npm run bench:ratio -- --record';
-const MAX_DROP = 0.15; // of the lowest recorded ratio: on a shared machine runs differ by a fifth
+const MAX_DROP = 0.15; // of the speed: on a shared machine runs differ by a fifth
 const WARM_UP_SECONDS = 5;
-const TURN_SECONDS = 2;
-const TURNS = 5;
+const TURN_SECONDS = 1;
+const TURNS = 10;
 const TRIES = 3; // retries for a machine that was busy
 const SATURATING: readonly Load[] = [
   { by: 'wrk', connections: 16 },
@@ -55,14 +70,35 @@ const loads = isRecording
   : !hasWrk || process.argv.includes('--loader')
     ? LOADER
     : SATURATING;
+const revision = revisionToCompare();
+using earlierBuild = revision === undefined ? undefined : buildRevision(revision);
+if (revision !== undefined && earlierBuild === undefined) {
+  console.log(`the repository has no revision ${revision}: compared with the recorded ratios to the bare forwarder`);
+}
 let dropped = await tryOnce();
 for (let attempt = 1; dropped.length > 0 && attempt < TRIES; attempt++) dropped = await tryOnce();
-for (const { by, connections, ratio } of dropped) {
-  const before = recordedRatio({ by, connections });
-  console.error(
-    `${by}, ${connections} connections: the ratio was ${before} when it was recorded, now ${ratio}: more than ${MAX_DROP * 100} % less`,
-  );
+for (const row of dropped) {
+  const load = `${row.by}, ${row.connections} connections`;
+  const change =
+    row.earlier === undefined
+      ? `the ratio to the bare forwarder was ${lowestOf(row)} when it was recorded, now ${row.ratio}`
+      : `the calls per CPU second of revision ${revision} were 1, now ${row.earlier}`;
+  console.error(`${load}: ${change}: more than ${MAX_DROP * 100} % less`);
   process.exitCode = 1;
+}
+
+function revisionToCompare(): string | undefined {
+  const at = process.argv.indexOf('--against');
+  if (at !== -1) return process.argv[at + 1] ?? fail('--against needs a revision');
+  return isChecking ? recorded().revision : undefined;
+}
+
+function headRevision(): string {
+  return spawnSync('git', ['rev-parse', 'HEAD'], { cwd: import.meta.dirname, encoding: 'utf8' }).stdout.trim();
+}
+
+function fail(message: string): never {
+  throw new Error(message);
 }
 
 /** Measures all loads; returns the rows that a check finds too low. */
@@ -74,35 +110,50 @@ async function tryOnce(): Promise<readonly Row[]> {
       ...row,
       lowest: Math.min(row.ratio, recordedRow(row)?.lowest ?? row.ratio),
     }));
-    const record = { date: new Date().toISOString(), command: COMMAND, rows: withLowest };
+    const record: Recorded = {
+      date: new Date().toISOString(),
+      command: COMMAND,
+      revision: revision ?? headRevision(),
+      rows: withLowest,
+    };
     writeFileSync(FILE, `${JSON.stringify(record, undefined, 2)}\n`);
   }
-  return isChecking ? rows.filter((row) => row.ratio < recordedRatio(row) * (1 - MAX_DROP)) : [];
+  return isChecking ? rows.filter((row) => (row.earlier ?? row.ratio / lowestOf(row)) < 1 - MAX_DROP) : [];
 }
 
-function sentenceOf({ by, connections, ratio, bareMicros, gatewayMicros, bareBusy, gatewayBusy }: Row): string {
+function sentenceOf(row: Row): string {
+  const { by, connections, ratio, earlier, bareMicros, gatewayMicros, bareBusy, gatewayBusy } = row;
   const cpu = `CPU per call: bare forwarder ${bareMicros} µs, gateway ${gatewayMicros} µs`;
   const busy = `core busy ${Math.round(bareBusy * 100)} % and ${Math.round(gatewayBusy * 100)} %`;
-  return `${by}, ${connections} connections: calls per CPU second, gateway over bare forwarder: ${ratio} (${cpu}; ${busy})`;
+  const before = earlier === undefined ? '' : `, over revision ${revision}: ${earlier}`;
+  return `${by}, ${connections} connections: calls per CPU second, gateway over bare forwarder: ${ratio}${before} (${cpu}; ${busy})`;
 }
 
 async function measureRows(all: readonly Load[]): Promise<readonly Row[]> {
   await using backend = await startProcess(OTHER_CORE, 'backend.ts', ['0', '10']);
   await using forwarder = await startProcess(MEASURED_CORE, 'forwarder.ts', [backend.url]);
-  await using gateway = await startProcess(MEASURED_CORE, 'gateway.mjs', [
-    'modern',
-    `far=${backend.url}`,
-    ...clientFlags,
-  ]);
-  const targets = { bare: { target: forwarder, tool: 'tool_0' }, gateway: { target: gateway, tool: 'far_tool_0' } };
+  const args = ['modern', `far=${backend.url}`, ...clientFlags];
+  await using gateway = await startProcess(MEASURED_CORE, 'gateway.mjs', args);
+  await using before =
+    earlierBuild &&
+    (await startProcess(MEASURED_CORE, join(earlierBuild.folder, 'test', 'bench', 'gateway.mjs'), args));
+  const targets = {
+    bare: { target: forwarder, tool: 'tool_0' },
+    ...(before && { earlier: { target: before, tool: 'far_tool_0' } }),
+    gateway: { target: gateway, tool: 'far_tool_0' },
+  };
   const rows: Row[] = [];
   for (const load of all) {
     for (const { target, tool } of Object.values(targets)) await turn(target, tool, load, WARM_UP_SECONDS);
     let bare: Turn = { micros: Number.POSITIVE_INFINITY, busy: 0 };
     let ours = bare;
+    const changes: number[] = [];
     for (let n = 0; n < TURNS; n++) {
       bare = cheaper(bare, await turn(targets.bare.target, targets.bare.tool, load, TURN_SECONDS));
-      ours = cheaper(ours, await turn(targets.gateway.target, targets.gateway.tool, load, TURN_SECONDS));
+      const old = targets.earlier && (await turn(targets.earlier.target, targets.earlier.tool, load, TURN_SECONDS));
+      const now = await turn(targets.gateway.target, targets.gateway.tool, load, TURN_SECONDS);
+      ours = cheaper(ours, now);
+      if (old !== undefined) changes.push(old.micros / now.micros);
     }
     rows.push({
       ...load,
@@ -111,6 +162,7 @@ async function measureRows(all: readonly Load[]): Promise<readonly Row[]> {
       bareBusy: rounded(bare.busy, 2),
       gatewayBusy: rounded(ours.busy, 2),
       ratio: rounded(bare.micros / ours.micros, 3),
+      ...(changes.length > 0 && { earlier: rounded(medianOf(changes), 3) }),
     });
   }
   return rows;
@@ -118,6 +170,10 @@ async function measureRows(all: readonly Load[]): Promise<readonly Row[]> {
 
 function cheaper(one: Turn, other: Turn): Turn {
   return other.micros < one.micros ? other : one;
+}
+
+function medianOf(values: readonly number[]): number {
+  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
 function rounded(value: number, digits: number): number {
@@ -161,14 +217,18 @@ function loadByOurOwn(url: string, tool: string, connections: number, seconds: n
   });
 }
 
-/** The lowest ratio that was recorded for the same load. */
-function recordedRatio(load: Load): number {
-  const row = recordedRow(load);
-  if (row !== undefined) return row.lowest;
-  throw new Error(`no ratio is recorded for ${load.by} with ${load.connections} connections: ${COMMAND}`);
+/** The lowest ratio to the bare forwarder that was recorded for the same load, on any machine. */
+function lowestOf(load: Load): number {
+  return (
+    recordedRow(load)?.lowest ??
+    fail(`no ratio is recorded for ${load.by} with ${load.connections} connections: ${COMMAND}`)
+  );
 }
 
-function recordedRow({ by, connections }: Load): (Row & { readonly lowest: number }) | undefined {
-  const { rows } = JSON.parse(readFileSync(FILE, 'utf8')) as { rows: readonly (Row & { readonly lowest: number })[] };
-  return rows.find((row) => row.by === by && row.connections === connections);
+function recordedRow({ by, connections }: Load): Recorded['rows'][number] | undefined {
+  return recorded().rows.find((row) => row.by === by && row.connections === connections);
+}
+
+function recorded(): Recorded {
+  return JSON.parse(readFileSync(FILE, 'utf8')) as Recorded;
 }

@@ -7,6 +7,7 @@ import type { RawJson } from '../contract/json.ts';
  * Shape: valid JSON in UTF-8. Only text with `\ud` is read byte by byte.
  */
 export function hasLoneSurrogate(json: RawJson): boolean {
+  if (json.indexOf(BACKSLASH) === -1) return false; // most text; a search for one byte is ten times cheaper than for a text
   const first = firstOf(json.indexOf('\\ud'), json.indexOf('\\uD'));
   if (first === -1) return false;
   // Backwards over backslashes, because the one that was found may be escaped itself.

@@ -12,13 +12,13 @@ export function versionOperation(version: string): Operation {
     answers: {
       200: {
         description: 'the version',
-        schema: z.strictObject({ version: z.string().describe('version of toolmgr') }),
-        example: { version: '0.1.0' },
+        schema: z.strictObject({ version: z.string().describe('version of toolmgr: `v` and a semantic version') }),
+        example: { version: 'v0.1.0' },
       },
     },
     problems: [],
     async run() {
-      return { status: 200, body: { version } };
+      return { status: 200, body: { version: `v${version}` } };
     },
   });
 }

@@ -1,6 +1,6 @@
 import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import { plainUrl, type RemoteAnswer, type RemoteHttp } from '../shared/safe-http/remote-http.ts';
-import { MAX_DOCUMENT_BYTES, MAX_ENTRIES } from './read-document.ts';
+import { MAX_ENTRIES, MAX_LISTING_BYTES } from './read-document.ts';
 import { StatusFault } from './source-problem.ts';
 
 const PAGE = 100;
@@ -65,7 +65,7 @@ async function fetchSkills(
   return skills;
 }
 
-const MAX_SKILL_PAGES = 100;
+const MAX_SKILL_PAGES = MAX_ENTRIES / PAGE;
 
 function objectOf(http: RemoteHttp, answer: RemoteAnswer, url: string): JsonObject {
   if (answer.status !== 200) throw new StatusFault(url, answer.status);
@@ -92,7 +92,7 @@ async function fetchPages(
     const page = objectOf(http, answer, url);
     if (!Array.isArray(page.servers)) throw unavailable(url, 'answered without a list of servers');
     servers.push(...page.servers);
-    if (bytes > MAX_DOCUMENT_BYTES || servers.length > MAX_ENTRIES) throw unavailable(url, 'lists too many servers');
+    if (bytes > MAX_LISTING_BYTES || servers.length > MAX_ENTRIES) throw unavailable(url, 'lists too many servers');
     cursor = nextCursor(page);
     if (cursor !== undefined && cursors.has(cursor)) throw unavailable(url, 'repeats a page of its list');
     if (cursor !== undefined) cursors.add(cursor);

@@ -5,7 +5,7 @@ export { cacheDir } from './cache.ts';
 export type { EnvVar, HeaderDef, ImageServer, Provenance, RemoteServer } from './entry-schemas.ts';
 export { isEntryName, shownText } from './entry-text.ts';
 export { findSkill, listSkills } from './listing.ts';
-export { type LookedUp, lookUpEntry, searchEntries, shortName } from './look-up.ts';
+export { isNameOfEntry, type LookedUp, lookUpEntry, searchEntries, shortName } from './look-up.ts';
 export type { MergedRegistry, Shadowed } from './merge-registries.ts';
 export {
   BUILT_IN,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Operation, operation, type Problem, problem } from '../shared/management/index.ts';
+import { isEntryName } from './entry-text.ts';
 import {
   findSkill,
   type ListingQuery,
@@ -29,7 +30,7 @@ const registryName = z
 const serverName = z
   .string()
   .max(400)
-  .describe('reverse-DNS style name; its slash is written as `%2F`')
+  .describe('reverse-DNS style name, whose slash is written as `%2F`, or the last part of it when that is unique')
   .meta({ examples: ['dev.toolmgr/github'] });
 
 const paging = {
@@ -76,7 +77,7 @@ export function listingOperations(registries: Pick<Registries, 'load'>): readonl
     return problem(loaded.kind === 'invalid' ? 'internal_error' : 'registry_unavailable', loaded.problem);
   };
   const getVersion = async (name: string, version: string, signal: AbortSignal) => {
-    if (!isRecordName(name)) return problem('bad_request', NOT_A_NAME);
+    if (!isName(name)) return problem('bad_request', NOT_A_NAME);
     const registry = await from(signal);
     if ('problem' in registry) return registry;
     const body = serverVersion(registry, name, version);
@@ -147,7 +148,7 @@ export function listingOperations(registries: Pick<Registries, 'load'>): readonl
       },
       problems: ['not_found', ...CODES],
       async run({ path, context }) {
-        if (!isRecordName(path.serverName)) return problem('bad_request', NOT_A_NAME);
+        if (!isName(path.serverName)) return problem('bad_request', NOT_A_NAME);
         const registry = await from(context.signal);
         if ('problem' in registry) return registry;
         const servers = versionsOf(registry, path.serverName);
@@ -229,7 +230,11 @@ export function listingOperations(registries: Pick<Registries, 'load'>): readonl
 /** What to do about `registry_auth_required`. */
 export const SIGN_IN = 'Sign in: POST /api/v1beta/registry/auth/login, or toolmgr registry login';
 
-const NOT_A_NAME = 'serverName: expected NAMESPACE%2FNAME of letters, digits, dots, hyphens and underscores';
+function isName(name: string): boolean {
+  return isRecordName(name) || isEntryName(name);
+}
+
+const NOT_A_NAME = 'serverName: expected NAME or NAMESPACE%2FNAME of letters, digits, dots, hyphens and underscores';
 
 function noServer(name: string): Problem {
   return problem('not_found', `there is no server ${name} of this version; GET the list of servers for all names`);

@@ -1,4 +1,6 @@
+import { shortName } from './look-up.ts';
 import { OFFICIAL, officialMeta, type ServerListed } from './records/read-record.ts';
+import { publishedName } from './records/record-from-entry.ts';
 import type { ServerRecord, SkillRecord } from './records/record-shapes.ts';
 import { compareVersions } from './records/versions.ts';
 import type { Registry } from './registry-data.ts';
@@ -82,15 +84,25 @@ export function serverVersion(
   return version === 'latest' ? all[0] : all.find((each) => each.version === version);
 }
 
-/** All versions of a server, the latest first. */
+/** All versions of a server, the latest first. A name without a namespace means the one server whose last part it is. */
 export function versionsOf(registry: Pick<Registry, 'records'>, name: string): readonly ServedRecord[] {
-  const own = registry.records.filter(({ record }) => record.name === name);
-  const latest = latestVersions(own).get(name);
+  const full = fullName(registry, name);
+  const own = registry.records.filter(({ record }) => record.name === full);
+  const latest = latestVersions(own).get(full);
   return own
     .map((listed) => served(listed, listed.record.version === latest))
     .sort(
       (a, b) => Number(b.version === latest) - Number(a.version === latest) || compareVersions(b.version, a.version),
     );
+}
+
+function fullName({ records }: Pick<Registry, 'records'>, name: string): string {
+  if (name.includes('/')) return name;
+  const published = publishedName(name);
+  const names = new Set(records.map(({ record }) => record.name).filter((each) => shortName(each) === name));
+  if (names.has(published)) return published;
+  const [only = name] = names;
+  return names.size === 1 ? only : name;
 }
 
 /** One page of the skills. `q` is part of the name, namespace or description. */

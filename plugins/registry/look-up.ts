@@ -1,4 +1,5 @@
 import { nearest } from '@toolmgr/core';
+import { OWN_NAMESPACE, publishedName } from './records/record-from-entry.ts';
 import type { Registry, RegistryEntry } from './registry-data.ts';
 
 /** The result of a look-up: the entry, or why there is none. */
@@ -11,15 +12,17 @@ export type LookedUp =
   | { readonly kind: 'missing'; readonly nearest?: string };
 
 /**
- * Finds an entry by its full name, or by its last part when that is unique.
+ * Finds an entry by its full name, by the name under which the listing publishes it, or by its last part when that is unique.
  *
  * Source: reference workload-api §6.2.
  */
 export function lookUpEntry(registry: Pick<Registry, 'entries' | 'leftOut'>, name: string): LookedUp {
-  const exact = registry.entries.find((entry) => entry.name === name);
-  if (exact !== undefined) return { kind: 'found', entry: exact };
-  const leftOut = registry.leftOut.find((each) => each.name === name);
-  if (leftOut !== undefined) return { kind: 'leftOut', reason: leftOut.reason };
+  for (const wanted of [name, unpublishedName(name)]) {
+    const exact = registry.entries.find((entry) => entry.name === wanted);
+    if (exact !== undefined) return { kind: 'found', entry: exact };
+    const leftOut = registry.leftOut.find((each) => each.name === wanted);
+    if (leftOut !== undefined) return { kind: 'leftOut', reason: leftOut.reason };
+  }
   const byShortName = registry.entries.filter((entry) => shortName(entry.name) === name);
   const [first, second] = byShortName;
   if (first !== undefined && second === undefined) return { kind: 'found', entry: first };
@@ -38,6 +41,15 @@ export function searchEntries(registry: Pick<Registry, 'entries'>, query: string
     const { title = '', description, tags = [] } = entry.image ?? entry.remote;
     return [entry.name, title, description, ...tags].some((text) => text.toLowerCase().includes(wanted));
   });
+}
+
+/** Whether a name means this entry: its own, the one in the listing, or its last part. */
+export function isNameOfEntry(name: string, entry: string): boolean {
+  return [entry, publishedName(entry), shortName(entry)].includes(name);
+}
+
+function unpublishedName(name: string): string {
+  return name.startsWith(`${OWN_NAMESPACE}/`) ? shortName(name) : name;
 }
 
 /** `io.github.org/name` is `name`. */

@@ -11,8 +11,10 @@ import { readServerRecord } from './server-record.ts';
 
 /** Largest document. */
 export const MAX_DOCUMENT_BYTES = 10 * 1024 * 1024;
-/** Most entries of a registry. */
-export const MAX_ENTRIES = 10_000;
+/** Largest listing of a registry server, all its pages together. */
+export const MAX_LISTING_BYTES = 64 * 1024 * 1024;
+/** Most entries of a registry. 10,000 take a quarter of a second to read. */
+export const MAX_ENTRIES = 50_000;
 const MAX_DEPTH = 64;
 const MAX_DESCRIPTION = 2_000;
 
@@ -23,6 +25,8 @@ export type RegistryRead = { readonly registry: Registry } | { readonly problem:
 export interface DocumentRules {
   /** Allows plain http and private addresses of remote servers. */
   readonly allowPrivateAddresses?: boolean;
+  /** Most characters. Default: {@link MAX_DOCUMENT_BYTES}. */
+  readonly maxLength?: number;
 }
 
 /**
@@ -34,7 +38,8 @@ export interface DocumentRules {
  * Source: HTTP API spec §2 "RegistryData"; reference workload-api §6.1.
  */
 export function readRegistryDocument(text: string, rules: DocumentRules = {}): RegistryRead {
-  if (text.length > MAX_DOCUMENT_BYTES) return { problem: `is larger than ${MAX_DOCUMENT_BYTES} bytes` };
+  const { maxLength = MAX_DOCUMENT_BYTES } = rules;
+  if (text.length > maxLength) return { problem: `is larger than ${maxLength} bytes` };
   let value: unknown;
   try {
     value = JSON.parse(text);

@@ -5,7 +5,7 @@ import { createRemoteHttp, plainUrl, type RemoteHttp, remoteUrlProblem } from '.
 import { fetchEntryDocument, fetchListing } from './api-client.ts';
 import { builtInRegistry } from './built-in/built-in.ts';
 import { type Cached, openCache } from './cache.ts';
-import { type DocumentRules, MAX_DOCUMENT_BYTES, readRegistryDocument } from './read-document.ts';
+import { type DocumentRules, MAX_DOCUMENT_BYTES, MAX_LISTING_BYTES, readRegistryDocument } from './read-document.ts';
 import type { Registry } from './registry-data.ts';
 import { isTransient, kindOf, type SourceProblem, StatusFault } from './source-problem.ts';
 
@@ -32,7 +32,8 @@ export interface LoadOptions extends DocumentRules {
 export type LoadedRegistry = { readonly registry: Registry; readonly notes: readonly string[] } | SourceProblem;
 
 const REQUEST_MS = 10_000;
-const LISTING_MS = 60_000;
+/** All pages of a listing, one after the other. */
+const LISTING_MS = 180_000;
 /** A listing of a registry server is asked again after this time. */
 const API_FRESH_MS = 3_600_000;
 
@@ -146,7 +147,7 @@ function readCopy(
   rules: DocumentRules,
   notes: readonly string[],
 ): LoadedRegistry {
-  const read = readRegistryDocument(text, rules);
+  const read = readRegistryDocument(text, source.type === 'api' ? { ...rules, maxLength: MAX_LISTING_BYTES } : rules);
   return 'problem' in read
     ? { problem: `${describeSource(source)} ${read.problem}`, kind: 'invalid' }
     : { registry: read.registry, notes };

@@ -55,7 +55,7 @@ export const managerBehaviours: readonly Mutation[] = [
   ['manager.workloads.bulk-delete-background', BULK, 'status: 202,', 'status: 200,'],
   ['manager.secrets.create-409', SECRETS, "=== 'exists'", "=== 'missing'"],
   ['manager.secrets.update-404', SECRETS, "'update')) === 'missing'", "'update')) === 'exists'"],
-  ['manager.secrets.create-404', SECRETS, "chosenBy === 'default'", 'false'],
+  ['manager.secrets.create-404', SECRETS, '!isSetUp', 'false'],
   ['manager.secrets.update-400', SECRETS, 'Buffer.byteLength(given) <= MAX_SECRET_BYTES', 'given.length > 0'],
   ['manager.secrets.setup-400', SECRETS, "given !== undefined && provider !== 'encrypted'", 'false'],
 ].map(([id, file, from, to]) => ({ id, file, from, to }) as Mutation);

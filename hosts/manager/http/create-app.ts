@@ -6,6 +6,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, ty
 import { type Access, type AccessRefusal, accessRequest, setCaller } from './access.ts';
 import { problemFromFault } from './fastify-faults.ts';
 import { createGuard, type GuardOptions } from './guard.ts';
+import { sendJson } from './json-reply.ts';
 import { HTTP_LIMITS } from './limits.ts';
 import { createMethodTable } from './method-table.ts';
 import { mountOperation, type OperationHost, routePath } from './mount-operation.ts';
@@ -91,7 +92,7 @@ export async function createApp(options: AppOptions): Promise<FastifyInstance> {
     app.route({ method: [...refused], url: routePath(path), handler: (_request, reply) => reply.callNotFound() });
   }
   const document = JSON.stringify(openApiDocument({ operations, openOperations }, options.version));
-  app.get('/api/openapi.json', OPEN, (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
+  app.get('/api/openapi.json', OPEN, (_request, reply) => sendJson(reply, document));
   app.get('/health', OPEN, async (_request, reply) => {
     void reply.header('x-toolmgr-nonce', options.nonce);
     const ill = await options.health?.();

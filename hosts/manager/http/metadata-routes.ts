@@ -1,5 +1,6 @@
 import type { MetadataRoute } from '@toolmgr/plugins/incoming-auth/oidc';
 import type { OpenRoutes } from './create-app.ts';
+import { sendJson } from './json-reply.ts';
 
 /** Serves resource metadata (RFC 9728): MCP clients read it before they have a token. */
 export function metadataRoutes(routes: readonly MetadataRoute[]): OpenRoutes {
@@ -10,10 +11,7 @@ export function metadataRoutes(routes: readonly MetadataRoute[]): OpenRoutes {
         url: path,
         config: { open: true, checksOrigin: 'any' },
         handler: (request, reply) =>
-          reply
-            .header('access-control-allow-origin', '*')
-            .type('application/json; charset=utf-8')
-            .send(read(request.headers.host)),
+          sendJson(reply.header('access-control-allow-origin', '*'), read(request.headers.host)),
       });
     }
   };

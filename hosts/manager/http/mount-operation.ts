@@ -12,6 +12,7 @@ import {
 } from '@toolmgr/plugins/management';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from './access.ts';
+import { sendJson } from './json-reply.ts';
 import { HTTP_LIMITS, TIME_LIMITS_MS } from './limits.ts';
 import { sendProblem } from './problem-reply.ts';
 import { createRequestReader } from './read-request.ts';
@@ -156,5 +157,5 @@ function sendAnswer(reply: FastifyReply, operation: Operation, answer: Answer): 
   if (typeof body === 'string' && declared?.mediaType === 'text/plain') {
     return reply.type('text/plain; charset=utf-8').send(body);
   }
-  return reply.type('application/json; charset=utf-8').send(JSON.stringify(body));
+  return sendJson(reply, JSON.stringify(body));
 }

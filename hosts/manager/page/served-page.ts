@@ -77,7 +77,7 @@ export async function loadPage(offer: PageOffer): Promise<ServedPage> {
   const { files } = await packed;
   const byPath = new Map(files.map((file) => [file.path, prepare(file)]));
   const offered: Prepared = {
-    type: 'application/json; charset=utf-8',
+    type: 'application/json',
     forms: { identity: Buffer.from(JSON.stringify(offer)) },
     cache: 'no-store',
   };

@@ -251,8 +251,8 @@ type Run = (store: SecretStore, provider: SecretsProvider) => Promise<{ status: 
 /** Runs with the provider of the user. It never asks for a password: no user sits at the terminal of a manager. */
 async function withStore(env: Environment, run: Run) {
   return guarded(async () => {
-    const { provider, chosenBy } = await chooseProvider(env);
-    if (chosenBy === 'default') return problem('not_found', NOT_SET_UP);
+    const { provider, isSetUp } = await chooseProvider(env);
+    if (!isSetUp) return problem('not_found', NOT_SET_UP);
     return run(openSecretStore(provider, { env, asks: false, warn: () => {} }), provider);
   }, 'internal_error');
 }

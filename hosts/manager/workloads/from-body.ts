@@ -1,4 +1,5 @@
 import type { FieldProblem } from '@toolmgr/plugins/management';
+import { isNameOfEntry } from '@toolmgr/plugins/registry';
 import { RUN_CONFIG_VERSION, type RunConfig, runConfig } from '@toolmgr/plugins/workloads/state';
 import { present } from '../../run/config/present.ts';
 import { findUserSecret } from '../../run/secrets/start-secrets.ts';
@@ -49,20 +50,17 @@ export async function configFromBody(given: WorkloadBody, to: Conversion): Promi
   return { config: read.data, warnings: from.warnings, secrets: await copiedSecrets(read.data) };
 }
 
-/** What runs: `image` and `url` exclude each other. On an edit `registry` and `server` are only an echo. */
+/** What runs: `image` and `url` exclude each other, and win over the entry. On an edit `registry` and `server` are only an echo. */
 function checkSource(
   { image, url, registry, server }: WorkloadBody,
   base: RunConfig | undefined,
   { add }: BodyProblems,
 ): void {
-  const isEcho = base !== undefined && (server ?? '') === (base.registry_server_name ?? '');
-  if (base !== undefined && (server ?? '') !== '' && !isEcho) {
+  if (base !== undefined && server && !isNameOfEntry(server, base.registry_server_name ?? '')) {
     return add('server', 'cannot be changed: delete the workload and create it again');
   }
   if (Boolean(registry) !== Boolean(server)) return add('server', 'expected registry and server together');
   if (image && url) return add('url', 'image and url exclude each other');
-  const isEntry = Boolean(server) && !isEcho;
-  if (isEntry && (image || url)) return add('server', 'excludes image and url: the entry says what runs');
   if (!image && !url && !server) add('image', 'expected image or url, which says what runs');
 }
 

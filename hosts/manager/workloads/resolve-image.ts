@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSchemeTarget } from '@toolmgr/plugins';
-import type { RegistryEntry } from '@toolmgr/plugins/registry';
+import { isNameOfEntry, type RegistryEntry } from '@toolmgr/plugins/registry';
 import { canBeIsolated, type PermissionProfile, type RunConfig } from '@toolmgr/plugins/workloads/state';
 import { secretTargetOf } from '../../run/config/collect-secrets.ts';
 import { containerFromFlags } from '../../run/config/container-from-flags.ts';
@@ -47,14 +47,19 @@ export async function resolveImage(
   { name, base }: { readonly name: string; readonly base?: RunConfig },
   isRemote: boolean,
 ): Promise<Resolved> {
-  if (isRemote) return remote(body, base);
+  const ofUrl = isRemote ? remote(body, base) : undefined;
+  if (ofUrl !== undefined && (base !== undefined || !body.server)) return ofUrl;
   if (base !== undefined && body.image === imageOf(base)) return stored(body, base);
   const flags = flagsOf(name, body);
   const wanted = body.server || body.image || '';
-  if (/^https?:/i.test(wanted)) throw new UsageError('image: expected an image or a package; a URL is given in url');
+  if (/^https?:/i.test(body.image ?? ''))
+    throw new UsageError('image: expected an image or a package; a URL is given in url');
   const from = await fromRegistry(wanted, body.cmd_arguments ?? [], flags, '/', undefined);
   if (body.server && from.entry === undefined) throw new SourceNotFound(from.missed ?? `there is no entry ${wanted}`);
-  const read = await readTarget(from.target, [], '/', isSchemeTarget(from.target) ? undefined : 'container');
+  checkKind(body, from);
+  const isNamed = from.entry !== undefined && isNameOfEntry(body.image ?? '', from.entry.name);
+  const target = (isNamed ? '' : body.image) || body.url || from.target;
+  const read = await readTarget(target, [], '/', isSchemeTarget(target) ? undefined : 'container');
   if (read.kind === 'refused') throw new SourceNotFound(from.missed ?? `image: ${read.reason}`);
   const warnings = [...from.warnings];
   const common = { ...NOTHING, isStored: false, args: from.args, ...valuesOfFlags(from) };
@@ -73,7 +78,7 @@ export async function resolveImage(
     warnings.push(...(read.warnings ?? []));
     const values = await valuesOf(from.entry, body, from);
     const config = {
-      process: { target: from.target, file: read.command.file, args: [...read.command.args], cwd: '/' },
+      process: { target, file: read.command.file, args: [...read.command.args], cwd: '/' },
       ...from.fields,
       ...present({ stateless: from.flags.stateless }),
     };
@@ -109,6 +114,12 @@ export async function resolveImage(
     isolate: container.isolate_network,
     warnings,
   };
+}
+
+/** What a body says itself takes the place of what its entry says, not of its kind. */
+function checkKind({ image, url, server }: WorkloadBody, { entry }: FromRegistry): void {
+  if (entry?.remote !== undefined && image) throw new UsageError(`image: ${server} is a remote server: give its url`);
+  if (entry?.image !== undefined && url) throw new UsageError(`url: ${server} is no remote server: give its image`);
 }
 
 const NOTHING = {

@@ -8,26 +8,40 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export interface ChosenProvider {
   readonly provider: SecretsProvider;
   readonly chosenBy: 'variable' | 'file' | 'default';
+  /** A set-up was recorded, or the variable names a provider that is not the default. */
+  readonly isSetUp: boolean;
 }
 
 /** Variable that chooses the provider for one command. */
 export const PROVIDER_VARIABLE = 'TOOLMGR_SECRETS_PROVIDER';
 
 /**
- * Chooses the provider: {@link PROVIDER_VARIABLE}, then `secrets.provider_type` of the user's settings, then `environment`.
+ * Chooses the provider: {@link PROVIDER_VARIABLE}, then `secrets.provider_type` of the user's settings when its set-up was
+ * completed, then `environment`.
  * @throws UsageError for an unknown provider, or settings that cannot be read
  */
 export async function chooseProvider(env: Environment = process.env): Promise<ChosenProvider> {
   const given = env[PROVIDER_VARIABLE];
-  if (given) return { provider: providerFrom(given), chosenBy: 'variable' };
-  const provider = (await readUserConfig(userConfigPath(env))).secrets?.provider_type;
-  return provider === undefined ? { provider: 'environment', chosenBy: 'default' } : { provider, chosenBy: 'file' };
+  const { provider_type: recorded, setup_completed: isComplete = true } =
+    (await readUserConfig(userConfigPath(env))).secrets ?? {};
+  const isRecorded = recorded !== undefined && isComplete;
+  if (given) {
+    const provider = providerFrom(given);
+    return { provider, chosenBy: 'variable', isSetUp: isRecorded || provider !== DEFAULT_PROVIDER };
+  }
+  return isRecorded
+    ? { provider: recorded, chosenBy: 'file', isSetUp: true }
+    : { provider: DEFAULT_PROVIDER, chosenBy: 'default', isSetUp: false };
 }
+
+/** Reads variables, so it works without a set-up. */
+const DEFAULT_PROVIDER = 'environment';
 
 /** Makes a provider the one of this user. */
 export async function writeProvider(provider: SecretsProvider, env: Environment = process.env): Promise<void> {
   const path = userConfigPath(env);
-  if ((await readUserConfig(path)).secrets?.provider_type === provider) return;
+  const { provider_type: recorded, setup_completed: isComplete = true } = (await readUserConfig(path)).secrets ?? {};
+  if (recorded === provider && isComplete) return;
   await changeUserConfig({ secrets: { provider_type: provider, setup_completed: true } }, path);
 }
 

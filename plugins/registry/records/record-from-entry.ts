@@ -25,7 +25,7 @@ export function recordFromEntry(entry: RegistryEntry): ServerListed {
   const key = image === undefined ? remote.url : packageOf(image).identifier;
   const record: ServerRecord = {
     $schema: SCHEMA,
-    name: name.includes('/') ? name : `${OWN_NAMESPACE}/${name}`,
+    name: publishedName(name),
     ...(title === undefined || title === '' ? {} : { title: title.slice(0, MAX_TITLE) }),
     description: shortened(description === '' ? (title ?? name) : description),
     version: (image === undefined ? undefined : versionOf(image)) ?? '1.0.0',
@@ -37,6 +37,11 @@ export function recordFromEntry(entry: RegistryEntry): ServerListed {
   };
   const isDeprecated = server.status?.toLowerCase() === 'deprecated';
   return { record, state: { status: isDeprecated ? 'deprecated' : 'active' } };
+}
+
+/** The name of an entry in the listing, where every name has a namespace. */
+export function publishedName(name: string): string {
+  return name.includes('/') ? name : `${OWN_NAMESPACE}/${name}`;
 }
 
 function shortened(text: string): string {

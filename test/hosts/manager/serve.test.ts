@@ -52,7 +52,7 @@ describe('toolmgr serve', () => {
       const health = await fetch(`${url}/health`);
       expect([health.status, health.headers.get('x-toolmgr-nonce')]).toEqual([204, found.nonce]);
       const token = (await file('token')).trim();
-      expect((await send(url, token, 'GET', '/api/v1beta/version')).body.version).toMatch(/^\d/);
+      expect((await send(url, token, 'GET', '/api/v1beta/version')).body.version).toMatch(/^v\d+\.\d+\.\d+/);
       running.signal('SIGTERM');
       expect((await running.finished).code).toBe(0);
       await expect(file('server.json')).rejects.toThrow('ENOENT');

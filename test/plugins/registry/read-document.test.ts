@@ -309,9 +309,9 @@ describe('a hostile registry document', () => {
   it('refuses a document that is nested too deeply, has too many servers or is too large', () => {
     const nested = `{"servers":{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}}`;
     expect(readRegistryDocument(nested)).toMatchObject({ problem: expect.stringContaining('nested') });
-    const many = { servers: Array.from({ length: 10_001 }, () => 0) };
+    const many = { servers: Array.from({ length: 50_001 }, () => 0) };
     expect(readRegistryDocument(JSON.stringify(many))).toMatchObject({
-      problem: expect.stringContaining('more than 10000'),
+      problem: expect.stringContaining('more than 50000'),
     });
     expect(readRegistryDocument(' '.repeat(10 * 1024 * 1024 + 1))).toMatchObject({
       problem: expect.stringContaining('larger'),
@@ -334,6 +334,13 @@ describe('finding an entry', () => {
     expect(lookUpEntry(registry, 'io.a/time')).toMatchObject({ kind: 'found', entry: { name: 'io.a/time' } });
     expect(lookUpEntry(registry, 'fetch')).toMatchObject({ kind: 'found', entry: { name: 'io.a/fetch' } });
     expect(lookUpEntry(registry, 'time')).toEqual({ kind: 'ambiguous', names: ['io.a/time', 'io.b/time'] });
+  });
+
+  it('finds a name as the listing publishes it', () => {
+    expect(lookUpEntry(registry, 'dev.toolmgr/memory')).toMatchObject({ kind: 'found', entry: { name: 'memory' } });
+    // the listing publishes io.a/fetch under its own name
+    expect(lookUpEntry(registry, 'dev.toolmgr/fetch').kind).toBe('missing');
+    expect(lookUpEntry(registry, 'io.c/memory').kind).toBe('missing');
   });
 
   it('names the nearest entry of one that is missing', () => {

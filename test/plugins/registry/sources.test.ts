@@ -134,6 +134,21 @@ describe('a registry server', () => {
     expect(server.seen).toHaveLength(6);
   });
 
+  it('is listed when it has more than ten thousand servers', async () => {
+    const count = 10_150;
+    await using server = await loopbackServer((request, response) => {
+      const { pathname, searchParams } = new URL(request.url ?? '', 'http://registry');
+      const start = Number(searchParams.get('cursor') ?? 0);
+      const end = Math.min(start + 100, count);
+      const servers = Array.from({ length: end - start }, (_, at) => record(`io.a/s${start + at}`));
+      const isListing = pathname === '/v0.1/servers';
+      const body = isListing ? { servers, metadata: end < count ? { nextCursor: String(end) } : {} } : {};
+      response.writeHead(isListing ? 200 : 404).end(JSON.stringify(body));
+    });
+    expect(namesOf(await loadRegistry({ type: 'api', url: server.url }, options))).toHaveLength(count);
+    expect(server.seen).toHaveLength(103);
+  });
+
   it('is asked for one name only', async () => {
     await using server = await api({
       '/v0.1/servers/io.a%2Fone/versions/latest': record('io.a/one'),

@@ -105,7 +105,13 @@ describe('the 32 operations of the contract', () => {
     }
     await using manager = await startManager();
     const { headers } = await manager.request('GET', '/api/v1beta/workloads');
-    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(headers.get('content-type')).toBe('application/json');
+    const problem = await manager.request('GET', '/api/v1beta/workloads/none');
+    expect(problem.headers.get('content-type')).toBe('application/problem+json');
+    for (const path of ['/api/openapi.json', '/page.json']) {
+      const answer = await manager.request('GET', path);
+      expect([path, answer.headers.get('content-type')]).toEqual([path, 'application/json']);
+    }
   });
 
   proves('manager.api.required-bodies', 'refuse a request without a body where one is declared', async () => {

@@ -76,11 +76,12 @@ describe('the server listing', () => {
       await using manager = await withRegistry({ data: { servers: [FULL_RECORD] } });
       const get = (name: string, version = 'latest') =>
         manager.request('GET', `${LISTING}/servers/${name}/versions/${version}`);
-      for (const name of ['%zz', 'files', 'a%2Fb%2Fc', '..%2Ffiles', 'io.github.org%2F%00', '%2F', 'a%2F%3Cb%3E']) {
+      for (const name of ['%zz', 'fi<les', 'a%2Fb%2Fc', '..%2Ffiles', 'io.github.org%2F%00', '%2F', 'a%2F%3Cb%3E']) {
         const { status, body } = await get(name);
         expect([status, body.code], name).toEqual([400, 'bad_request']);
       }
       expect((await get('io.github.org%2Fother')).status).toBe(404);
+      expect((await get('other')).status).toBe(404);
       expect((await get('io.github.org%2Ffiles', '9.9.9')).status).toBe(404);
       expect((await get('io.github.org%2Ffiles', '1.10.0')).status).toBe(200);
     },
@@ -171,6 +172,18 @@ describe('the server listing', () => {
     );
     const { body: one } = await manager.request('GET', `${LISTING}/servers/dev.toolmgr%2Fpackage/versions/latest`);
     expect(one.packages[0]).toMatchObject({ registryType: 'npm', identifier: '@org/package', version: '1.0.0' });
+  });
+
+  it('finds a server by its published name and by its short name, in both forms of the registry', async () => {
+    await using manager = await withRegistry(FULL_DOCUMENT);
+    for (const name of ['notes', 'dev.toolmgr%2Fnotes']) {
+      const listed = await manager.request('GET', `${LISTING}/servers/${name}/versions/latest`);
+      expect([name, listed.status, listed.body.name]).toEqual([name, 200, 'dev.toolmgr/notes']);
+      const versions = await manager.request('GET', `${LISTING}/servers/${name}/versions`);
+      expect([name, versions.status, versions.body.servers?.length]).toEqual([name, 200, 1]);
+      const { status, body } = await manager.request('GET', `/api/v1beta/registry/default/servers/${name}`);
+      expect([name, status, (body.server ?? body.remote_server)?.name]).toEqual([name, 200, 'notes']);
+    }
   });
 
   it('needs a token, unless it was opened; other operations need one then too', async () => {

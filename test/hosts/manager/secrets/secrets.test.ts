@@ -271,11 +271,26 @@ describe('other providers', () => {
     LONG,
   );
 
+  it('answer 404 when only the variable names the default provider, or a set-up was not completed', async () => {
+    const notSetUp = () => codes(manager.request('GET', `${SECRETS}/default`), manager.request('GET', KEYS));
+    await start({ TOOLMGR_SECRETS_PROVIDER: 'environment' });
+    expect(await notSetUp()).toEqual(Array.from({ length: 2 }, () => [404, 'not_found']));
+    await manager.stop();
+    await start();
+    const settings = join(manager.home, 'config/toolmgr/config.yaml');
+    await mkdir(dirname(settings), { recursive: true });
+    await writeFile(settings, 'secrets:\n  provider_type: environment\n  setup_completed: false\n');
+    expect(await notSetUp()).toEqual(Array.from({ length: 2 }, () => [404, 'not_found']));
+    expect((await manager.request('POST', SECRETS, { provider_type: 'environment' })).status).toBe(201);
+    expect((await manager.request('GET', `${SECRETS}/default`)).status).toBe(200);
+  });
+
   proves(
     ['manager.secrets.create-405', 'manager.secrets.update-405', 'manager.secrets.encrypted-only'],
     'are read-only: 405',
     async () => {
-      await start({ TOOLMGR_SECRETS_PROVIDER: 'environment' });
+      await start();
+      expect((await manager.request('POST', SECRETS, { provider_type: 'environment' })).status).toBe(201);
       expect(
         await codes(
           manager.request('POST', KEYS, { key: 'A', value: VALUE }),

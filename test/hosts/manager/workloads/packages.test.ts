@@ -30,6 +30,7 @@ beforeAll(async () => {
           ],
         },
       },
+      remote_servers: { notes: { url: 'https://notes.example/mcp', transport: 'streamable-http' } },
     }),
   );
   const put = await manager.request('PUT', '/api/v1beta/registry/default', { local_path: file });
@@ -46,6 +47,15 @@ describe('a package of a registry that runs as a process', () => {
     const answer = await post({ name: 'one', registry: 'default', server: 'every' });
     expect(answer.status).toBe(400);
     expect(answer.body.detail).toContain('REGION');
+  });
+
+  it.each([
+    ['image', { server: 'notes', image: `${PACKAGE}@2026.8.31` }],
+    ['url', { server: 'every', url: 'https://notes.example/mcp' }],
+  ])('refuses an %s for an entry of the other kind', async (field, body) => {
+    const answer = await post({ name: 'one', registry: 'default', ...body });
+    expect(answer.status).toBe(400);
+    expect(answer.body.detail).toContain(`${field}: `);
   });
 
   it('takes only tools that its entry lists', async () => {
@@ -74,14 +84,18 @@ describe('a package of a registry that runs as a process', () => {
   it(
     'gets the defaults and the secrets of its entry, and its upgrade can be checked',
     async () => {
-      const made = await post({ name: 'one', registry: 'default', server: 'every', env_vars: { REGION: 'eu' } });
+      // as clients that install from the listing send it
+      const entry = { image: PACKAGE, registry: 'default', server: 'dev.toolmgr/every' };
+      const made = await post({ name: 'one', ...entry, env_vars: { REGION: 'eu' } });
       expect(made.text).toContain('"port"');
       const { body } = await manager.request('GET', `${BASE}/one`);
-      expect(body.server).toBe('every');
+      expect([body.server, body.image]).toEqual(['every', PACKAGE]);
       expect(body.env_vars).toMatchObject({ LEVEL: 'high', REGION: 'eu' });
       expect(body.secrets).toEqual([{ name: 'OWN_KEY', target: 'OWN_KEY' }]);
       const check = await manager.request('GET', `${BASE}/one/upgrade-check`);
-      expect(check.text).toContain('"status":"up-to-date"');
+      expect(check.body.result).toMatchObject({ registry_server: 'every', current_image: PACKAGE });
+      const edit = { ...entry, cmd_arguments: [], env_vars: body.env_vars, secrets: body.secrets };
+      expect((await manager.request('POST', `${BASE}/one/edit`, edit)).status).toBe(200);
     },
     LONG,
   );

@@ -57,6 +57,7 @@ export type {
 } from './contract/event.ts';
 export type { Inbound, Responder, ResponseHeaders, ResponseStream } from './contract/inbound.ts';
 export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
+export type { ListStore } from './contract/list-store.ts';
 export type { Refusal } from './contract/refusal.ts';
 export type { MessageView, RequestRecord } from './contract/request-record.ts';
 export type { RouteAnswer, RouteOptions, RouteTable } from './contract/route.ts';

@@ -28,6 +28,8 @@ export interface BackendListing {
   readonly templates: readonly ListedItem[];
   /** When the lists were read and for how long the backend calls them valid; absent for lists that it does not have. */
   readonly read?: Readonly<Partial<Record<ListKind, ListReading>>>;
+  /** A list store kept it; the backend has not answered since. */
+  readonly isOfEarlierRun?: true;
 }
 
 /** One reading of a list. */

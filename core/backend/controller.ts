@@ -3,6 +3,7 @@ import type { Call } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { ClientContext, SessionOwner } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
+import type { ListStore } from '../contract/list-store.ts';
 import { explainCause, type UserActionRequired } from '../errors.ts';
 import { shareOfCall } from '../mcp/shares.ts';
 import { Availability } from './availability.ts';
@@ -10,6 +11,7 @@ import type { BackendListing, BackendManagerEvents, CallerLists } from './backen
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { ConnectionFailure, categoryOf, stopped } from './failure.ts';
 import { BackendLists } from './lists/backend-lists.ts';
+import { storableListing, storedLists } from './lists/stored-listing.ts';
 import { Connector, type ConnectorOptions } from './sessions/connector.ts';
 import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
@@ -24,6 +26,8 @@ export interface BackendControllerOptions extends ConnectorOptions {
   readonly events: BackendManagerEvents;
   /** Lists of the previous description; served until the backend has sent its own. */
   readonly inherited?: ReadonlyMap<string, BackendListing>;
+  /** Lists of an earlier run, served until the backend has sent its own; not used where credentials are those of callers. */
+  readonly listStore?: ListStore | undefined;
 }
 
 /** Manages one backend for all callers: its availability, its lists and its sessions. */
@@ -45,13 +49,14 @@ export class BackendController {
   #hasAmbiguousMessages: boolean;
 
   constructor(options: BackendControllerOptions) {
-    const { backend, credentials, limits, log, now, events, inherited } = options;
+    const { backend, credentials, limits, log, now, events } = options;
     const { signal } = this.#stopping;
     const name = backend.name;
     const note = (what: string, cause: unknown) => this.#note(what, cause);
     this.#options = options;
     this.backend = backend;
     const perCaller = credentials.authorizer.perCaller === true;
+    const store = perCaller ? undefined : options.listStore;
     this.concurrencyLimit = new ConcurrencyLimit(name, {
       places: limits.inFlightPerBackend,
       placesPerCaller: limits.inFlightPerCaller,
@@ -101,8 +106,12 @@ export class BackendController {
       ...shared,
       backend,
       perCaller,
-      inherited,
-      changed: (listClass) => events.listed(name, listClass),
+      inherited: options.inherited ?? storedLists(store, backend, log),
+      changed: (listClass) => {
+        events.listed(name, listClass);
+        const read = listClass === '' ? this.#lists.byClass.get('') : undefined;
+        if (read !== undefined) store?.write(backend, storableListing(read));
+      },
       credentialsRefused: (caller) => this.credentialsRefused(caller),
       note,
     });
@@ -128,8 +137,19 @@ export class BackendController {
 
   /** Starts; resolves after the first attempt, successful or not. */
   start(): Promise<void> {
-    if (this.#lists.byClass.size > 0) this.#lists.startGrace();
-    return this.#availability.discover();
+    if (!this.servesEarlierRun) {
+      if (this.#lists.byClass.size > 0) this.#lists.startGrace();
+      return this.#availability.discover();
+    }
+    // The first start of a program may take minutes, because it is installed.
+    return this.#availability.discover().then(() => {
+      if (this.servesEarlierRun) this.#lists.startGrace();
+    });
+  }
+
+  /** Its lists are those of an earlier run: it has not answered yet. */
+  get servesEarlierRun(): boolean {
+    return this.#lists.byClass.get('')?.isOfEarlierRun === true;
   }
 
   get state(): BackendState {

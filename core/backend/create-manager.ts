@@ -1,6 +1,7 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { Backend } from '../contract/backend.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { ListStore } from '../contract/list-store.ts';
 import type { StdioLauncher } from '../contract/stdio-launcher.ts';
 import { explainCause, GatewayFault, type UserActionRequired } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
@@ -45,6 +46,8 @@ export interface BackendManagerOptions {
   readonly httpClient?: HttpClientFactory;
   /** Controllers of the previous gateway, to take over equal backends with their open sessions and programs. */
   takeOver?(backend: Backend): LeasedController | undefined;
+  /** Keeps lists between two runs. */
+  readonly listStore?: ListStore | undefined;
 }
 
 /** Makes the backend manager. It has no backends until `replace`. */
@@ -58,15 +61,18 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   let isStopped = false;
 
   const begin = (backend: Backend, inherited: ReadonlyMap<string, BackendListing> | undefined): Promise<void> => {
-    const { clientInfo, log, now, spawn, launcher, httpClient } = options;
+    const { clientInfo, log, now, spawn, launcher, httpClient, listStore } = options;
     const more = inherited === undefined ? {} : { inherited };
     const controller = createController(
-      { backend, clientInfo, limits, bytes, log, spawn, launcher, httpClient, now, ...more },
+      { backend, clientInfo, limits, bytes, log, spawn, launcher, httpClient, now, listStore, ...more },
       options,
     );
     controllers.set(backend.name, controller);
     if (inherited === undefined) events.changed({ name: backend.name, change: 'added', state: controller.state });
-    return controller.start();
+    if (controller.servesEarlierRun) events.listed(backend.name, '');
+    const started = controller.start();
+    arrives(started, controller);
+    return started;
   };
 
   /** Takes over a controller of the previous gateway without stopping it. */
@@ -79,8 +85,13 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     for (const capabilityClass of controller.listings.keys()) events.listed(name, capabilityClass);
   };
 
-  const arrives = (look: Promise<void>): void => {
-    const arrival = within(limits.discoveryMs, undefined, look).finally(() => arriving.delete(arrival));
+  const arrives = (look: Promise<void>, controller: BackendController): void => {
+    const arrival = within(limits.discoveryMs, undefined, look).finally(() => {
+      arriving.delete(arrival);
+      if (!controller.servesEarlierRun) return;
+      const { name } = controller.backend;
+      options.log.info('lists of an earlier run are served until the backend has answered', { backend: name });
+    });
     arriving.add(arrival);
   };
 
@@ -128,15 +139,13 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
         if (known !== undefined) track(removeHolder(known, options));
         const lent = known === undefined ? options.takeOver?.(backend) : undefined;
         if (lent !== undefined) adopt(lent);
-        else arrives(begin(backend, known?.listings));
+        else void begin(backend, known?.listings);
       }
     },
     restart(backend) {
       const known = controllerOf(backend);
       track(removeHolder(known, options));
-      const started = begin(known.backend, known.listings);
-      arrives(started);
-      return started;
+      return begin(known.backend, known.listings);
     },
     settling() {
       if (settling === undefined && arriving.size > 0) settling = untilSettled();

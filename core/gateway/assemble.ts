@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { prepareAuthorizers, type WhenUnprepared } from '../backend/authorizers.ts';
 import type { Spawn } from '../backend/create-manager.ts';
+import type { ListStore } from '../contract/list-store.ts';
 import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import { createHooks, type Hooks } from '../extension/hooks.ts';
 import { stderrLog } from '../extension/log.ts';
@@ -45,6 +46,11 @@ export interface GatewayOptions {
   readonly sessionsMustMove?: boolean;
   /** How refusals name the option that adds an allowed origin. Default: `endpoint.allowedOrigins`. */
   readonly originOption?: string;
+  /**
+   * Keeps lists between two runs: a backend that has not answered when the first list is asked for is listed as it was last time. Lists of
+   * backends with credentials of callers are never kept.
+   */
+  readonly listStore?: ListStore;
   /** Starts the program of a stdio backend; tests replace it. */
   readonly spawn?: Spawn;
 }
@@ -136,6 +142,7 @@ export async function assemble(
     foreign: new Set(loaded.flatMap(({ use, isForeign }) => (isForeign ? [use] : []))),
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
     originOption: options.originOption,
+    listStore: options.listStore,
     before,
     sessionsMustMove: options.sessionsMustMove === true,
   });

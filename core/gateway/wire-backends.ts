@@ -5,6 +5,7 @@ import { sameBackend } from '../backend/merge-sources.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import { createCatalogs } from '../catalog/create-catalogs.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
+import type { ListStore } from '../contract/list-store.ts';
 import type { Hooks } from '../extension/hooks.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Slots } from '../extension/slots.ts';
@@ -38,6 +39,8 @@ export interface WiringParts {
    */
   before?: HandoverState | undefined;
   /** See `GatewayOptions`. */
+  readonly listStore?: ListStore | undefined;
+  /** See `GatewayOptions`. */
   readonly sessionsMustMove: boolean;
   /** See `GatewayOptions`. */
   readonly originOption?: string | undefined;
@@ -70,6 +73,7 @@ export function wireBackends(parts: WiringParts, expected: () => readonly Expect
     launcher: (name) => parts.slots.stdioLaunchers.get(name),
     ...(spawn === undefined ? {} : { spawn }),
     httpClient,
+    listStore: parts.listStore,
     events: {
       listed(backend, capabilityClass) {
         serverDescriber.stale();

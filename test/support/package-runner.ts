@@ -10,6 +10,8 @@ export interface PausedRunner {
   readonly cache: string;
   /** Ends all installations. */
   release(): void;
+  /** Later installations wait again. */
+  hold(): void;
   /** Its events, e.g. `start pkg`, `overlap pkg`, `installed pkg`. */
   notes(): readonly string[];
   /** Arguments of the runner for a server of a kind. */
@@ -30,6 +32,7 @@ export function pausedRunner(): PausedRunner {
     file,
     cache: join(folder, 'cache'),
     release: () => writeFileSync(join(folder, 'released'), ''),
+    hold: () => rmSync(join(folder, 'released'), { force: true }),
     notes: () => readFileSync(join(folder, 'ledger'), 'utf8').split('\n').slice(0, -1),
     args: (name, kind = 'legacy') => ['-y', name, kind],
   };

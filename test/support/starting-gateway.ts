@@ -1,9 +1,11 @@
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import {
+  type AuthStrategy,
   createGateway,
   definePlugin,
   type Gateway,
+  type GatewayOptions,
   type JsonObject,
   type PlanInput,
   type PushBackends,
@@ -30,7 +32,9 @@ export async function startingGateway(
   servers: Readonly<Record<string, FakeServer>>,
   begin: (push: PushBackends) => void,
   limits: PlanInput['limits'] = {},
+  options: Pick<GatewayOptions, 'listStore' | 'log'> & { readonly authStrategy?: AuthStrategy } = {},
 ): Promise<StartingGateway> {
+  const { authStrategy, ...others } = options;
   let push: PushBackends = () => {};
   const source = definePlugin({
     address: 'test/source',
@@ -43,12 +47,16 @@ export async function startingGateway(
           return untilAborted(signal);
         },
       });
+      if (authStrategy !== undefined) core.slots.authStrategies.register('test/strategy', authStrategy);
     },
   });
   const uses = ['incoming-auth/anonymous', 'outgoing-auth/unauthenticated', 'test/source'];
   const gateway = await createGateway(
-    { name: 'test', plugins: uses.map((use) => ({ use })), limits },
-    { catalogue, plugins: [source], spawn: fakeSpawn(new Map(Object.entries(servers))) },
+    {
+      ...{ name: 'test', plugins: uses.map((use) => ({ use })), limits },
+      ...(authStrategy === undefined ? {} : { outgoingAuth: { default: { type: 'test/strategy' } } }),
+    },
+    { catalogue, plugins: [source], spawn: fakeSpawn(new Map(Object.entries(servers))), ...others },
   );
   onTestFinished(() => gateway.stop());
   const modern = await testClient((request) => gateway.fetch(request), 'http://localhost/mcp');

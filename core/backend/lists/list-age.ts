@@ -27,7 +27,7 @@ export function oldLists(
 
 /**
  * For how long a client may keep a list that has entries of these backends: `limits.listTtlMs`, or less when a backend
- * that announces no changes calls its list valid for less.
+ * that announces no changes calls its list valid for less, and 0 for lists of an earlier run.
  */
 export function clientTtlMs(
   listings: Iterable<BackendListing>,
@@ -36,6 +36,7 @@ export function clientTtlMs(
 ): number {
   let ttlMs = listTtlMs;
   for (const listing of listings) {
+    if (listing.isOfEarlierRun === true) return 0; // the backend may send others at any moment
     const read = listing.read?.[kind];
     if (read !== undefined && !announces(listing, kind)) ttlMs = Math.min(ttlMs, validMs(listing, read.ttlMs));
   }

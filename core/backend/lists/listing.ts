@@ -76,10 +76,11 @@ export function mergeLists(older: BackendListing, newer: BackendListing, kinds: 
   };
 }
 
-/** Whether two listings have equal content. */
+/** Whether two listings have equal content, and are both of this run or both of an earlier one. */
 export function sameListing(one: BackendListing, other: BackendListing): boolean {
   return (
     one.era === other.era &&
+    one.isOfEarlierRun === other.isOfEarlierRun &&
     one.hello.instructions === other.hello.instructions &&
     JSON.stringify(one.hello) === JSON.stringify(other.hello) &&
     LISTS.every((list) => sameItems(one[list], other[list]))

@@ -9,7 +9,9 @@ export function backendLine(state: Omit<BackendState, 'backend'>, count: number,
   if (startingSinceMs === undefined || cause !== undefined) {
     return `${stderr.red(status)}: ${why ?? cause?.message.replace(NAMED, '') ?? 'no answer yet'}`;
   }
-  return `${stderr.yellow('still starting')}, ${secondsOf(state)} s so far; its tools come when it is ready`;
+  const known =
+    count === 0 ? 'its tools come when it is ready' : `until it is ready, those of last time: ${countTools(count)}`;
+  return `${stderr.yellow('still starting')}, ${secondsOf(state)} s so far; ${known}`;
 }
 
 /** The line starts with the name. */

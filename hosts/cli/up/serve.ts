@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, resolve } from 'node:path';
-import { createGateway, type EraSetting, type Gateway, type PlanInput, readPlan, untilAborted } from '@toolmgr/core';
+import { createGateway, type EraSetting, type PlanInput, readPlan, untilAborted } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { userPlace } from '@toolmgr/plugins/clients/places';
 import { defaultPageRoutes } from '../../http/default-page.ts';
@@ -11,7 +11,7 @@ import { statusRoutes } from '../../http/status-routes.ts';
 import { ALLOWED_ORIGINS } from '../../shared/allowed-origins.ts';
 import { CALL_TIMEOUT_MS } from '../../shared/call-timeout.ts';
 import { widenYoungGeneration } from '../../shared/engine.ts';
-import { createGatewayLog, type GatewayLog, type LogFormat } from '../../shared/gateway-log/index.ts';
+import { createGatewayLog, type LogFormat } from '../../shared/gateway-log/index.ts';
 import { showStarts } from '../../shared/gateway-log/show-starts.ts';
 import { oneLine } from '../../shared/gateway-log/text-line.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
@@ -24,7 +24,6 @@ import { VERSION } from '../../shared/version.ts';
 import { serveStdio } from '../../stdio/serve-stdio.ts';
 import { takeStdout } from '../../stdio/take-stdout.ts';
 import { requireAgreement, requireAgreementToChange } from './agreed-files.ts';
-import { backendLine } from './backend-line.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { type ClientFile, readClientFile } from './client-file.ts';
 import { CLIENT_SERVERS, createClientServers } from './client-servers.ts';
@@ -33,6 +32,8 @@ import { clientPlaces, type FoundFile, findClientFiles, shortPath } from './find
 import type { FoundClient } from './found-clients.ts';
 import { joinFiles } from './join-files.ts';
 import { parseClientText } from './parse-client-text.ts';
+import { printHints, printServed } from './print-served.ts';
+import { createStoredLists } from './stored-lists.ts';
 import { type WatchedFile, watchFiles } from './watch-files.ts';
 
 /** Flags of `toolmgr up`. */
@@ -110,8 +111,9 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     watchFiles(files, followed, stop.signal);
   };
   gatewayLog.holdFailures(); // printServed shows them
+  const listStore = createStoredLists({ headersOf: (backend) => servers.current().headers.get(backend), log });
   const gateway = await createGateway(plan, {
-    ...{ catalogue, plugins: [servers.plugin], log },
+    ...{ catalogue, plugins: [servers.plugin], log, listStore },
     originOption: ALLOWED_ORIGINS.name,
   });
   await using gatewaySwitch = createSwitch(gateway);
@@ -136,7 +138,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
       log,
       signal: stop.signal,
     });
-    await gatewaySwitch.stop();
+    await Promise.all([gatewaySwitch.stop(), listStore.written()]);
     setTimeout(() => process.exit(), EXIT_MS).unref(); // what a client does not read does not delay the exit
     return;
   }
@@ -184,7 +186,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   watch();
   await untilAborted(stop.signal);
   stderr.line('stopping');
-  await Promise.all([served.close(limits.stopMs), gatewaySwitch.stop()]);
+  await Promise.all([served.close(limits.stopMs), gatewaySwitch.stop(), listStore.written()]);
 }
 
 /** The plan of `up`: anonymous callers, tool names prefixed by the server, backends from the file. */
@@ -284,28 +286,4 @@ function expansionContext(file: string): { env: NodeJS.ProcessEnv; home: string;
   const isOfClaude = basename(file) === '.claude.json';
   const project = isOfClaude ? process.cwd() : isInside ? dirname(folder) : folder;
   return { env: process.env, home: homedir(), folder: project };
-}
-
-function printServed(gateway: Gateway, gatewayLog: GatewayLog, at: string, files: string): void {
-  const tools = gateway.catalog().visible('tool');
-  stderr.line(`${stderr.bold('toolmgr')} serves ${files} at ${stderr.bold(at)}`);
-  for (const state of gateway.backends()) {
-    const count = tools.filter((tool) => tool.backend === state.backend.name).length;
-    const { name } = state.backend;
-    const why = state.cause && gatewayLog.failureOf(name);
-    stderr.line(`  ${name}  ${backendLine(state, count, why)}`);
-    const said = state.cause === undefined ? [] : gatewayLog.lastWords(name);
-    for (const line of new Set(said)) stderr.line(`    ${stderr.dim(oneLine(line))}`); // a restart says the same again
-  }
-  gatewayLog.releaseFailures();
-}
-
-function printHints(url: string, watched: boolean): void {
-  stderr.line(`try it: toolmgr tools --url ${url}`);
-  stderr.line(`the page with its tools: ${new URL('/', url)}`);
-  stderr.line(
-    watched
-      ? 'the file is reloaded when it changes; Ctrl-C stops'
-      : 'Ctrl-C stops; --watch reloads the file when it changes',
-  );
 }

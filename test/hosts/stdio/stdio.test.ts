@@ -11,7 +11,9 @@ import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { pausedRunner } from '../../support/package-runner.ts';
 import { processesWith } from '../../support/processes.ts';
+import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
 const LONG = 120_000;
@@ -41,6 +43,51 @@ const exists = (file: string): Promise<boolean> =>
 const expectNoBackend = () => until(() => processesWith(`--of=${folder}`).length === 0, 30_000);
 
 describe('toolmgr up --stdio', () => {
+  proves(
+    'ask.up.lists-of-last-time',
+    'lists a server that is being installed as it was last time, and then as it is',
+    async () => {
+      const runner = pausedRunner();
+      const file = join(folder, 'installing.json');
+      const state = join(folder, 'state');
+      const env = { npm_config_cache: runner.cache };
+      await writeFile(
+        file,
+        JSON.stringify({ mcpServers: { slow: { command: runner.file, args: runner.args('pkg'), env } } }),
+      );
+      const connected = async () => {
+        const client = new Client1({ name: 'one', version: '1' });
+        const transport = new Transport1({
+          ...{ command: process.execPath, args: [...GATEWAY, file, '--stdio'], stderr: 'pipe' },
+          env: { ...(process.env as Record<string, string>), TOOLMGR_STATE_DIR: state },
+        });
+        let said = '';
+        transport.stderr?.on('data', (text: Buffer) => {
+          said += text.toString();
+        });
+        await client.connect(transport);
+        return { client, said: () => said, [Symbol.asyncDispose]: () => client.close() };
+      };
+      const namesOf = async (client: Client1) => (await client.listTools()).tools.map(({ name }) => name);
+      {
+        runner.release();
+        await using first = await connected();
+        expect(await namesOf(first.client)).toEqual(['slow_ping']);
+      }
+      runner.hold();
+      await using second = await connected();
+      expect(await namesOf(second.client)).toEqual(['slow_ping']);
+      await until(() =>
+        /slow {2}still starting, \d s so far; until it is ready, those of last time: 1 tool/.test(second.said()),
+      );
+      const ping = async () => textOf(await second.client.callTool({ name: 'slow_ping', arguments: {} }));
+      expect(await ping()).toMatch(/"slow" is still starting/);
+      runner.release();
+      await until(async () => (await ping()) === 'pong');
+    },
+    LONG,
+  );
+
   it(
     'serves SDK 1.x clients: parallel calls, 10 MB, progress, elicitation, cancellation, changed lists',
     async () => {

@@ -82,6 +82,8 @@ export const commands = [
       'ask.up.watch': 'toolmgr up --watch follows edits',
       'ask.up.timeout':
         'toolmgr up gives a call the timeout of the client file, else that of --timeout, else 10 minutes; progress starts it again',
+      'ask.up.lists-of-last-time':
+        'a server that has not answered when a client lists is listed as it was last time, and a change is announced; never with the lists of other credentials',
       'ask.cli.tools': 'toolmgr tools lists the tools of a running endpoint',
       'ask.cli.call-json': 'toolmgr call TOOL --args JSON calls a tool of a running endpoint',
       'ask.cli.call-pairs': 'toolmgr call TOOL key=value calls a tool of a running endpoint',

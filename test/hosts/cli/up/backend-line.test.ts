@@ -9,7 +9,12 @@ proves(
     const state = { era: undefined, cause: undefined, sinceMs: 0, hello: undefined };
     const startingSinceMs = Date.now();
     const cause = { category: 'closed', message: 'backend "ghost" ended with exit code 1' };
-    expect(backendLine({ ...state, status: 'unknown', startingSinceMs }, 0)).toMatch(/^still starting, 0 s so far/);
+    expect(backendLine({ ...state, status: 'unknown', startingSinceMs }, 0)).toMatch(
+      /^still starting, 0 s so far; its/,
+    );
+    expect(backendLine({ ...state, status: 'unknown', startingSinceMs }, 2)).toBe(
+      'still starting, 0 s so far; until it is ready, those of last time: 2 tools',
+    );
     expect(backendLine({ ...state, status: 'unavailable', cause, startingSinceMs }, 0)).toBe(
       'unavailable: ended with exit code 1',
     );

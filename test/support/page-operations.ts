@@ -45,7 +45,7 @@ export function pageOperations({ text }: PageTexts): {
   }
   const workload = (name: string) => ({
     ...state.workloads.get(name),
-    group: 'default',
+    group: text('default'),
     package: text('package'),
     port: 4500,
     url: `http://127.0.0.1:4500/mcp`,
@@ -167,7 +167,11 @@ export function pageOperations({ text }: PageTexts): {
     getProxyLogs: ['GET', '/api/v1beta/workloads/{name}/proxy-logs', () => ({ status: 200, stream: logLines(text) })],
     checkUpgrades: ['GET', '/api/v1beta/workloads/upgrade-check', () => ok({ results: [check] })],
     applyUpgrade: ['POST', '/api/v1beta/workloads/{name}/upgrade', () => ok({ result: check })],
-    listGroups: ['GET', '/api/v1beta/groups', () => ok({ groups: [{ name: 'default' }, { name: 'work' }] })],
+    listGroups: [
+      'GET',
+      '/api/v1beta/groups',
+      () => ok({ groups: [{ name: text('default') }, { name: text('work') }] }),
+    ],
     listServersOfRegistry: [
       'GET',
       '/api/v1beta/registry/{name}/servers',

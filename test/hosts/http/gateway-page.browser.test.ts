@@ -2,12 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fakeServer, type TestGateway, testGateway, text } from '../../../core/testing/index.ts';
-import { gatewayPageRoutes } from '../../../hosts/http/gateway-page.ts';
-import { LOOPBACK_NAMES, type Served, serveGateway } from '../../../hosts/http/listen.ts';
-import { createCallFeed } from '../../../hosts/http/recent-calls/feed.ts';
-import { recentCallsPlugin } from '../../../hosts/http/recent-calls/plugin.ts';
-import { browserMissing, freshPage, openBrowser } from '../../support/browser.ts';
+import { fakeServer, text } from '../../../core/testing/index.ts';
+import { browserMissing, openBrowser } from '../../support/browser.ts';
+import { type GatewayPage, openGatewayPage } from '../../support/gateway-page.ts';
 
 const HOSTILE = '<img src=x onerror="window.hacked=1"><script>window.hacked=1</script>';
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
@@ -56,42 +53,20 @@ const asking = () =>
 
 describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browserMissing ?? ''}`, () => {
   let browser: Browser;
-  let gateway: TestGateway;
-  let served: Served;
+  let opened: GatewayPage;
   let page: Page;
-  const faults: string[] = [];
-  const foreign: string[] = [];
+  let open: GatewayPage['open'];
 
   beforeAll(async () => {
-    const feed = createCallFeed();
-    gateway = await testGateway({ backends: { one: server(), two: asking() }, plugins: [recentCallsPlugin(feed)] });
-    served = await serveGateway(gateway.gateway, {
-      host: '127.0.0.1',
-      port: 0,
-      routes: gatewayPageRoutes({
-        gateway: () => gateway.gateway,
-        ...{ feed, mcpPath: '/mcp' },
-        authTypeOf: (name) => (name === 'one' ? 'header_injection' : 'unauthenticated'),
-      }),
-      allowedHosts: LOOPBACK_NAMES,
-    });
     browser = await openBrowser();
-    page = await freshPage(browser);
-    page.on('pageerror', (error) => faults.push(String(error)));
-    page.on('console', (message) => {
-      if (message.type() === 'error') faults.push(message.text());
-    });
-    page.on('request', (request) => {
-      if (!request.url().startsWith(served.url) && !request.url().startsWith('data:')) foreign.push(request.url());
-    });
+    opened = await openGatewayPage(browser, { one: server(), two: asking() });
+    ({ page, open } = opened);
   }, LONG);
   afterAll(async () => {
+    await opened?.[Symbol.asyncDispose]();
     await browser?.close();
-    await served?.close(0);
-    await gateway?.[Symbol.asyncDispose]();
   });
 
-  const open = (hash: string) => page.goto(`${served.url}/${hash}`);
   const axe = async (): Promise<unknown> => {
     await page.evaluate(await readFile(AXE, 'utf8')); // not a script of the page, so its policy does not apply
     return page.evaluate(async () => {
@@ -107,7 +82,7 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
   test(
     'shows what clients see and why',
     async () => {
-      await open('#/endpoint');
+      await open('endpoint');
       await page.getByRole('heading', { name: 'What clients see' }).waitFor();
       expect(await page.getByRole('rowheader').allTextContents()).toEqual(
         expect.arrayContaining([expect.stringContaining('add')]),
@@ -123,7 +98,7 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
   test(
     'calls a tool with a form made from its schema, and shows structured content',
     async () => {
-      await open('#/playground');
+      await open('playground');
       await page.getByRole('link', { name: /^add/ }).click();
       await page.getByRole('spinbutton').first().fill('40');
       await page.getByRole('button', { name: 'Call' }).click();
@@ -131,7 +106,7 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
       expect(await page.getByRole('region', { name: 'Structured content' }).textContent()).toBe('{\n  "sum": 42\n}');
       await page.getByText('The same request as JSON and as a command').click();
       expect(await page.getByRole('region', { name: 'Command' }).textContent()).toBe(
-        `toolmgr call add --args '{"b":2,"a":40}' --url ${served.url}/mcp`,
+        `toolmgr call add --args '{"b":2,"a":40}' --url ${opened.url}/mcp`,
       );
       if (process.env.PAGE_PICTURES) await page.screenshot({ path: `${process.env.PAGE_PICTURES}/playground.png` });
       expect(await axe()).toEqual([]);
@@ -142,18 +117,18 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
   test(
     'shows images, errors of tools, prompts and resources',
     async () => {
-      await open('#/playground?name=picture');
+      await open('playground?name=picture');
       await page.getByRole('button', { name: 'Call' }).click();
       const image = page.getByRole('img', { name: 'Result of the call' });
       await image.waitFor();
       expect(await image.evaluate((element) => (element as unknown as { naturalWidth: number }).naturalWidth)).toBe(1);
-      await open('#/playground?name=fails');
+      await open('playground?name=fails');
       await page.getByRole('button', { name: 'Call' }).click();
       await page.getByText('tool error').waitFor();
-      await open('#/playground?kind=prompts&name=greet');
+      await open('playground?kind=prompts&name=greet');
       await page.getByRole('button', { name: 'Get' }).click();
       await page.getByText('Hello Ada', { exact: true }).waitFor();
-      await open('#/playground?kind=resources&name=memo%3A%2F%2Fone');
+      await open('playground?kind=resources&name=memo%3A%2F%2Fone');
       await page.getByRole('button', { name: 'Read' }).click();
       await page.getByText('a memo', { exact: true }).waitFor();
     },
@@ -163,7 +138,7 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
   test(
     'asks the person what the server asks for',
     async () => {
-      await open('#/playground?name=asks');
+      await open('playground?name=asks');
       await page.getByRole('button', { name: 'Call' }).click();
       await page.getByText('Which colour?').waitFor();
       await page.getByLabel('Colour').fill('green');
@@ -179,9 +154,9 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
   test(
     'shows the calls as they come, with their facts',
     async () => {
-      await open('#/calls');
+      await open('calls');
       await page.getByRole('button', { name: 'picture' }).waitFor();
-      const client = await gateway.client();
+      const client = await opened.gateway.client();
       await client.callTool('add', { a: 1, b: 1 });
       const newest = page.getByRole('row').nth(1);
       await expect.poll(() => newest.textContent()).toContain('add');
@@ -195,7 +170,7 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
 
   test('runs no script of a server, sends nothing to other hosts, and reports no fault', async () => {
     expect(await page.evaluate(() => (globalThis as { hacked?: number }).hacked)).toBeUndefined();
-    expect(foreign).toEqual([]);
-    expect(faults).toEqual([]);
+    expect(opened.foreign).toEqual([]);
+    expect(opened.faults).toEqual([]);
   });
 });

@@ -15,7 +15,6 @@ const TONES: Readonly<Record<string, string>> = {
   'upgrade-available': 'busy',
   error: 'bad',
   toolError: 'bad',
-  'tool error': 'bad',
   refused: 'bad',
   fault: 'bad',
   cancelled: 'bad',
@@ -29,5 +28,9 @@ const TONES: Readonly<Record<string, string>> = {
 
 /** A state as a word with a colour; the word alone says it. */
 export function StatusMark({ status }: { readonly status: string }): JSX.Element {
-  return <span class={`status ${TONES[status] ?? 'idle'}`}>{status.replaceAll('_', ' ')}</span>;
+  return (
+    <span class={`status ${TONES[status] ?? 'idle'}`}>
+      {status.replace(/_|(?<=[a-z])(?=[A-Z])/g, ' ').toLowerCase()}
+    </span>
+  );
 }

@@ -2,7 +2,9 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ViewProps } from '../../app/view-props.ts';
+import { Brief } from '../../widgets/brief.tsx';
 import { FilterField } from '../../widgets/filter-field.tsx';
+import { Name } from '../../widgets/name.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { Table } from '../../widgets/table.tsx';
 import { CallDetail } from './detail.tsx';
@@ -11,8 +13,6 @@ import { type Call, followCalls } from './follow-calls.ts';
 
 /** Calls that stay on the page. */
 const MAX_CALLS = 1_000;
-/** Rows at once. */
-const MAX_ROWS = 200;
 
 /** The last calls and new ones as they come: who, which tool, how long, outcome. */
 export function view({ offer }: ViewProps): JSX.Element {
@@ -75,21 +75,25 @@ export function view({ offer }: ViewProps): JSX.Element {
       ) : (
         <Table
           title="Calls, newest first"
-          columns={['Time', 'Name', 'Backend', 'Client', 'Caller', 'Duration', 'Outcome']}
-        >
-          {found
-            .slice(-MAX_ROWS)
-            .reverse()
-            .map((call) => (
-              <Row
-                key={call.seq}
-                call={call}
-                open={() => {
-                  open.value = call;
-                }}
-              />
-            ))}
-        </Table>
+          columns={{
+            Time: 'narrow',
+            Name: 'wide',
+            Backend: '',
+            'Client and caller': '',
+            Duration: 'narrow',
+            Outcome: 'medium',
+          }}
+          items={found.toReversed()}
+          row={(call) => (
+            <Row
+              key={call.seq}
+              call={call}
+              open={() => {
+                open.value = call;
+              }}
+            />
+          )}
+        />
       )}
       {open.value !== undefined && (
         <CallDetail
@@ -113,17 +117,21 @@ function Row({ call, open }: { readonly call: Call; readonly open: () => void })
       </td>
       <th scope="row">
         <button type="button" class="link" onClick={open}>
-          {name}
+          <Name text={name} />
         </button>
         {method !== 'tools/call' && <div class="muted">{method}</div>}
       </th>
-      <td>{backend}</td>
-      <td class="clip">{client}</td>
-      <td class="clip">{caller}</td>
+      <td>
+        <Name text={backend} />
+      </td>
+      <td>
+        <Brief text={client} />
+        <Brief text={caller} isSecond />
+      </td>
       <td class="number">{durationText(durationMs)}</td>
       <td>
         <StatusMark status={outcome} />
-        {detail !== undefined && <div class="muted clip">{detail}</div>}
+        <Brief text={detail} isSecond />
       </td>
     </tr>
   );

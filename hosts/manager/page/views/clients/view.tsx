@@ -5,6 +5,7 @@ import type { Offer } from '../../app/offer.ts';
 import { useResource } from '../../app/resource.ts';
 import type { ClientStatus } from '../../app/shapes.ts';
 import type { ViewProps } from '../../app/view-props.ts';
+import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { Table } from '../../widgets/table.tsx';
@@ -58,10 +59,15 @@ function ClientTable({ clients, title, offer }: TableProps): JSX.Element {
   };
   return (
     <>
-      <Table title={title} columns={['Client', 'State', 'Skills', 'Actions']}>
-        {clients.map(({ client_type: name, installed, registered, supports_skills: skills }) => (
+      <Table
+        title={title}
+        columns={{ Client: '', State: 'medium', Skills: 'narrow', Actions: 'action' }}
+        items={clients}
+        row={({ client_type: name, installed, registered, supports_skills: skills }) => (
           <tr key={name}>
-            <th scope="row">{name}</th>
+            <th scope="row">
+              <Name text={name} />
+            </th>
             <td>
               <StatusMark status={registered ? 'registered' : installed ? 'found' : 'not found'} />
             </td>
@@ -81,8 +87,8 @@ function ClientTable({ clients, title, offer }: TableProps): JSX.Element {
               )}
             </td>
           </tr>
-        ))}
-      </Table>
+        )}
+      />
       {asks.value !== undefined && <RegisterDialog {...asks.value} onClose={close} />}
     </>
   );

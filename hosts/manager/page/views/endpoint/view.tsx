@@ -6,9 +6,11 @@ import { sendRequest } from '../../app/request.ts';
 import { useResource } from '../../app/resource.ts';
 import { chosenTarget, listTargets, type Target } from '../../app/targets.ts';
 import type { ViewProps } from '../../app/view-props.ts';
+import { Brief } from '../../widgets/brief.tsx';
 import { CodeBlock } from '../../widgets/code-block.tsx';
 import { CopyButton } from '../../widgets/copy-button.tsx';
 import { FilterField } from '../../widgets/filter-field.tsx';
+import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { Table } from '../../widgets/table.tsx';
@@ -98,20 +100,25 @@ function Facts({
     <div class="described">
       <section>
         <h2>Backends</h2>
-        <Table title="Backends" columns={['Name', 'State', 'Transport', 'MCP revision', 'Credentials']}>
-          {backends.map((backend) => (
+        <Table
+          title="Backends"
+          columns={{ Name: 'wide', State: 'medium', Transport: '', 'MCP revision': '', Credentials: '' }}
+          items={backends}
+          row={(backend) => (
             <tr key={backend.name}>
-              <th scope="row">{backend.name}</th>
+              <th scope="row">
+                <Name text={backend.name} />
+              </th>
               <td>
                 <StatusMark status={backend.status} />
-                {backend.cause !== undefined && <div class="muted clip">{backend.cause}</div>}
+                {backend.cause !== undefined && <div class="muted">{backend.cause}</div>}
               </td>
               <td>{backend.transport}</td>
               <td>{backend.revision ?? '-'}</td>
               <td>{CREDENTIALS[backend.outgoingAuth] ?? backend.outgoingAuth}</td>
             </tr>
-          ))}
-        </Table>
+          )}
+        />
         {backends.length === 0 && <p class="muted">No backend runs.</p>}
       </section>
       <Entries entries={entries} />
@@ -142,9 +149,6 @@ function Facts({
 /** Words for strategies; others are shown by the names that configuration files use. */
 const CREDENTIALS: Readonly<Record<string, string>> = { unauthenticated: 'none', header_injection: 'fixed headers' };
 
-/** Rows at once; a filter finds the others. */
-const MAX_ROWS = 300;
-
 function Entries({ entries }: { readonly entries: readonly Entry[] }): JSX.Element {
   const filter = useSignal('');
   const wanted = filter.value.trim().toLowerCase();
@@ -162,25 +166,37 @@ function Entries({ entries }: { readonly entries: readonly Entry[] }): JSX.Eleme
       </div>
       <Table
         title="Tools, prompts and resources"
-        columns={['Name for clients', 'Kind', 'Backend', 'Its own name', 'Changed by', 'Seen']}
-      >
-        {found.slice(0, MAX_ROWS).map((entry) => (
+        columns={{
+          'Name for clients': 'wide',
+          Kind: 'narrow',
+          Backend: '',
+          'Its own name': '',
+          'Changed by': '',
+          Seen: '',
+        }}
+        items={found}
+        row={(entry) => (
           <tr key={`${entry.kind} ${entry.key} ${entry.backend}`}>
             <th scope="row">
-              <code>{entry.key}</code>
-              {entry.description !== undefined && <div class="muted clip">{entry.description}</div>}
+              <code>
+                <Name text={entry.key} />
+              </code>
+              <Brief text={entry.description} isSecond />
             </th>
             <td>{entry.kind}</td>
-            <td>{entry.backend}</td>
             <td>
-              <code>{entry.original}</code>
+              <Name text={entry.backend} />
+            </td>
+            <td>
+              <code>
+                <Name text={entry.original} />
+              </code>
             </td>
             <td>{entry.shapedBy.join(', ') || '-'}</td>
             <td>{seenAs(entry)}</td>
           </tr>
-        ))}
-      </Table>
-      {found.length > MAX_ROWS && <p class="muted">Only the first {MAX_ROWS} are shown. Use the filter.</p>}
+        )}
+      />
     </section>
   );
 }

@@ -9,7 +9,7 @@ import { durationText } from '../calls/duration-text.ts';
 /** An answer: texts, images, sound, resources, structured content, or an error; and the whole as JSON. */
 export function Result({ answer, ms }: { readonly answer: McpAnswer; readonly ms: number }): JSX.Element {
   const json = JSON.stringify('result' in answer ? answer.result : answer.error, undefined, 2);
-  const outcome = 'error' in answer ? 'error' : answer.result.isError === true ? 'tool error' : 'ok';
+  const outcome = 'error' in answer ? 'error' : answer.result.isError === true ? 'toolError' : 'ok';
   return (
     <section aria-label="Result">
       <h3>

@@ -5,6 +5,7 @@ import { type Json, type Listed, type McpAnswer, type McpTarget, sendMcp } from 
 import { ApiProblem, sentenceOf } from '../../app/problem.ts';
 import { Form } from '../../widgets/form.tsx';
 import { defaultsOf } from '../../widgets/form-schema.ts';
+import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { AsRequest } from './as-request.tsx';
 import { InputRequests } from './input-requests.tsx';
@@ -59,7 +60,9 @@ export function TryOut({ target, kind, entry }: TryOutProps): JSX.Element {
   return (
     <>
       <h2>
-        <code>{keyOf(entry)}</code>
+        <code>
+          <Name text={keyOf(entry)} />
+        </code>
       </h2>
       {entry.description !== undefined && <p class="lines">{entry.description}</p>}
       <Hints entry={entry} />

@@ -6,6 +6,7 @@ import { linkTo } from '../../app/router.ts';
 import { chosenTarget, listTargets, type Target } from '../../app/targets.ts';
 import type { ViewProps } from '../../app/view-props.ts';
 import { FilterField } from '../../widgets/filter-field.tsx';
+import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { TargetChoice } from '../../widgets/target-choice.tsx';
 import { AccessToken } from './access-token.tsx';
@@ -115,7 +116,9 @@ function Pick({ entry, open, place }: PickProps): JSX.Element {
   return (
     <li>
       <a href={linkTo('playground', [], { ...place, name: key })} aria-current={key === open ? 'true' : undefined}>
-        <code>{key}</code>
+        <code>
+          <Name text={key} />
+        </code>
         {entry.title !== undefined && <span class="muted"> {entry.title}</span>}
       </a>
     </li>

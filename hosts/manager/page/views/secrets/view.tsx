@@ -6,6 +6,7 @@ import type { SecretProvider } from '../../app/shapes.ts';
 import type { ViewProps } from '../../app/view-props.ts';
 import { act } from '../../widgets/act.ts';
 import { Confirm } from '../../widgets/dialog.tsx';
+import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { Table } from '../../widgets/table.tsx';
 import { ProviderDialog } from './provider-dialog.tsx';
@@ -61,10 +62,15 @@ export function view({ offer }: ViewProps): JSX.Element {
           )}
           {capabilities.can_list !== false && <ProblemNote problem={secrets.problem.value} />}
           {keys.length > 0 && (
-            <Table title="Secrets" columns={['Name', 'Description', 'Actions']}>
-              {keys.map(({ key, description }) => (
+            <Table
+              title="Secrets"
+              columns={{ Name: '', Description: '', Actions: 'actions' }}
+              items={keys}
+              row={({ key, description }) => (
                 <tr key={key}>
-                  <th scope="row">{key}</th>
+                  <th scope="row">
+                    <Name text={key} />
+                  </th>
                   <td>{description}</td>
                   <td class="actions">
                     {canWrite && (
@@ -79,8 +85,8 @@ export function view({ offer }: ViewProps): JSX.Element {
                     )}
                   </td>
                 </tr>
-              ))}
-            </Table>
+              )}
+            />
           )}
           {secrets.data.value !== undefined && keys.length === 0 && <p>There are no secrets.</p>}
         </>

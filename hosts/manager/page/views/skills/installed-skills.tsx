@@ -6,7 +6,9 @@ import { useResource } from '../../app/resource.ts';
 import { linkTo } from '../../app/router.ts';
 import type { InstalledSkill } from '../../app/shapes.ts';
 import { act } from '../../widgets/act.ts';
+import { Brief } from '../../widgets/brief.tsx';
 import { Confirm } from '../../widgets/dialog.tsx';
+import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { Table } from '../../widgets/table.tsx';
@@ -36,19 +38,24 @@ export function InstalledSkills({ offer }: { readonly offer: Offer }): JSX.Eleme
       <ProblemNote problem={found.problem.value} />
       {found.data.value !== undefined && skills.length === 0 && <p>No skill is installed.</p>}
       {skills.length > 0 && (
-        <Table title="Installed skills" columns={['Skill', 'State', 'For', 'Clients', 'Source', 'Actions']}>
-          {skills.map((skill) => (
+        <Table
+          title="Installed skills"
+          columns={{ Skill: 'wide', State: 'narrow', For: '', Clients: '', Source: '', Actions: 'action' }}
+          items={skills}
+          row={(skill) => (
             <tr key={`${skill.scope} ${skill.project_root} ${nameOf(skill)}`}>
               <th scope="row">
-                {nameOf(skill)} <span class="muted">{skill.metadata?.version}</span>
+                <Name text={nameOf(skill)} /> <span class="muted">{skill.metadata?.version}</span>
               </th>
               <td>
                 <StatusMark status={skill.status ?? 'unknown'} />
               </td>
-              <td class="clip">{skill.scope === 'project' ? skill.project_root : 'you'}</td>
+              <td>
+                <Brief text={skill.scope === 'project' ? skill.project_root : 'you'} />
+              </td>
               <td>{skill.clients?.join(', ')}</td>
-              <td class="clip">
-                <code>{skill.reference}</code>
+              <td>
+                <Brief text={skill.reference} isCode />
               </td>
               <td class="actions">
                 {!offer.readOnly && (
@@ -64,8 +71,8 @@ export function InstalledSkills({ offer }: { readonly offer: Offer }): JSX.Eleme
                 )}
               </td>
             </tr>
-          ))}
-        </Table>
+          )}
+        />
       )}
       {installs.value && (
         <InstallDialog

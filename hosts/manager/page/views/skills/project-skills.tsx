@@ -5,6 +5,8 @@ import { call } from '../../app/calls.ts';
 import type { Offer } from '../../app/offer.ts';
 import { ApiProblem, sentenceOf } from '../../app/problem.ts';
 import type { SyncResult, UpgradeOutcome } from '../../app/shapes.ts';
+import { Brief } from '../../widgets/brief.tsx';
+import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { Table } from '../../widgets/table.tsx';
@@ -126,19 +128,24 @@ function Synced({ result }: { readonly result: SyncResult }): JSX.Element {
 function Outcomes({ outcomes }: { readonly outcomes: readonly UpgradeOutcome[] }): JSX.Element {
   if (outcomes.length === 0) return <p>The lock file has no skills.</p>;
   return (
-    <Table title="Upgrades" columns={['Skill', 'State', 'New', 'Reason']}>
-      {outcomes.map(({ name, status, new_resolved_reference: next, reason, error }) => (
+    <Table
+      title="Upgrades"
+      columns={{ Skill: 'wide', State: 'narrow', New: '', Reason: '' }}
+      items={outcomes}
+      row={({ name, status, new_resolved_reference: next, reason, error }) => (
         <tr key={name}>
-          <th scope="row">{name}</th>
+          <th scope="row">
+            <Name text={name} />
+          </th>
           <td>
             <StatusMark status={status} />
           </td>
-          <td class="clip">
-            <code>{next}</code>
+          <td>
+            <Brief text={next} isCode />
           </td>
           <td>{error ?? reason}</td>
         </tr>
-      ))}
-    </Table>
+      )}
+    />
   );
 }

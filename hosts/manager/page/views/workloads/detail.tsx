@@ -8,6 +8,7 @@ import { targetId } from '../../app/targets.ts';
 import { CodeBlock } from '../../widgets/code-block.tsx';
 import { CopyButton } from '../../widgets/copy-button.tsx';
 import { LogViewer } from '../../widgets/log-viewer.tsx';
+import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { WorkloadActions } from './actions.tsx';
@@ -42,7 +43,9 @@ export function WorkloadDetail({ name, tab, isNew, offer }: DetailProps): JSX.El
         <a href={linkTo('workloads')}>Workloads</a>
       </p>
       <div class="title">
-        <h1>{name}</h1>
+        <h1>
+          <Name text={name} />
+        </h1>
         {workload !== undefined && <StatusMark status={workload.status} />}
         {workload !== undefined && !offer.readOnly && (
           <WorkloadActions

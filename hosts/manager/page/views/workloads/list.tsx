@@ -5,7 +5,9 @@ import type { Offer } from '../../app/offer.ts';
 import { useResource } from '../../app/resource.ts';
 import { linkTo } from '../../app/router.ts';
 import type { Workload } from '../../app/shapes.ts';
+import { Brief } from '../../widgets/brief.tsx';
 import { FilterField } from '../../widgets/filter-field.tsx';
+import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { Table } from '../../widgets/table.tsx';
@@ -48,16 +50,19 @@ export function WorkloadList({ offer }: { readonly offer: Offer }): JSX.Element 
               {shown.length} of {all.length}
             </span>
           </div>
-          <Table title="Workloads" columns={['Name', 'State', 'Server', 'Group', 'Address', 'Actions']}>
-            {shown.map((workload) => (
+          <Table
+            title="Workloads"
+            columns={{ Name: 'wide', State: 'medium', Server: '', Group: '', Actions: 'actions' }}
+            items={shown}
+            row={(workload) => (
               <Row
                 key={workload.name}
                 workload={workload}
                 canUpgrade={upgradable.has(workload.name)}
                 readOnly={offer.readOnly}
               />
-            ))}
-          </Table>
+            )}
+          />
         </>
       )}
     </>
@@ -75,17 +80,19 @@ function Row({ workload, canUpgrade, readOnly }: RowProps): JSX.Element {
   return (
     <tr>
       <th scope="row">
-        <a href={linkTo('workloads', [name])}>{name}</a>
+        <a href={linkTo('workloads', [name])}>
+          <Name text={name} />
+        </a>
+        <Brief text={url} isSecond isCode />
       </th>
       <td>
         <StatusMark status={status} />
-        {context !== undefined && context !== '' && <div class="muted clip">{context}</div>}
+        <Brief text={context} isSecond />
       </td>
-      <td class="clip">{workload.package}</td>
-      <td>{group}</td>
-      <td class="clip">
-        <code>{url}</code>
+      <td>
+        <Brief text={workload.package} />
       </td>
+      <td>{group !== undefined && <Name text={group} />}</td>
       <td class="actions">{!readOnly && <WorkloadActions name={name} status={status} canUpgrade={canUpgrade} />}</td>
     </tr>
   );

@@ -1,0 +1,201 @@
+import { join } from 'node:path';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fakeServer } from '../../../../core/testing/index.ts';
+import { browserMissing, openBrowser } from '../../../support/browser.ts';
+import { openGatewayPage } from '../../../support/gateway-page.ts';
+import { type StartedManager, startManager } from '../../../support/manager.ts';
+import { axeFindings, type OpenPage, openManagerPage, PICTURES } from '../../../support/manager-page.ts';
+import { layoutFindings, WIDTHS } from '../../../support/page-layout.ts';
+import { type PageState, pageOperations } from '../../../support/page-operations.ts';
+
+const TEST_MS = 120_000;
+
+/** Long texts as servers, registries and errors have them. */
+const TEXTS: Readonly<Record<string, string>> = {
+  default: 'engineering-platform-infrastructure',
+  work: 'customer-success-and-professional-services-north-america',
+  reason:
+    'the server ended 5 times in 60 s; its last line: Error: Cannot find module /usr/local/lib/node_modules/@modelcontextprotocol/server-filesystem/dist/index.js',
+  package: 'npx://@modelcontextprotocol/server-everything-with-a-very-long-name@2026.11.21-beta.4',
+  tool: 'search_repositories_by_organisation_and_language',
+  title: 'Weather forecasts, radar pictures and historical observations for stations of every continent',
+  tag: 'a-tag-of-an-author-who-likes-long-tags',
+  label: 'sha256-4f3c2b1a0987654321fedcba4f3c2b1a0987654321fedcba4f3c2b1a09876543',
+  host: 'europe-west3-docker-registry.internal.prod.services.example.company.com',
+  variable: 'The endpoint of the deployment, e.g. https://europe-west3.internal.prod.services.example.company.com/v1',
+  path: '.config/Code - Insiders/User/profiles/engineering/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json',
+  entry: 'engineering-platform-infrastructure-filesystem-read-only',
+  why: 'it was written by hand: {"command":"/opt/homebrew/Cellar/node/26.3.0/bin/npx","args":["-y","@modelcontextprotocol/server-filesystem"]}',
+  skill: 'review-of-terraform-plans-for-production-accounts',
+  reference:
+    'ghcr.io/example-organisation/skills/review-of-terraform-plans@sha256:4f3c2b1a0987654321fedcba4f3c2b1a0987654321fedcba4f3c2b1a09876543',
+  error:
+    'https://europe-west3.internal.prod.services.example.company.com answered 503: upstream connect error or disconnect/reset before headers',
+  log: 'x'.repeat(400),
+};
+const NAMES = [
+  ['filesystem-of-the-engineering-platform-infrastructure-team-read-only', 'error'],
+  ['mcp_server_for_the_customer_success_department_in_north_america', 'unauthenticated'],
+  ['postgres', 'policy_stopped'],
+] as const;
+
+const PLACES: Readonly<Record<string, string>> = {
+  workloads: 'workloads',
+  overview: `workloads/${NAMES[0][0]}`,
+  logs: 'workloads/fetch?tab=logs',
+  edit: 'workloads/fetch?tab=edit',
+  configuration: 'workloads/fetch?tab=export',
+  browse: 'browse',
+  entry: 'browse/io.example%2Fweather',
+  'run-an-image': 'browse?custom=yes',
+  clients: 'clients',
+  secrets: 'secrets',
+  skills: 'skills',
+  'skills-search': 'skills?tab=search',
+  'skills-project': 'skills?tab=project',
+};
+
+describe.skipIf(browserMissing !== undefined)('views with long names and errors', { timeout: TEST_MS }, () => {
+  let manager: StartedManager;
+  let browser: Browser;
+  let opened: OpenPage;
+  let state: PageState;
+
+  beforeAll(async () => {
+    const made = pageOperations({ text: (place) => TEXTS[place] ?? place });
+    state = made.state;
+    for (const [name, status] of NAMES) {
+      state.workloads.set(name, { name, status, status_context: TEXTS.reason ?? '' });
+      state.secrets.set(`${name}_PERSONAL_ACCESS_TOKEN`, 'x');
+      state.skills.add(name);
+    }
+    state.clients.set('visual-studio-code-insiders-with-profile', true);
+    manager = await startManager({ operations: made.operations });
+    browser = await openBrowser();
+    opened = await openManagerPage(manager, browser);
+  }, TEST_MS);
+  afterAll(async () => {
+    await browser?.close();
+    await manager?.stop();
+  });
+
+  it.each(Object.entries(PLACES))(
+    'nothing is cut off or broken into syllables in %s at three widths',
+    async (name, place) => {
+      const { page, open } = opened;
+      await open(place);
+      await page.waitForTimeout(200); // data of the view; a view without data is looked at too
+      await expectLayout(page, name);
+    },
+  );
+
+  it('nothing is cut off in dialogs with long texts', async () => {
+    const { page, open } = opened;
+    await open('clients');
+    await page.getByRole('button', { name: 'Register cursor' }).click();
+    await page.getByRole('dialog').getByText('cline_mcp_settings.json').waitFor();
+    await expectLayout(page, 'register');
+    await page.keyboard.press('Escape');
+    await open('workloads');
+    await page.getByRole('button', { name: 'Upgrade fetch' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Upgrade', exact: true }).waitFor();
+    await expectLayout(page, 'upgrade');
+    await page.keyboard.press('Escape');
+    await page.getByRole('button', { name: `Remove ${NAMES[1][0]}` }).click();
+    await page.getByRole('dialog').waitFor();
+    await expectLayout(page, 'remove');
+    await page.keyboard.press('Escape');
+  });
+
+  it('of 1,000 workloads only those near the window are elements; each is found by scrolling and by the filter', async () => {
+    const { page, open } = opened;
+    for (let at = state.workloads.size; at < 1_000; at += 1) {
+      const status = at % 7 === 0 ? 'error' : 'running';
+      state.workloads.set(`server-${at}`, { name: `server-${at}`, status, status_context: '' });
+    }
+    await page.setViewportSize({ width: 1280, height: 900 });
+    await open('secrets');
+    await open('workloads');
+    await page.getByText('1000 of 1000').waitFor();
+    const rows = page.locator('tbody th');
+    expect(await rows.count()).toBeLessThan(150);
+    await page.keyboard.press('End');
+    await page.getByRole('link', { name: 'server-999', exact: true }).waitFor();
+    await expect.poll(() => rows.count()).toBeLessThan(150);
+    expect(await page.getByRole('table').getAttribute('aria-rowcount')).toBe('1001');
+    expect(await page.getByRole('row').last().getAttribute('aria-rowindex')).toBe('1001');
+    expect(await axeFindings(page)).toEqual([]);
+    await page.getByLabel('Filter').fill('server-77');
+    await page.getByText('11 of 1000').waitFor();
+    expect(await rows.count()).toBe(11);
+  });
+
+  it('a row with the focus stays while others are scrolled, so its question stays open', async () => {
+    const { page } = opened;
+    await page.getByLabel('Filter').fill('');
+    await page.getByRole('button', { name: 'Remove fetch' }).click();
+    await page.getByRole('dialog').waitFor();
+    await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
+    await page.getByRole('rowheader', { name: 'server-999', includeHidden: true }).waitFor();
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+    expect(await page.evaluate<string>('document.activeElement?.textContent')).toBe('Remove fetch');
+  });
+});
+
+describe.skipIf(browserMissing !== undefined)('views of an endpoint with long names', { timeout: TEST_MS }, () => {
+  it('nothing is cut off or broken into syllables in playground, calls and endpoint', async () => {
+    await using browser = await openBrowser();
+    await using opened = await openGatewayPage(browser, {
+      'engineering-platform-infrastructure': longServer(),
+      mcp_server_for_the_customer_success_department: { url: 'http://127.0.0.1:9/mcp', transport: 'streamable-http' },
+    });
+    const { page, open, gateway } = opened;
+    const client = await gateway.client();
+    await client.callTool(TEXTS.tool ?? '', {});
+    await client.callTool('fails', {});
+    for (const place of ['endpoint', 'playground', `playground?name=${TEXTS.tool}`, 'calls']) {
+      await open(place);
+      await page
+        .getByText(TEXTS.tool ?? '')
+        .first()
+        .waitFor();
+      if (place.includes('=')) {
+        await page.getByRole('button', { name: 'Call' }).click();
+        await page.getByRole('region', { name: 'Text' }).waitFor();
+      }
+      await expectLayout(page, place.replace(/\W.*/, '-entry'));
+    }
+    expect(opened.faults).toEqual([]);
+  });
+});
+
+/** Looks at the open view at each width; makes pictures in both themes when `PAGE_PICTURES` is set. */
+async function expectLayout(page: Page, name: string): Promise<void> {
+  for (const width of WIDTHS) {
+    await page.setViewportSize({ width, height: 900 });
+    if (process.env.PAGE_PICTURES) {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.screenshot({ path: join(PICTURES, `long-${name}-${width}-${colorScheme}.png`) });
+      }
+    }
+    expect.soft(await layoutFindings(page), `${name} at ${width} px`).toEqual([]);
+  }
+}
+
+const longServer = () =>
+  fakeServer()
+    .tool(TEXTS.tool ?? '', () => ({ content: [{ type: 'text', text: `${TEXTS.error} ${TEXTS.log}` }] }), {
+      title: TEXTS.title ?? '',
+      description: `${TEXTS.variable} ${TEXTS.error}`,
+      inputSchema: {
+        type: 'object',
+        properties: {
+          query_of_the_search: { type: 'string', enum: [TEXTS.reference ?? '', TEXTS.label ?? ''] },
+          programming_language_of_the_repository: { type: 'array', items: { type: 'string' } },
+          additionalConfigurationOfTheSearch: { type: 'object', additionalProperties: { type: 'string' } },
+        },
+      },
+    })
+    .tool('fails', () => ({ content: [{ type: 'text', text: TEXTS.error ?? '' }], isError: true }));

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { missingRigs } from './rigs/missing-rigs.ts';
 import { buildSite } from './site/build-site.ts';
 import { serveSite } from './site/serve-site.ts';
 
@@ -20,8 +21,12 @@ const { values, positionals } = parseArgs({
   },
 });
 
+const missing = missingRigs('site');
 if (values.help) console.log(USAGE);
-else await main(positionals[0] ?? join(import.meta.dirname, '../.scratch/site'));
+else if (missing !== undefined) {
+  console.error(missing);
+  process.exitCode = 1;
+} else await main(positionals[0] ?? join(import.meta.dirname, '../.scratch/site'));
 
 async function main(folder: string): Promise<void> {
   if (!/^\/(?:[\w-]+\/)*$/.test(values.base)) throw new Error('--base must begin and end with /, such as /toolmgr/');

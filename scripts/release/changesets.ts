@@ -1,7 +1,8 @@
 // `npm run change` and `npm run versions`: changesets from the tools of a release, without an entry in the root's package.json.
 import { spawnSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { missingRigs } from '../rigs/missing-rigs.ts';
 import { rigFolder } from '../rigs/rig-folder.ts';
 import { productVersion } from './versions.ts';
 
@@ -16,8 +17,9 @@ if (import.meta.main) process.exitCode = run(process.argv.slice(2));
 
 function run([command = 'add', ...args]: readonly string[]): number {
   const folder = rigFolder('release');
-  if (!existsSync(folder)) {
-    console.error('the tools of a release are missing: npm run rigs release');
+  const missing = missingRigs('release');
+  if (missing !== undefined) {
+    console.error(missing);
     return 1;
   }
   const program = join(folder, 'node_modules', '@changesets', 'cli', 'bin.js');

@@ -1,10 +1,10 @@
 // `npm run executable -- [--platform NAME|all] [--out FOLDER]`: builds toolmgr as one file with its own Node.js.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { packWorkspaces } from '../pack/pack-workspaces.ts';
-import { rigFolder } from '../rigs/rig-folder.ts';
+import { missingRigs } from '../rigs/missing-rigs.ts';
 import { buildExecutable } from './executable/build-executable.ts';
 import { hostPlatform, PLATFORM_NAMES, readPlatforms } from './executable/platforms.ts';
 import { megabytes } from './sizes.ts';
@@ -32,7 +32,11 @@ else process.exitCode = await run();
 async function run(): Promise<number> {
   const host = hostPlatform();
   const platforms = readPlatforms(values.platform ?? (host === undefined ? [] : [host]));
-  if (!existsSync(rigFolder('release'))) throw new Error('the tools of a release are missing: npm run rigs release');
+  const missing = missingRigs('release');
+  if (missing !== undefined) {
+    console.error(missing);
+    return 1;
+  }
   const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-executable-'));
   try {
     const packages = await packWorkspaces(join(scratch, 'packages'));

@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { packWorkspaces, type Tarball } from '../pack/pack-workspaces.ts';
-import { rigFolder } from '../rigs/rig-folder.ts';
+import { missingRigs } from '../rigs/missing-rigs.ts';
 import { waitingChangesets } from './changesets.ts';
 import { checksumsOf, writeChecksums } from './checksums.ts';
 import { buildImage, type ImageOutcome, pushImage } from './container-image.ts';
@@ -85,8 +85,8 @@ export async function release(options: ReleaseOptions): Promise<ReleaseResult> {
 }
 
 function requireTools(names: readonly ('release' | 'packaging')[]): void {
-  const missing = names.filter((name) => !existsSync(rigFolder(name)));
-  if (missing.length > 0) throw new Error(`tools are missing: npm run rigs ${missing.join(' ')}`);
+  const missing = missingRigs(...names);
+  if (missing !== undefined) throw new Error(missing);
 }
 
 /** The folder for the files. Only the usual one is emptied: another may have files of the user. */

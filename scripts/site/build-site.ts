@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { missingRigs } from '../rigs/missing-rigs.ts';
 import { rigFolder } from '../rigs/rig-folder.ts';
 import type { SitePage } from './pages.ts';
 import { writeProject } from './write-project.ts';
@@ -24,8 +25,8 @@ export interface BuiltSite {
  */
 export async function buildSite(out: string, base = '/'): Promise<BuiltSite> {
   const rig = rigFolder('site');
-  if (!existsSync(rig))
-    throw new Error('the generator of the site is not installed; install it with: npm run rigs site');
+  const missing = missingRigs('site');
+  if (missing !== undefined) throw new Error(missing);
   const project = mkdtempSync(join(tmpdir(), 'toolmgr-site-'));
   try {
     const pages = writeProject(project, { root: ROOT, base, repository: repositoryAddress() });

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { WORKSPACES } from '../../scripts/pack/pack-workspaces.ts';
 import { waitingChangesets } from '../../scripts/release/changesets.ts';
 import { checksumsOf, writeChecksums } from '../../scripts/release/checksums.ts';
@@ -17,6 +17,17 @@ import { startSigstore } from '../support/fake-sigstore.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const COMMIT = 'a'.repeat(40);
+
+it('a command that needs a rig names it and how to build it, without a stack', () => {
+  const cache = mkdtempSync(join(tmpdir(), 'no-rigs-'));
+  onTestFinished(() => rmSync(cache, { recursive: true, force: true }));
+  const env = { ...process.env, XDG_CACHE_HOME: cache };
+  const scripts = { 'site.ts': 'site', 'release/executable.ts': 'release', 'release/changesets.ts': 'release' };
+  for (const [script, rig] of Object.entries(scripts)) {
+    const { status, stderr } = spawnSync(process.execPath, [join(ROOT, 'scripts', script)], { env, encoding: 'utf8' });
+    expect({ status, stderr }).toEqual({ status: 1, stderr: `the rig ${rig} is not built: npm run rigs ${rig}\n` });
+  }
+});
 
 it('the packages have one version, and need exactly this version of each other', () => {
   expect(versionFaults(WORKSPACES.map(readManifest))).toEqual([]);

@@ -107,9 +107,12 @@ function mountOf(text: string, from: string, target: string, readOnly: boolean, 
   return { source, target: normal, readOnly };
 }
 
-/** Parts between colons; the colon of a Windows drive (`C:\dir`) is none. */
+/** A Windows drive: `C:\dir`, or `C:/dir` when a container path follows. `w:/w` is a folder `w` and its container path. */
+const DRIVE = /^[A-Za-z]:(?:\\|\/[^:]*:\/)/;
+
+/** Parts between colons; the colon of a Windows drive is none. */
 function partsOf(text: string): readonly string[] {
-  const drive = /^[A-Za-z]:[\\/]/.test(text) ? text.slice(0, 2) : '';
+  const drive = DRIVE.test(text) ? text.slice(0, 2) : '';
   const [first = '', ...rest] = text.slice(drive.length).split(':');
   return [drive + first, ...rest];
 }

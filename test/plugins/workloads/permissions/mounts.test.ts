@@ -27,6 +27,14 @@ describe('mounts', () => {
     });
   });
 
+  it('reads a folder of one letter, which is no Windows drive', async () => {
+    await mkdir(join(cwd, 'w'));
+    const mount = { source: join(cwd, 'w'), target: '/w' };
+    expect(volumes('w:/w')).toMatchObject({ mounts: [{ ...mount, readOnly: false }] });
+    expect(volumes('w:/w:ro')).toMatchObject({ mounts: [{ ...mount, readOnly: true }] });
+    expect(volumes('C:\\w:/w')).toEqual({ reason: expect.stringContaining('C:\\w') });
+  });
+
   it('keeps the first mount of a container path, and warns', () => {
     const read = volumes('data:/in', 'other:/in/');
     expect(read).toMatchObject({

@@ -11,7 +11,7 @@ export function addWorkloadCommands(program: Command): void {
   program
     .command('export')
     .argument('<name>', 'name of a workload')
-    .argument('[file]', 'file to write (default: standard output)')
+    .argument('[file]', 'file to write; - or none: standard output')
     .description('write the configuration of a workload, for run --from-config')
     .action(async (name: string, file?: string) => (await import('./commands/export.ts')).exportWorkload(name, file));
   addGroups(program);

@@ -21,7 +21,7 @@ export async function exportWorkload(name: string, file: string | undefined): Pr
   if (record === undefined) throw new UsageError(await unknownWorkload(state, name));
   if (record.config === undefined) throw new UsageError(`${name}: ${record.status.message}`);
   const text = exportedText(record.config);
-  if (file === undefined) process.stdout.write(text);
+  if (file === undefined || file === '-') process.stdout.write(text);
   else {
     await writePrivate(file, text);
     stdout.line(`${name} is exported to ${file}`);

@@ -59,7 +59,9 @@ describe('toolmgr export and run --from-config', () => {
         out: `one is exported to ${file}\n`,
       });
       expect((await stat(file)).mode & 0o777).toBe(0o600);
-      expect((await toolmgr(state, 'export', 'one')).out).toBe(await readFile(file, 'utf8'));
+      for (const words of [['one'], ['one', '-']]) {
+        expect((await toolmgr(state, 'export', ...words)).out).toBe(await readFile(file, 'utf8'));
+      }
       const before = await configOf('one');
       expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(before);
       expect(before).toMatchObject({

@@ -29,10 +29,10 @@ export function createCatalogTap(
   run: RunWorkflow,
 ): (draft: CatalogDraft, inputs: CatalogInputs) => CatalogDraft {
   const known = new Map<string, RawJson>();
-  return (draft) => {
+  return (draft, inputs) => {
     const composites = workflows();
     if (composites.length === 0) return draft;
-    const found = findAll(composites, draft.tools, address, run, known);
+    const found = findAll(composites, draft.tools, { address, run, known, mayCome: mayCome(draft, inputs) });
     const names = new Set(found.entries.map(({ key }) => key));
     const shadowed: string[] = [];
     const tools = draft.tools.map((tool) => {
@@ -48,6 +48,16 @@ export function createCatalogTap(
   };
 }
 
+/** What entries are made with. */
+interface EntryParts {
+  readonly address: string;
+  readonly run: RunWorkflow;
+  /** Definitions of the last build. */
+  readonly known: Map<string, RawJson>;
+  /** Whether a backend that has no lists so far may offer the tool of a step. */
+  mayCome(name: string): boolean;
+}
+
 interface Found {
   readonly entries: readonly ToolEntry[];
   readonly missing: readonly string[];
@@ -56,9 +66,7 @@ interface Found {
 function findAll(
   workflows: readonly Workflow[],
   tools: readonly ToolEntry[],
-  address: string,
-  run: RunWorkflow,
-  known: Map<string, RawJson>,
+  { address, run, known, mayCome }: EntryParts,
 ): Found {
   const find = createToolFinder(withoutDuplicates(tools));
   const made = new Map<string, ToolEntry | undefined>();
@@ -81,7 +89,9 @@ function findAll(
       stepTools.set(name, { innerName: innerNameOf(tool), inputSchema: factsOf(tool).inputSchema });
     }
     if (unreachable.length > 0) {
-      missing.push(`composite tool "${workflow.name}" is not listed: no backend offers ${unreachable.join(', ')}`);
+      const absent = unreachable.filter((name) => !mayCome(name));
+      if (absent.length > 0)
+        missing.push(`composite tool "${workflow.name}" is not listed: no backend offers ${absent.join(', ')}`);
       return undefined;
     }
     const entry = entryFor(workflow, used, address, (call) => run(workflow, stepTools, call), known);
@@ -90,6 +100,17 @@ function findAll(
   };
   const entries = workflows.map(entryOf).filter((entry) => entry !== undefined);
   return { entries, missing };
+}
+
+/** A backend without entries may still be starting; the log has a line of its own for one that is unavailable. */
+function mayCome(draft: CatalogDraft, { backends }: CatalogInputs): EntryParts['mayCome'] {
+  const entries = [...draft.tools, ...draft.prompts, ...draft.resources, ...draft.templates];
+  const listed = new Set(entries.map(({ backend }) => backend));
+  const unlisted = backends.filter((backend) => !listed.has(backend));
+  return (name) => {
+    const named = backends.filter((backend) => name.startsWith(`${backend}.`));
+    return named.length === 0 ? unlisted.length > 0 : named.some((backend) => !listed.has(backend));
+  };
 }
 
 /** Of visible tools with the same name the gateway serves only the one of the first backend by name. */

@@ -90,6 +90,22 @@ describe('a composite tool', () => {
     },
   );
 
+  proves('choice.composite.starting', 'over a backend without lists so far causes no warning', async () => {
+    const near = fakeServer().tool('here', 'yes');
+    const definitions = [composite([{ id: 'a', tool: 'near.here' }, echo('b', 'x')])];
+    const listed = Promise.withResolvers<void>();
+    near.on('tools/list', async () => {
+      await listed.promise;
+      return { tools: [{ name: 'here', inputSchema: { type: 'object' } }] };
+    });
+    await using kit = await composing(definitions, { backends: { near } });
+    const client = await kit.client();
+    expect(await client.toolNames()).not.toContain('flow');
+    expect(kit.gateway.catalog().warnings).toEqual([]);
+    listed.resolve();
+    await expect.poll(() => client.toolNames()).toContain('flow');
+  });
+
   proves('choice.composite.shadow', 'may hide the tool of the same name and call it', async () => {
     await using kit = await composing([
       {

@@ -125,7 +125,8 @@ export class ProcessGroup {
     );
     const { stderr } = this.child;
     stderr?.on('data', (chunk: Buffer) => lines.push(chunk));
-    stderr?.once('close', () => lines.push(LINE_END)); // the last line may have no end
+    // The last line may have no end. `end` comes before the end of the process is reported; a destroyed stream has none.
+    for (const event of ['end', 'close']) stderr?.once(event, () => lines.push(LINE_END));
   }
 
   #keep(chunk: Buffer): void {

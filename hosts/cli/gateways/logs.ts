@@ -37,7 +37,8 @@ export async function logs(name: string, flags: LogFlags): Promise<void> {
 function lineOf({ time, level, message, fields }: Readonly<Record<string, unknown>>): string {
   const text = printable(String(message));
   if (level === 'output') return text;
-  const { backend: _, ...rest } = (fields ?? {}) as Readonly<Record<string, unknown>>;
+  // the lines of stderr are there already
+  const { backend: _, stderr: __, ...rest } = (fields ?? {}) as Readonly<Record<string, unknown>>;
   const facts = Object.entries(rest).map(([key, value]) => ` ${key}=${JSON.stringify(value)}`);
   return `${stdout.dim(`${time} ${level}`)} ${text}${printable(facts.join(''))}`;
 }

@@ -1,7 +1,7 @@
 import { spawn as spawnChild } from 'node:child_process';
 import { constants } from 'node:os';
 import type { GatewayOptions } from '@toolmgr/core';
-import type { LogFile } from '@toolmgr/plugins/workloads/state';
+import { type LogFile, wholeLines } from '@toolmgr/plugins/workloads/state';
 
 /** How a program ended without being stopped. A signal counts as 128 plus its number, as in shells. */
 export interface ProgramEnd {
@@ -24,7 +24,9 @@ export function watchPrograms(output: LogFile): Programs {
   return {
     spawn(file, args, options) {
       const child = spawnChild(file, [...args], options);
-      child.stderr?.on('data', (chunk: Buffer) => output.write(chunk));
+      const lines = wholeLines((part) => output.write(part));
+      child.stderr?.on('data', (chunk: Buffer) => lines.add(chunk));
+      child.stderr?.once('close', () => lines.end());
       child.once('exit', (code, signal) => {
         // the gateway stops a program by closing its input
         if (child.stdin?.writableEnded === true) return;

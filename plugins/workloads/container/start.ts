@@ -4,6 +4,7 @@ import type { Container } from 'dockerode';
 import type { RestartPolicy } from '../../shared/restart-policy.ts';
 import { isSchemeTarget } from '../schemes/scheme-target.ts';
 import { createOutput } from '../state/output.ts';
+import { wholeLines } from '../state/whole-lines.ts';
 import { answersHttp } from './answers-http.ts';
 import { ensureBuilt } from './build/build-image.ts';
 import { planBuild } from './build/plan-build.ts';
@@ -98,7 +99,9 @@ export function createContainerRuntime(connect: () => Promise<Engine>, settings:
   const launcher: StdioLauncher = (command) => {
     const output = stdio.get(command.file)?.output;
     const launched = launch(command);
-    launched.stderr?.on('data', (chunk: Buffer) => output?.add(chunk));
+    const lines = wholeLines((part) => output?.add(part));
+    launched.stderr?.on('data', (chunk: Buffer) => lines.add(chunk));
+    launched.stderr?.once('close', () => lines.end());
     return launched;
   };
   return { runtime, launcher };

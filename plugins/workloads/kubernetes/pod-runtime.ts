@@ -1,6 +1,7 @@
 import { GatewayFault, type StdioLauncher, type WorkloadRuntime } from '@toolmgr/core';
 import { heldWorkload } from '../../shared/held-workload.ts';
 import { createOutput } from '../state/output.ts';
+import { wholeLines } from '../state/whole-lines.ts';
 import { type Cluster, launchInPod, type PodSession } from './pod-process.ts';
 
 /** Name of the launcher in the slot `stdioLaunchers`, and of the runtime. */
@@ -49,7 +50,9 @@ export function createPodRuntime(
       const session = sessions.get(file);
       if (session === undefined) throw new GatewayFault('WORKLOAD_FAILED', `workload ${file} has been stopped`);
       const child = launchInPod(session);
-      child.stderr?.on('data', (chunk: Buffer) => session.output.add(chunk));
+      const lines = wholeLines((part) => session.output.add(part));
+      child.stderr?.on('data', (chunk: Buffer) => lines.add(chunk));
+      child.stderr?.once('close', () => lines.end());
       return child;
     },
   };

@@ -38,6 +38,7 @@ export { secretReference } from './run-config/secret-reference.ts';
 export { stateDir } from './state-dir.ts';
 export { storageFault } from './storage-fault.ts';
 export { type Transition, transitions } from './transitions.ts';
+export { type WholeLines, wholeLines } from './whole-lines.ts';
 export { RESERVED_WORKLOAD_NAMES, workloadName } from './workload-name.ts';
 export {
   type DesiredState,

@@ -9,6 +9,8 @@ import type { Connector } from './sessions/connector.ts';
 import type { SessionHolder } from './sessions/session-holder.ts';
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
+/** A program that cannot be started, such as a package that does not exist, seldom appears by itself. */
+const RETRY_ABSENT: BackOff = { firstMs: 10_000, maxMs: 600_000 };
 /** A connection that ended after this time is reopened at once; one that ended sooner may be part of a crash loop. */
 const STABLE_MS = 10_000;
 /** `suspect()` does nothing for this long after a successful connection. */
@@ -61,6 +63,8 @@ export class Availability {
   #shortConnections = 0;
   #readyAtMs = 0;
   #retry: NodeJS.Timeout | undefined;
+  /** Epoch milliseconds before which a program that could not be started is not tried again. */
+  #restsUntilMs = 0;
 
   constructor(options: AvailabilityOptions) {
     this.#options = options;
@@ -202,7 +206,8 @@ export class Availability {
   }
 
   async #waitUntilReady(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    const { backend } = this.#options;
+    const { backend, now } = this.#options;
+    if (now() < this.#restsUntilMs) throw this.#cause ?? this.unavailableError();
     const late = () =>
       this.startingSinceMs === undefined
         ? new ConnectionFailure('BACKEND_TIMEOUT', backend, `did not become available within ${timeoutMs} ms`, {
@@ -244,7 +249,10 @@ export class Availability {
     if (wasAvailable) connector.closePooledConnections();
     this.#enter(unauthenticated ? 'unauthenticated' : 'unavailable', cause);
     clearTimeout(this.#retry);
-    this.#retry = setTimeout(() => void this.discover(), backOffMs(attempt, RETRY));
+    const isAbsent = categoryOf(cause) === 'spawn';
+    const pauseMs = backOffMs(attempt, isAbsent ? RETRY_ABSENT : RETRY);
+    this.#restsUntilMs = isAbsent ? this.#options.now() + pauseMs : 0;
+    this.#retry = setTimeout(() => void this.discover(), pauseMs);
     this.#retry.unref();
   }
 

@@ -19,6 +19,8 @@ interface Runner {
   /** Other options with a value. */
   readonly valueOptions: readonly string[];
   cache(env: Env): string;
+  /** What it writes to stderr when its registry has no such package or version. */
+  readonly absent: RegExp;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -31,6 +33,22 @@ type Env = Readonly<Record<string, string | undefined>>;
  * be wrong, which only means that two runs of the same package are not recognized.
  */
 export function packageRunOf(command: Pick<Command, 'file' | 'args'>, env: Env): PackageRun | undefined {
+  const found = findRunner(command);
+  if (found === undefined) return undefined;
+  const { program, runner, packages } = found;
+  return { runner: [program, ...runner.words].join(' '), packages, cache: runner.cache(env) };
+}
+
+/**
+ * The packages of a command that ended because the registry of its runner does not have them, by the end of its stderr;
+ * `undefined` when it ended for another reason.
+ */
+export function absentPackages(command: Pick<Command, 'file' | 'args'>, stderr: string): readonly string[] | undefined {
+  const found = findRunner(command);
+  return found?.runner.absent.test(stderr) ? found.packages : undefined;
+}
+
+function findRunner(command: Pick<Command, 'file' | 'args'>) {
   const line = unwrapped([command.file, ...command.args]);
   const [file = '', ...args] = line;
   const program = basename(file.replaceAll('\\', '/'))
@@ -39,8 +57,7 @@ export function packageRunOf(command: Pick<Command, 'file' | 'args'>, env: Env):
   for (const runner of RUNNERS[program] ?? []) {
     if (!runner.words.every((word, at) => args[at] === word)) continue;
     const packages = packagesIn(args.slice(runner.words.length), runner);
-    if (packages.length === 0) return undefined;
-    return { runner: [program, ...runner.words].join(' '), packages, cache: runner.cache(env) };
+    return packages.length === 0 ? undefined : { program, runner, packages };
   }
   return undefined;
 }
@@ -81,31 +98,37 @@ const NPM = {
   packageOptions: ['-p', '--package'],
   valueOptions: ['--cache', '--registry', '--userconfig', '--prefix', '-w', '--workspace', '-c', '--call'],
   cache: npmCache,
+  absent: /npm (?:error|ERR!) code (?:E404|ETARGET)/,
 } as const;
 const UV = {
   packageOptions: ['--from'],
   valueOptions: ['--with', '-p', '--python', '--index', '--index-url', '--default-index', '--cache-dir', '--env-file'],
   cache: (env: Env) => env.UV_CACHE_DIR ?? join(xdgCache(env), 'uv'),
+  absent: /was not found in the package registry|there (?:is|are) no versions? of/,
 } as const;
 const PNPM = {
   packageOptions: ['--package'],
   valueOptions: [],
   cache: (env: Env) => join(xdgCache(env), 'pnpm'),
+  absent: /ERR_PNPM_(?:FETCH_404|NO_MATCHING_VERSION)/,
 } as const;
 const YARN = {
   packageOptions: ['-p', '--package'],
   valueOptions: [],
   cache: (env: Env) => join(xdgCache(env), 'yarn'),
+  absent: /YN0035|No candidates found/,
 } as const;
 const BUN = {
   packageOptions: ['-p', '--package'],
   valueOptions: [],
   cache: (env: Env) => env.BUN_INSTALL_CACHE_DIR ?? join(homeOf(env), '.bun', 'install', 'cache'),
+  absent: /error: GET .* - 404|No version matching/,
 } as const;
 const PIPX = {
   packageOptions: ['--spec'],
   valueOptions: ['--python'],
   cache: (env: Env) => join(xdgCache(env), 'pipx'),
+  absent: /No matching distribution found/,
 } as const;
 
 const RUNNERS: Readonly<Record<string, readonly Runner[]>> = {

@@ -10,6 +10,7 @@ import type { Exchange, Transport, TransportSink } from '../sessions/backend-ses
 import { FairReader } from './fair-reader.ts';
 import { HeldReading, heldOfBackend } from './held-reading.ts';
 import { Lines } from './lines.ts';
+import { absentPackages } from './package-runner.ts';
 import { ProcessGroup, type Spawn, type StartedBy } from './process-group.ts';
 
 /** Unread bytes of a program before calls to it are refused. */
@@ -40,6 +41,7 @@ export class StdioTransport implements Transport {
   readonly #backend: string;
   readonly #log: Log;
   readonly #limits: Limits;
+  readonly #command: Command;
   readonly #group: ProcessGroup;
   #malformed = 0;
   #closing = false;
@@ -51,6 +53,7 @@ export class StdioTransport implements Transport {
     this.#log = log;
     this.#limits = limits;
     const command = backend.command ?? { file: '', args: [] };
+    this.#command = command;
     const onStderrLine = log.programLine && ((line: string) => log.programLine?.(backend.name, line));
     this.#group = started(backend.name, command, { spawn, launcher, onStderrLine });
     processCount.processes++;
@@ -140,10 +143,17 @@ export class StdioTransport implements Transport {
     this.#sink.failAll(tooLargeFailure(this.#backend, sentence));
   }
 
-  #ended(sentence: string, category: 'spawn' | 'exit', cause: unknown): void {
+  #ended(how: string, kind: 'spawn' | 'exit', cause: unknown): void {
     if (this.#closing) return;
     this.#closing = true;
     const lastWords = this.#group.lastWords();
+    // a program that has written something was installed
+    const absent = bytesOf(this.#group.child.stdout) === 0 ? absentPackages(this.#command, lastWords) : undefined;
+    const category = absent === undefined ? kind : 'spawn';
+    const sentence =
+      absent === undefined
+        ? how
+        : `could not be started: its registry has no such package or version: ${absent.join(', ')}`;
     this.#log.warn('backend process ended', {
       ...this.#about(),
       how: sentence,
@@ -157,6 +167,11 @@ export class StdioTransport implements Transport {
   #about(): JsonObject {
     return { backend: this.#backend, malformed: this.#malformed };
   }
+}
+
+/** How many bytes a program has written; `undefined` for a stream that does not count them. */
+function bytesOf(stdout: object | null): unknown {
+  return (stdout as { readonly bytesRead?: number } | null)?.bytesRead;
 }
 
 /** Node's spawn throws for an argv or environment that no system accepts. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -66,6 +66,29 @@ describe('probing a stdio backend', () => {
     const { manager } = await managerWith([backend]);
     expect(manager.states()[0]).toMatchObject({ status: 'unavailable', cause: { category: 'spawn' } });
     await expect(send(manager, call('pid'))).rejects.toMatchObject({ code: 'BACKEND_UNREACHABLE' });
+  });
+});
+
+describe('a package that does not exist', () => {
+  proves('choice.first-start.absent', 'is started once for each try, and tried again with long pauses', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'absent-npx-'));
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const file = join(folder, 'npx');
+    const said = 'npm error code E404\nnpm error 404 Not Found - GET https://registry.example/absent';
+    writeFileSync(file, `#!/bin/sh\necho start >> '${folder}/starts'\necho '${said}' >&2\nexit 1\n`, { mode: 0o755 });
+    const backend = { name: 'odd', transport: 'stdio', command: { file, args: ['-y', 'absent@1'] } } as const;
+    const { manager } = await managerWith([backend]);
+    expect(manager.states()[0]?.cause).toEqual({
+      category: 'spawn',
+      message: 'backend "odd" could not be started: its registry has no such package or version: absent',
+    });
+    for (let n = 0; n < 3; n++) {
+      const probed = manager.probe('odd', 1_000, AbortSignal.timeout(5_000));
+      await expect(probed).rejects.toMatchObject({ category: 'spawn' });
+    }
+    expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('start\n');
+    await manager.restart('odd'); // at once
+    expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('start\nstart\n');
   });
 });
 

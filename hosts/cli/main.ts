@@ -1,11 +1,12 @@
 import { causesOf, explainCause, GatewayFault, missingPackage } from '@toolmgr/core';
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { addServeCommand } from '../manager/main.ts';
 import { addUpgradeCommands } from '../manager/upgrades/main.ts';
 import { addRunCommands } from '../run/main.ts';
 import { addRegistryCommands } from '../run/registry/main.ts';
 import { prepareEngine } from '../shared/engine.ts';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
+import { ProgramCommand } from '../shared/program-command.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
 import { Interrupted, UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';
@@ -42,7 +43,7 @@ export async function main(argv: readonly string[]): Promise<number> {
 
 /** The whole command line. */
 export function createProgram(): Command {
-  const program = new Command('toolmgr')
+  const program = new ProgramCommand('toolmgr')
     .description('Run MCP servers as workloads and serve many of them behind one fast MCP endpoint')
     .version(VERSION, '-v, --version', 'print the version')
     .helpOption('-h, --help', 'print help for a command')

@@ -31,6 +31,7 @@ function addRun(program: Command): void {
   run.action(async (target: string | undefined, args: string[], flags: RunFlags) => {
     if (flags.fromConfig !== undefined) refuseBesideFile(run, target);
     else if (target === undefined) run.error("error: missing required argument 'target'");
+    else if (target === 'true' || target === 'false') run.error(`error: '${target}' is no target; ${BOOLEAN_FORM}`);
     return (await import('./commands/run-target.ts')).runTarget({ target, args, flags });
   });
 }
@@ -55,6 +56,8 @@ const BESIDE_FILE: ReadonlySet<string> = new Set([
   '--log-format',
   '--debug',
 ]);
+
+const BOOLEAN_FORM = 'a boolean option takes its value after =, as in --isolate-network=false';
 
 const HELP = `
 Examples:

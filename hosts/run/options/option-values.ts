@@ -1,6 +1,7 @@
 import { durationMs, endpointPrefix, secretKeyProblem, VARIABLE_REFERENCE } from '@toolmgr/plugins';
 import { MEMORY_FORM, memoryBytes } from '@toolmgr/plugins/workloads/state';
 import { InvalidArgumentError } from 'commander';
+import { booleanFrom } from '../../shared/program-command.ts';
 
 // Readers of option values. No message repeats a value, because it may be secret.
 
@@ -42,9 +43,10 @@ export function readAmount(form: RegExp, expected: string): (text: string) => nu
   };
 }
 
-/** `true` or `false`, for options that are true by default. */
+/** What follows `=` of a boolean option. */
 export function readBoolean(text: string): boolean {
-  if (text === 'true' || text === 'false') return text === 'true';
+  const value = booleanFrom(text);
+  if (value !== undefined) return value;
   throw new InvalidArgumentError('expected true or false');
 }
 

@@ -108,12 +108,12 @@ export const POLICY_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       read: readRate,
     },
     {
-      flags: '--otel-tracing-enabled <BOOL>',
+      flags: '--otel-tracing-enabled [BOOLEAN]',
       description: 'send traces to the endpoint (default: true)',
       read: readBoolean,
     },
     {
-      flags: '--otel-metrics-enabled <BOOL>',
+      flags: '--otel-metrics-enabled [BOOLEAN]',
       description: 'send metrics to the endpoint (default: true)',
       read: readBoolean,
     },
@@ -129,7 +129,7 @@ export const POLICY_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       read: readList,
     },
     {
-      flags: '--otel-use-legacy-attributes <BOOL>',
+      flags: '--otel-use-legacy-attributes [BOOLEAN]',
       description: 'also write the old attribute names (default: true)',
       read: readBoolean,
     },

@@ -1,7 +1,8 @@
-import { Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addRunCommands } from '../../../hosts/run/main.ts';
 import { longNames } from '../../../hosts/run/options/options.ts';
+import { ProgramCommand } from '../../../hosts/shared/program-command.ts';
 import { requirements } from '../../requirements.ts';
 import { proves } from '../../support/proves.ts';
 import { defaultFlags } from './default-flags.ts';
@@ -46,7 +47,7 @@ const specified = [
 /** Parses a command line of `run` and returns its output instead of running it. */
 async function refusal(...args: readonly string[]): Promise<string> {
   let printed = '';
-  const program = new Command('toolmgr').enablePositionalOptions().exitOverride();
+  const program = new ProgramCommand('toolmgr').enablePositionalOptions().exitOverride();
   program.configureOutput({
     writeErr: (text) => {
       printed += text;
@@ -63,15 +64,20 @@ async function refusal(...args: readonly string[]): Promise<string> {
 
 /** Reads the flags of a command line without running it. */
 async function flagsOf(...args: readonly string[]): Promise<Record<string, unknown>> {
-  const program = new Command('toolmgr').enablePositionalOptions().exitOverride();
+  return (await readOf(...args)).flags;
+}
+
+/** Reads a command line without running it. */
+async function readOf(...words: readonly string[]) {
+  const program = new ProgramCommand('toolmgr').enablePositionalOptions().exitOverride();
   addRunCommands(program);
   const run = program.commands.find((command) => command.name() === 'run');
-  let flags: Record<string, unknown> = {};
-  run?.action((_target: string, _args: string[], read: Record<string, unknown>) => {
-    flags = read;
+  let read = { target: '', args: [] as string[], flags: {} as Record<string, unknown> };
+  run?.action((target: string, args: string[], flags: Record<string, unknown>) => {
+    read = { target, args, flags };
   });
-  await program.parseAsync(['node', 'toolmgr', 'run', ...args]);
-  return flags;
+  await program.parseAsync(['node', 'toolmgr', 'run', ...words]);
+  return read;
 }
 
 describe('the options of run', () => {
@@ -144,6 +150,38 @@ describe('the options of run', () => {
     expect(await refusal('npx://x', '--verbose')).toContain(
       'unknown option --verbose (options of the server go after --)',
     );
+  });
+
+  proves('choice.run.booleans', 'that are booleans take --x and --x=false, and never the next word', async () => {
+    const table = { '--isolate-network': 'isolateNetwork', '--read-only': 'readOnly', '--debug': 'debug' };
+    const more = { '--otel-tracing-enabled': 'otelTracingEnabled', '--foreground': 'foreground', '-f': 'foreground' };
+    for (const [flag, key] of Object.entries({ ...table, ...more })) {
+      const read = async (...words: string[]) => {
+        const { target, flags } = await readOf(...words);
+        return [target, flags[key]];
+      };
+      expect(await read(flag, 'ghcr.io/example/server:1')).toEqual(['ghcr.io/example/server:1', true]);
+      expect(await read(`${flag}=true`, 'image')).toEqual(['image', true]);
+      expect(await read(`${flag}=0`, 'image')).toEqual(['image', false]);
+      expect(await read('image', flag, `${flag}=false`)).toEqual(['image', false]);
+      expect(await read(`${flag}=false`, flag, 'image')).toEqual(['image', true]);
+      expect(await refusal(`${flag}=maybe`, 'image')).toContain('expected true or false');
+    }
+    expect(await refusal('--isolate-network', 'false', 'image')).toContain('as in --isolate-network=false');
+    // a value that looks like an option, and words of the server
+    const { flags, args } = await readOf('--name', '--debug', 'image', '--', '--debug=maybe');
+    expect([flags, args]).toEqual([{ ...defaultFlags, name: '--debug' }, ['--debug=maybe']]);
+  });
+
+  it('have a help of at most 80 columns', () => {
+    const program = new ProgramCommand('toolmgr');
+    addRunCommands(program);
+    for (const command of program.commands) {
+      const lines = command.helpInformation().split('\n');
+      expect(lines.filter((line) => line.length > 80)).toEqual([]);
+    }
+    const run = program.commands.find((command) => command.name() === 'run');
+    expect(run?.helpInformation()).toContain('--isolate-network[=BOOLEAN] ');
   });
 
   it('refuse invalid values without repeating possible secrets', async () => {

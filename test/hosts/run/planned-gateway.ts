@@ -1,6 +1,5 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Command } from 'commander';
 import { createGateway, createLog, type PlanInput } from '../../../core/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 import { configFromFlags, type NewWorkload } from '../../../hosts/run/config/config-from-flags.ts';
@@ -9,6 +8,7 @@ import type { RunFlags } from '../../../hosts/run/options/options.ts';
 import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
 import { workloadSecrets } from '../../../hosts/run/proxy/workload-secrets.ts';
 import { checkPlan } from '../../../hosts/run/workloads/check-plan.ts';
+import { ProgramCommand } from '../../../hosts/shared/program-command.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { until } from '../../support/until.ts';
 
@@ -19,7 +19,7 @@ export interface Planned extends NewWorkload {
 
 /** Parses a command line of `run` and plans it. */
 export async function planned(argv: readonly string[], cwd = '/'): Promise<Planned> {
-  const program = new Command('toolmgr').enablePositionalOptions().exitOverride();
+  const program = new ProgramCommand('toolmgr').enablePositionalOptions().exitOverride();
   program.configureOutput({ writeErr: () => {} });
   addRunCommands(program);
   const run = program.commands.find((command) => command.name() === 'run');

@@ -306,8 +306,7 @@ describe('the telemetry of a workload', () => {
 
       const before = collector.spans.length;
       const modern = [
-        '--otel-use-legacy-attributes',
-        'false',
+        '--otel-use-legacy-attributes=false',
         '--otel-service-name',
         'other',
         '--otel-sampling-rate',

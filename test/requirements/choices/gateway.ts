@@ -93,6 +93,8 @@ export const gatewayChoices = [
       'choice.first-start.minutes': 'the first start of a program may take five minutes, or what is set',
       'choice.first-start.not-killed':
         'a program that is being installed is not ended for its silence, in either revision',
+      'choice.first-start.absent':
+        'a package that its registry does not have is started once for each try, with pauses from 10 s to 10 min',
       'choice.first-start.bounded': 'a first start that takes longer than its time is ended and tried again',
       'choice.first-start.calls':
         'calls during the start fail with the message that it is still starting, and for how many seconds',
@@ -265,6 +267,7 @@ export const gatewayChoices = [
         'policy and limit apply to the composite once, and its steps run without a decision of their own',
       'choice.composite.authorize-steps': 'authorizeSteps true decides each step as well',
       'choice.composite.only-while-routable': 'a composite is listed only while every tool of its steps can be reached',
+      'choice.composite.starting': 'a composite over a backend that has no lists so far causes no warning',
       'choice.composite.tool-names': 'a step never reaches a tool of another backend that is named like workload.tool',
       'choice.composite.shadow': 'a composite hides a tool of the same name, which its steps still reach',
       'choice.composite.annotations': 'the hints of a composite hold for all of its steps',
@@ -334,6 +337,7 @@ export const gatewayChoices = [
   {
     source: 'choice: run',
     says: {
+      'choice.run.booleans': 'boolean options take --x and --x=false and never the next word',
       'choice.run.engine-order': 'the container engine is DOCKER_HOST, else docker, else podman',
       'choice.run.containers-owner':
         'an installation changes no container of another one on the same engine, and refuses a workload whose name the other uses',

@@ -71,6 +71,7 @@ export class ByteBudget {
     if (bytes < 0 && this.#line.size > 0) this.#advance();
   }
 
+  /** A reader has no part of a message any more: the next may go beyond its share. */
   ended(held: HeldBytes): void {
     if (this.#favoured === held) this.#favoured = undefined;
   }
@@ -151,7 +152,8 @@ export class HeldBytes {
   readonly budget: ByteBudget;
   share: ByteShare;
   bytes = 0;
-  #isReleased = false;
+  /** Nothing is counted any more. */
+  isReleased = false;
 
   constructor(budget: ByteBudget, share: ByteShare) {
     this.budget = budget;
@@ -170,18 +172,18 @@ export class HeldBytes {
 
   /** Holds more bytes, if there is space for them. */
   take(bytes: number): boolean {
-    if (this.#isReleased) return true;
+    if (this.isReleased) return true;
     if (!this.budget.hasSpace(this, bytes)) return false;
     this.add(bytes);
     return true;
   }
 
   /**
-   * Holds more bytes that are in memory already; fewer when below zero. After `release` nothing is counted: the result of a
-   * suspended call may come when the request that began it has its response, and no release would follow.
+   * Holds more bytes that are in memory already; fewer when below zero. After `release` nothing is counted, because no other
+   * release would follow.
    */
   add(bytes: number): void {
-    if (this.#isReleased) return;
+    if (this.isReleased) return;
     this.bytes += bytes;
     this.budget.changed(this.share, bytes);
   }
@@ -189,7 +191,7 @@ export class HeldBytes {
   release(): void {
     this.budget.ended(this);
     if (this.bytes !== 0) this.add(-this.bytes);
-    this.#isReleased = true;
+    this.isReleased = true;
   }
 }
 

@@ -7,7 +7,7 @@ import type { Pausable } from './fair-reader.ts';
  * and the flow control of the connection stops the backend.
  */
 export class HeldReading {
-  readonly #held: HeldBytes;
+  #held: HeldBytes;
   readonly #refused: () => void;
   #bytes = 0;
   #leave: (() => void) | undefined;
@@ -20,7 +20,9 @@ export class HeldReading {
 
   /** `bytes` are read and not passed on now. Returns whether reading continues; otherwise the stream is paused. */
   holds(bytes: number, stream: Pausable): boolean {
+    if (this.#held.isReleased) this.#countAnew();
     const more = bytes - this.#bytes;
+    if (bytes === 0) this.#held.budget.ended(this.#held);
     if (more === 0) return this.#leave === undefined;
     this.#bytes = bytes;
     if (this.#leave === undefined && more > 0 && this.#held.take(more)) return true;
@@ -42,8 +44,15 @@ export class HeldReading {
   release(): void {
     this.#leave?.();
     this.#leave = undefined;
+    this.#held.budget.ended(this.#held);
     if (this.#bytes === 0) return;
     this.#held.add(-this.#bytes);
+    this.#bytes = 0;
+  }
+
+  /** The request of a suspended call has its response, and the result of the call comes after it. */
+  #countAnew(): void {
+    this.#held = this.#held.beside();
     this.#bytes = 0;
   }
 

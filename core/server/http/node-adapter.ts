@@ -220,10 +220,10 @@ class NodeStream implements ResponseStream {
   }
 
   #gather(): void {
-    if (this.#isGathering || this.#response.socket === null) return;
+    if (this.#isGathering) return;
     this.#isGathering = true;
-    // The socket, not the response: Node 24 ends a corked response before its last chunk.
-    this.#response.socket.cork();
+    // The socket, not the response: Node 24 ends a corked response before its last chunk. Without one it waits for earlier responses.
+    this.#response.socket?.cork();
     setImmediate(flush, this);
   }
 }

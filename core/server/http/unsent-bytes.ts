@@ -15,6 +15,9 @@ export class UnsentBytes {
     this.#timeoutMs = timeoutMs;
     const count = (): void => this.count();
     response.on('drain', count);
+    if (response.socket === null) response.once('socket', count); // the responses to earlier requests are sent first
+    // before Node's listener, which sets the timeout of an idle connection
+    response.prependOnceListener('finish', () => this.#watch(undefined));
     response.once('close', () => {
       this.#watch(undefined);
       held.release();

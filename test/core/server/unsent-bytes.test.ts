@@ -1,0 +1,79 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { describe, expect, onTestFinished } from 'vitest';
+import type { ResponseStream } from '../../../core/contract/inbound.ts';
+import { DEFAULT_LIMITS } from '../../../core/limits.ts';
+import { ByteBudget } from '../../../core/mcp/byte-budget.ts';
+import { NodeResponder } from '../../../core/server/http/node-adapter.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+
+describe('what a client has not read', () => {
+  proves(
+    'choice.limits.send-timeout',
+    'a connection that has read a large response is closed when it stays idle, as any other',
+    async () => {
+      const { bytes, socket } = await served((responder) => responder.send(200, {}, Buffer.alloc(LARGE, ' ')));
+      socket.write(REQUEST);
+      let read = 0;
+      socket.on('data', (chunk) => {
+        read += chunk.length;
+      });
+      await once(socket, 'close', { signal: AbortSignal.timeout(4_000) });
+      expect(read).toBeGreaterThan(LARGE);
+      expect(bytes.now.held).toBe(0);
+    },
+  );
+
+  proves(
+    ['choice.limits.send-timeout', 'choice.limits.memory-released'],
+    'a client that sends two requests at once, and reads only the first response, is disconnected',
+    async () => {
+      const { bytes, socket } = await served((responder) => responder.send(200, {}, Buffer.alloc(LARGE, ' ')));
+      socket.write(REQUEST + REQUEST);
+      let read = 0;
+      socket.on('data', (chunk) => {
+        read += chunk.length;
+        if (read > LARGE + 65_536) socket.pause();
+      });
+      await until(() => socket.isPaused() && bytes.now.held > 0);
+      await until(() => bytes.now.held === 0);
+    },
+  );
+
+  proves(
+    'choice.limits.memory-budget',
+    'events are counted while the response to an earlier request of the connection is not complete',
+    async () => {
+      const streams: ResponseStream[] = [];
+      const { bytes, socket } = await served((responder) => void streams.push(responder.open(200, {})));
+      socket.write(REQUEST + REQUEST);
+      await until(() => streams.length === 2);
+      streams[1]?.write('x'.repeat(1_048_576));
+      await until(() => bytes.now.held >= 1_048_576);
+      socket.destroy();
+      await until(() => bytes.now.held === 0);
+    },
+  );
+});
+
+const REQUEST = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';
+const LARGE = 32 * 1_048_576; // more than the buffers of the system
+
+/** A server, and a connection to it. */
+async function served(answer: (responder: NodeResponder) => void) {
+  const bytes = new ByteBudget({ ...DEFAULT_LIMITS, memoryBudgetBytes: 8 * LARGE });
+  const server = createServer({ keepAliveTimeout: 20 }, (_request, response) => {
+    const responder = new NodeResponder(response, bytes.holder(), 500);
+    answer(responder);
+    responder.served();
+  });
+  server.listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  return { bytes, socket };
+}

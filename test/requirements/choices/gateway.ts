@@ -379,6 +379,8 @@ export const gatewayChoices = [
       'choice.manager.stop-continued': 'a stop that a killed manager did not end is ended by the next one',
       'choice.manager.mcp-asks':
         'tools that overwrite or delete what toolmgr did not write are annotated as destructive, ask a person and are refused to clients that cannot ask',
+      'choice.manager.foreign-exports':
+        'exports of other implementations import: nanoseconds, members without a value, and middleware without parameters',
       'choice.manager.operations': '202 answers carry Location of an operation',
       'choice.manager.events': 'events travel over SSE',
     },

@@ -17,10 +17,12 @@ export function fromForeignFormat(given: unknown): Translated {
   const fields = withoutServerDefaults(withoutEmpty(given));
   const middleware = typedMiddleware(fields);
   if ('problems' in middleware) return middleware;
-  const { remote_auth_config: auth, rate_limit_config: limits, container_labels: labels } = middleware.fields;
+  const { session_ttl: ttl, ...others } = withOwnBundle(middleware.fields);
+  const { remote_auth_config: auth, rate_limit_config: limits, container_labels: labels } = others;
   return {
     value: {
-      ...middleware.fields,
+      ...others,
+      ...(ttl === undefined ? {} : { session_ttl: typeof ttl === 'number' ? durationText(ttl) : ttl }),
       ...(isObject(auth) && typeof auth.timeout === 'number'
         ? { remote_auth_config: { ...auth, timeout: durationText(auth.timeout) } }
         : {}),
@@ -30,24 +32,36 @@ export function fromForeignFormat(given: unknown): Translated {
   };
 }
 
-/** Maps whose empty texts are values. */
+/** The field of the CA bundle is called after the product that writes it. */
+function withOwnBundle(fields: Fields): Fields {
+  const bundle = Object.keys(fields).find((name) => /^[a-z]+_ca_bundle$/.test(name));
+  if (bundle === undefined) return fields;
+  const { [bundle]: path, ...others } = fields;
+  return { ...others, tool_ca_bundle: path };
+}
+
+/** Maps whose empty texts are values, and fields that no other implementation has. */
 const KEPT: ReadonlySet<string> = new Set([
   ...['env_vars', 'container_labels', 'customAttributes', 'header_forward', 'cedar', 'oauth_params', 'runtime_env'],
   ...['additional_authorization_params', 'additional_headers', 'tools_override'],
+  ...['plugins', 'outgoing_auth', 'remote_headers'],
 ]);
 
-/** Members that are there without a value: `null`, and an empty text or a zero where that is no value. */
+/** Members that are there without a value, also in lists: `null`, and an empty text or a zero where that is no value. */
 function withoutEmpty(fields: Fields): Record<string, unknown> {
   const entries = Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
     if (value === null || (value === '' && !name.startsWith('env_'))) return [];
     if (value === 0 && ZERO_IS_NONE.has(name)) return [];
-    if (!isObject(value) || KEPT.has(name)) return [[name, value]];
-    return [[name, withoutEmpty(value)]];
+    if (KEPT.has(name)) return [[name, value]];
+    if (Array.isArray(value)) return [[name, value.map((each) => (isObject(each) ? withoutEmpty(each) : each))]];
+    return [[name, isObject(value) ? withoutEmpty(value) : value]];
   });
   return Object.fromEntries(entries);
 }
 
-const ZERO_IS_NONE: ReadonlySet<string> = new Set(['target_port', 'callback_port', 'mcpserver_generation']);
+const ZERO_IS_NONE: ReadonlySet<string> = new Set([
+  ...['target_port', 'callback_port', 'mcpserver_generation', 'session_ttl'],
+]);
 
 /** Other implementations write members of local servers with their defaults for remote servers too, where they mean nothing. */
 function withoutServerDefaults(fields: Fields): Fields {

@@ -1,6 +1,9 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { readRunConfig } from '@toolmgr/plugins/workloads/state';
 import { describe, expect, it } from 'vitest';
 import { durationMs } from '../../../../../plugins/shared/go-duration.ts';
+import { proves } from '../../../../support/proves.ts';
 
 const BASE = { schema_version: 'v0.1.0', name: 'one', transport: 'streamable-http' };
 
@@ -15,7 +18,73 @@ function problemOf(value: object): string {
   return 'problems' in read ? read.problems.join('\n') : '';
 }
 
+/** What is read of each file in `exports/`, which have the form of the reference implementation's exports. */
+const EXPORTS: Readonly<Record<string, object>> = {
+  'stdio-image': {
+    image: 'docker.io/mcp/fetch:1.2.0',
+    registry_server_name: 'io.github.org/fetch',
+    isolate_network: true,
+  },
+  'streamable-http-image': { session_ttl: '30m', container_labels: { team: 'blue' }, env_vars: { EMPTY: '' } },
+  'sse-image': { target_port: 8080, permission_profile: { read: ['/srv/docs'], write: [] }, endpoint_prefix: '/tools' },
+  'package-npx': {
+    session_ttl: '2h',
+    tools_override: { echo: { name: 'say' } },
+    secrets: ['api-token,target=API_TOKEN'],
+  },
+  'remote-oauth': {
+    env_vars: {},
+    remote_auth_config: { timeout: '5m', cached_refresh_token_ref: 'OAUTH_REFRESH_TOKEN_tracker,target=refresh_token' },
+  },
+  'remote-sse-headers': { header_forward: { add_headers_from_secret: { Authorization: 'calendar-token' } } },
+  'oidc-cedar-audit': {
+    oidc_config: { scopes: ['openid'] },
+    authz_config: { type: 'cedarv1' },
+    audit_config: { enabled: true },
+  },
+  'telemetry-exchange': { telemetry_config: { samplingRate: '0.05' }, tool_ca_bundle: '/etc/ssl/corporate.pem' },
+  'limits-webhooks': {
+    rate_limit_config: { tools: [{ name: 'search', shared: { maxTokens: 5, refillPeriod: '10s' } }] },
+    validating_webhooks: [{ timeout: 10_000_000_000, tls_config: { ca_bundle_path: '/etc/ssl/hooks.pem' } }],
+  },
+  'embedded-auth-remote': {
+    embedded_auth_server_config: { upstreams: [{ name: 'code', type: 'oidc' }] },
+    upstream_swap_config: { provider_name: 'code' },
+  },
+};
+
+describe('an export of the reference implementation', () => {
+  const folder = join(import.meta.dirname, 'exports');
+
+  proves('choice.manager.foreign-exports', 'is read, and read again after it is exported here', () => {
+    const names = Object.keys(EXPORTS);
+    expect(readdirSync(folder).toSorted()).toEqual(names.map((name) => `${name}.json`).toSorted());
+    for (const [file, expected] of Object.entries(EXPORTS)) {
+      const given = JSON.parse(readFileSync(join(folder, `${file}.json`), 'utf8'));
+      expect(given.middleware_configs.at(-1), file).toEqual({ type: 'recovery', parameters: null });
+      const read = readRunConfig(given);
+      if ('problems' in read) throw new Error(`${file}: ${read.problems.join('; ')}`);
+      const { name, transport } = given;
+      expect(read.config, file).toMatchObject({ name, transport, ...expected });
+      expect(JSON.stringify(read.config), file).not.toMatch(/null|middleware_configs/);
+      expect(readRunConfig(read.config), file).toEqual(read);
+    }
+  });
+});
+
 describe('a configuration of another implementation', () => {
+  it('may have members without a value at any depth, which settings of plugins keep', () => {
+    const plugins = [{ use: 'incoming-auth/anonymous', with: { a: null, b: '' } }];
+    const config = configOf({
+      image: 'example/server:1',
+      plugins,
+      rate_limit_config: { tools: [{ name: 'say', shared: { maxTokens: 1, refillPeriod: '1s' }, perUser: null }] },
+      middleware_configs: [{ type: 'auth', parameters: { oidc_config: null } }],
+    });
+    expect(config.plugins).toEqual(plugins);
+    expect(config).not.toHaveProperty('oidc_config');
+  });
+
   it('may have nanoseconds, empty members, objects of durations and labels of its own', () => {
     const config = configOf({
       image: 'example/server:1',

@@ -6,7 +6,8 @@ export const FAULT_FIXES: Readonly<Record<FaultCode, string>> = {
   PLUGIN_FAILED: 'read the cause in the log, which names the plugin; remove the plugin or mend it',
   PLUGIN_TAPPED_TWICE: 'list the plugin once, or give each use an address of its own',
   PLUGIN_TAPPED_LATE: 'use hooks only inside of `apply`, before it returns',
-  PLUGIN_INVALID: 'export the value of `definePlugin` as default; `toolmgr plugin check PATH` names what is missing',
+  PLUGIN_INVALID:
+    'export the value of `definePlugin` as default; `toolmgr vmcp validate -c FILE --load-plugins` names what is missing',
   PLUGIN_UNKNOWN: 'correct the address; a path begins with `./`, and a package has to be installed beside the file',
   PLAN_INVALID: 'correct the value at the path and line of the message; `toolmgr vmcp validate` lists all of them',
   PLAN_INCOMPLETE: 'add the setting that the message names',

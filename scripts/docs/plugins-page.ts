@@ -37,9 +37,9 @@ function indexPage(plugins: readonly Plugin[]): string {
       ['plugin', 'stability', 'contract key', 'what it does'],
       plugins.map(({ address, stability, contractKey, summary }) => [
         `[${code(address)}](${pluginLink(address)})`,
-        stability ?? 'unmarked',
+        stability ?? '',
         code(contractKey ?? ''),
-        sentence(summary ?? 'no summary'),
+        sentence(summary ?? ''),
       ]),
     ),
   ]);
@@ -48,9 +48,9 @@ function indexPage(plugins: readonly Plugin[]): string {
 function partOf({ address, config, slotOptions, stability, contractKey, summary }: Plugin): string {
   return [
     `## ${address}`,
-    sentence(summary ?? 'no summary'),
+    sentence(summary ?? ''),
     [
-      `- Stability: ${stability ?? 'unmarked'}`,
+      `- Stability: ${stability}`,
       ...(contractKey === undefined ? [] : [`- Contract key: ${code(contractKey)}`]),
       ...readme(address),
     ].join('\n'),

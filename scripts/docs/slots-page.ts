@@ -28,7 +28,7 @@ export const SLOT_PROSE = {
   },
   stores: {
     methods:
-      '`get(key)`, `set(key, value, ttlMs)`, `delete(key)`, `take(buckets, nowMs)` from token buckets, `close()`; get then set is not atomic',
+      '`get(key)`, `set(key, value, ttlMs)`, `delete(key)`, `take(buckets, nowMs)`, `close()`; get then set is not atomic. `take` takes one token from every bucket or from none, and resolves 0, or the milliseconds until all have one. A `Bucket` is `{ key, capacity, refillPeriodMs }`: it holds `capacity` tokens, is full when it is first used, and is refilled from empty to full in `refillPeriodMs`',
     contract: 'Store',
     purpose: 'keyed values and token buckets',
     chosenBy: 'the plugin that needs one, by name',

@@ -1,6 +1,10 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { findPlugin } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '../..');
 
 describe('the catalogue', () => {
   it('says of each plugin the key of its section as the plugin does', async () => {
@@ -14,6 +18,18 @@ describe('the catalogue', () => {
     }
     expect(differing).toEqual([]);
     expect(keys).toBeGreaterThan(12);
+  });
+
+  it('has the summary of each plugin, and the stability that its README says', async () => {
+    const differing: string[] = [];
+    for (const address of Object.keys(catalogue)) {
+      const { stability, summary = '' } = await findPlugin(address, { catalogue, baseDir: '' });
+      const path = join(ROOT, 'plugins', address, 'README.md');
+      const said = existsSync(path) ? /Stability: (\w+)/.exec(readFileSync(path, 'utf8'))?.[1] : stability;
+      if (stability === undefined || stability !== said) differing.push(`${address}: ${stability} and ${said}`);
+      if (summary === '') differing.push(`${address}: no summary`);
+    }
+    expect(differing).toEqual([]);
   });
 
   it('has one plugin for each key, and one default of each choice', () => {

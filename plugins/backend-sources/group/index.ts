@@ -10,6 +10,7 @@ const ADDRESS = 'backend-sources/group';
 /** The running workloads of a group. */
 export default definePlugin({
   address: ADDRESS,
+  stability: 'stable',
   summary: 'Serves the running workloads of a group, as `toolmgr run` records them, and follows changes.',
   contractKey: 'groupRef',
   config: z

@@ -117,6 +117,7 @@ type Environment = Readonly<Record<string, string>>;
 /** Serves the configured backends. */
 export default definePlugin({
   address: ADDRESS,
+  stability: 'stable',
   summary: 'Serves the backends in its configuration.',
   contractKey: 'backends',
   config,

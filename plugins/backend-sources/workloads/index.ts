@@ -132,6 +132,7 @@ const workload = z.strictObject({
 /** Starts workloads and serves them as backends. */
 export default definePlugin({
   address: ADDRESS,
+  stability: 'alpha',
   summary: 'Starts workloads through their runtime, serves them as backends, and stops them with the gateway.',
   config: z.strictObject({
     workloads: z.array(workload).describe('workloads to start and serve'),

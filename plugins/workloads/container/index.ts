@@ -10,6 +10,7 @@ const ADDRESS = 'workloads/container';
 /** Container images as workloads. */
 export default definePlugin({
   address: ADDRESS,
+  stability: 'alpha',
   summary: 'Runs container images as workloads on Docker or Podman: no capabilities, no new privileges.',
   config: z.strictObject({
     socket: z

@@ -8,6 +8,7 @@ const ADDRESS = 'workloads/process';
 /** Runs local commands as workloads. */
 export default definePlugin({
   address: ADDRESS,
+  stability: 'stable',
   summary: 'Runs local commands as workloads: exact argv, own process group, minimal environment, restarts.',
   config: z.strictObject({
     restart: restartSettings.describe('restart policy of an ended program'),

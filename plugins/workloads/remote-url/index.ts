@@ -7,6 +7,7 @@ const ADDRESS = 'workloads/remote-url';
 /** Serves remote servers as workloads. */
 export default definePlugin({
   address: ADDRESS,
+  stability: 'stable',
   summary: 'Serves a remote MCP server with a URL as a workload.',
   config: z
     .strictObject({

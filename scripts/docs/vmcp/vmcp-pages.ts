@@ -53,7 +53,7 @@ function indexPage(
       Object.entries(properties).map(([key, schema]) => {
         const [[, type = '', given = ''] = []] = schemaRows({
           properties: { [key]: withoutNull(schema) },
-          required,
+          required: required.filter((each) => ofGroup.includes(each)), // in every file
         } as Schema);
         return [
           hasKeys(schema) ? `[${code(key)}](vmcp/${key}.md)` : code(key),

@@ -11,6 +11,45 @@ const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QD
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const LONG = 180_000;
 
+const released = Promise.withResolvers<void>();
+
+/** Values that have several forms. */
+const UNIONS = {
+  type: 'object',
+  properties: {
+    shape: {
+      oneOf: [
+        {
+          title: 'Circle',
+          type: 'object',
+          properties: { kind: { const: 'circle' }, radius: { type: 'number' } },
+          required: ['kind', 'radius'],
+        },
+        {
+          type: 'object',
+          properties: { kind: { const: 'square' }, side: { type: 'number' } },
+          required: ['kind', 'side'],
+        },
+      ],
+    },
+    width: { anyOf: [{ type: 'number' }, { const: 'auto' }, { type: 'null' }] },
+    owner: { type: ['string', 'integer', 'null'] },
+    colour: {
+      oneOf: [
+        { const: 'r', title: 'Red' },
+        { const: 'g', title: 'Green' },
+      ],
+    },
+    pin: { anyOf: [{ type: 'string', format: 'password' }, { type: 'null' }] },
+    grid: {
+      type: 'object',
+      properties: { step: { type: 'number' } },
+      oneOf: [{ properties: { dots: { type: 'boolean' } } }, { properties: { lines: { type: 'integer' } } }],
+    },
+  },
+  required: ['shape'],
+};
+
 const server = () =>
   fakeServer()
     .tool(
@@ -36,6 +75,31 @@ const server = () =>
         { type: 'text', text: HOSTILE },
       ],
     }))
+    .tool('slow', async ({ progress }) => {
+      progress(3, 10);
+      await released.promise;
+      return text('done at last');
+    })
+    .tool('paint', ({ arguments: given }) => text(JSON.stringify(given)), { inputSchema: UNIONS })
+    .tool('tree', ({ arguments: given }) => text(JSON.stringify(given)), {
+      inputSchema: { type: 'object', properties: { label: { type: 'string' }, not: { $ref: '#' } } },
+    })
+    .tool('confirms', ({ params: { requestState } }) => {
+      if (requestState === 'second') return text('confirmed twice');
+      return {
+        resultType: 'input_required',
+        inputRequests: {
+          confirm: {
+            method: 'elicitation/create',
+            params: {
+              message: requestState === undefined ? 'Sure?' : 'Really?',
+              requestedSchema: { type: 'object', properties: {} },
+            },
+          },
+        },
+        requestState: requestState === undefined ? 'first' : 'second',
+      };
+    })
     .tool('fails', () => ({ ...text('no such file'), isError: true }))
     .tool(HOSTILE.slice(0, 60), 'hostile')
     .prompt('greet', () => ({ messages: [{ role: 'user', content: { type: 'text', text: 'Hello Ada' } }] }))
@@ -124,7 +188,7 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
       expect(await image.evaluate((element) => (element as unknown as { naturalWidth: number }).naturalWidth)).toBe(1);
       await open('playground?name=fails');
       await page.getByRole('button', { name: 'Call' }).click();
-      await page.getByText('tool error').waitFor();
+      await page.getByRole('region', { name: 'Result' }).getByText('tool error').waitFor();
       await open('playground?kind=prompts&name=greet');
       await page.getByRole('button', { name: 'Get' }).click();
       await page.getByText('Hello Ada', { exact: true }).waitFor();
@@ -147,6 +211,123 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
         .getByText(/You said .*green/)
         .first()
         .waitFor();
+    },
+    LONG,
+  );
+
+  test(
+    'asks again when the server asks again under the same name',
+    async () => {
+      await open('playground?name=confirms');
+      await page.getByRole('button', { name: 'Call' }).click();
+      for (const question of ['Sure?', 'Really?']) {
+        await page.getByText(question).waitFor();
+        await page.getByRole('button', { name: 'Answer' }).click();
+      }
+      await page.getByText('confirmed twice', { exact: true }).waitFor();
+    },
+    LONG,
+  );
+
+  test(
+    'shows how far a call is and cancels it, and takes the answer of one that is not cancelled',
+    async () => {
+      await open('playground?name=slow');
+      await page.getByRole('button', { name: 'Call' }).click();
+      await page.getByRole('region', { name: 'Progress' }).getByText('3 of 10').waitFor();
+      expect(await page.getByRole('progressbar').evaluate((bar) => (bar as unknown as { value: number }).value)).toBe(
+        3,
+      );
+      expect(await axe()).toEqual([]);
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('row', { name: /slow/ }).getByText('cancelled').waitFor();
+      await page.getByRole('button', { name: 'Call' }).click();
+      await page.getByRole('region', { name: 'Progress' }).getByText('3 of 10').waitFor();
+      released.resolve();
+      await page.getByText('done at last', { exact: true }).waitFor();
+    },
+    LONG,
+  );
+
+  test(
+    'offers the forms of a union as choices, and sends the value of the chosen one',
+    async () => {
+      await open('playground?name=paint');
+      const shape = page.getByRole('group', { name: /^Shape/ });
+      await shape.getByLabel('Form of the value').selectOption('Circle');
+      await shape.getByLabel('Radius').fill('1');
+      await shape.getByLabel('Form of the value').selectOption('square');
+      await shape.getByLabel('Side').fill('2');
+      await page.getByRole('group', { name: 'Width' }).getByLabel('Form of the value').selectOption('auto');
+      await page.getByRole('group', { name: 'Owner' }).getByLabel('Form of the value').selectOption('Number');
+      await page.getByRole('group', { name: 'Owner' }).getByRole('spinbutton').fill('7');
+      await page.getByLabel('Colour').selectOption('Green');
+      const grid = page.getByRole('group', { name: 'Grid' });
+      await grid.getByLabel('Form of the value').selectOption('step, lines');
+      await grid.getByLabel('Lines').fill('3');
+      await grid.getByLabel('Step').fill('0.5');
+      expect(await axe()).toEqual([]);
+      await page.getByRole('button', { name: 'Call' }).click();
+      const sent = {
+        shape: { kind: 'square', side: 2 },
+        width: 'auto',
+        owner: 7,
+        colour: 'g',
+        grid: { lines: 3, step: 0.5 },
+      };
+      const answer = page.getByRole('region', { name: 'Text', exact: true });
+      await answer.waitFor();
+      expect(JSON.parse((await answer.textContent()) ?? '')).toEqual(sent);
+      // a schema that contains itself is a form too
+      await open('playground?name=tree');
+      await page.getByLabel('Label').nth(1).fill('inner');
+      await page.getByRole('button', { name: 'Call' }).click();
+      const told = page.getByRole('region', { name: 'Text', exact: true });
+      await told.getByText('{"not":{"label":"inner"}}').waitFor();
+      await page.getByRole('button', { name: 'Fill in Not' }).click();
+      await page.getByLabel('Label').nth(3).fill('innermost');
+      await page.getByRole('button', { name: 'Call' }).click();
+      await told.getByText('{"not":{"label":"inner","not":{"not":{"label":"innermost"}}}}').waitFor();
+    },
+    LONG,
+  );
+
+  test(
+    'keeps a history in the page: a link opens a call with its values and its answer; a reload forgets it',
+    async () => {
+      await open('playground?name=add');
+      await page.getByRole('spinbutton').first().fill('5');
+      await page.getByRole('button', { name: 'Call' }).click();
+      await page.getByText('7', { exact: true }).waitFor();
+      await open('playground?name=fails');
+      const past = page.getByRole('table', { name: 'Calls that were tried, newest first' });
+      expect(await past.getByRole('row').nth(1).textContent()).toContain('{"b":2,"a":5}');
+      await past.getByRole('link', { name: 'add' }).first().click();
+      await page.getByText('7', { exact: true }).waitFor();
+      expect(await page.getByRole('spinbutton').first().inputValue()).toBe('5');
+      expect(await axe()).toEqual([]);
+      await page.reload();
+      await page.getByRole('spinbutton').first().waitFor();
+      expect(await past.count()).toBe(0);
+    },
+    LONG,
+  );
+
+  test(
+    'shows no secret value in the history, and puts none of its values into a store of the browser',
+    async () => {
+      await open('playground?name=paint');
+      await page.getByLabel('Form of the value').first().selectOption('Circle');
+      await page.getByLabel('Radius').fill('9');
+      await page.getByLabel('Pin').fill('4711');
+      await page.getByRole('button', { name: 'Call' }).click();
+      const row = page.getByRole('row', { name: /paint/ });
+      await row.getByText('{"shape":{"kind":"circle","radius":9},"pin":"••••"}').waitFor();
+      expect(await page.evaluate('JSON.stringify({ ...localStorage, ...sessionStorage })')).not.toMatch(/4711|circle/);
+      await row.getByRole('link', { name: 'paint' }).click();
+      expect(await page.getByLabel('Pin').inputValue()).toBe('4711');
+      await page.getByRole('button', { name: 'Clear' }).click();
+      await expect.poll(() => row.count()).toBe(0);
     },
     LONG,
   );

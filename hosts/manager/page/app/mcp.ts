@@ -1,27 +1,7 @@
 import { linesOf } from './lines.ts';
+import type { Json, Listed, McpAnswer, Progress } from './mcp-shapes.ts';
 import { ApiProblem, problemFrom } from './problem.ts';
 import { token } from './session.ts';
-
-/** A JSON object. */
-export type Json = Readonly<Record<string, unknown>>;
-
-/** A tool, prompt, resource or template as the endpoint lists it. */
-export interface Listed {
-  readonly name?: string;
-  readonly title?: string;
-  readonly description?: string;
-  readonly uri?: string;
-  readonly uriTemplate?: string;
-  readonly mimeType?: string;
-  readonly inputSchema?: Json;
-  readonly arguments?: readonly { readonly name: string; readonly description?: string; readonly required?: boolean }[];
-  readonly annotations?: Json;
-}
-
-/** An answer of an endpoint: a result, or an error of JSON-RPC. */
-export type McpAnswer =
-  | { readonly result: Json }
-  | { readonly error: { readonly code: number; readonly message: string } };
 
 /** Where requests go. `bearer`: an access token for the endpoint itself, instead of the token of the page. */
 export interface McpTarget {
@@ -38,7 +18,9 @@ export async function sendMcp(
   method: string,
   params: Json,
   signal?: AbortSignal,
+  onProgress?: (progress: Progress) => void,
 ): Promise<McpAnswer> {
+  const meta = onProgress === undefined ? META : { ...META, progressToken: PROGRESS_TOKEN };
   const name = params.name ?? params.uri;
   const answer = await fetched(target.path, {
     method: 'POST',
@@ -50,7 +32,7 @@ export async function sendMcp(
       ...(typeof name === 'string' ? { 'mcp-name': headerValue(name) } : {}),
       ...bearerOf(target),
     },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: META } }),
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: meta } }),
     signal: signal ?? null,
     redirect: 'error',
   });
@@ -60,6 +42,8 @@ export async function sendMcp(
     if (!line.startsWith('data:')) continue;
     const message = parsed(line.slice(5));
     if (message !== undefined && ('result' in message || 'error' in message)) return message as unknown as McpAnswer;
+    const told = message?.method === 'notifications/progress' ? progressOf(message.params) : undefined;
+    if (told !== undefined) onProgress?.(told);
   }
   throw new ApiProblem('The endpoint ended its answer too early.', 0, 'unreachable');
 }
@@ -87,11 +71,22 @@ export async function listAll(
 const REVISION = '2026-07-28';
 const MAX_LINE = 64 * 1024 * 1024; // characters of one answer
 const MAX_PAGES = 100;
+const PROGRESS_TOKEN = 'page';
 const META: Json = {
   'io.modelcontextprotocol/protocolVersion': REVISION,
   'io.modelcontextprotocol/clientCapabilities': { elicitation: { form: {}, url: {} } },
   'io.modelcontextprotocol/clientInfo': { name: 'toolmgr page', version: '1' },
 };
+
+function progressOf(params: unknown): Progress | undefined {
+  const { progressToken, progress, total, message } = (params ?? {}) as Json;
+  if (progressToken !== PROGRESS_TOKEN || typeof progress !== 'number') return undefined;
+  return {
+    progress,
+    ...(typeof total === 'number' ? { total } : {}),
+    ...(typeof message === 'string' ? { message } : {}),
+  };
+}
 
 async function fetched(path: string, init: RequestInit): Promise<Response> {
   try {

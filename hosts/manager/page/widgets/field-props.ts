@@ -15,6 +15,8 @@ export interface FieldProps {
   readonly onChange: (value: unknown) => void;
   /** Instead of the title of the schema, e.g. in rows that have a title already. */
   readonly title?: string;
+  /** How many objects of the schema are around it. Default: 0. */
+  readonly level?: number;
 }
 
 /** The attributes that connect an input with its label, its description and its fault. */

@@ -1,8 +1,10 @@
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren, JSX } from 'preact';
 import { useId } from 'preact/hooks';
 import type { FieldProps, InputAttributes } from './field-props.ts';
-import { Items, JsonText, MapRows, SecretChoice } from './form-parts.tsx';
-import { type FormSchema, kindOf, plainSchema, titleOf } from './form-schema.ts';
+import { Branches } from './form-branches.tsx';
+import { Choices, Items, JsonText, MapRows, SecretChoice } from './form-parts.tsx';
+import { type FieldKind, type FormSchema, kindOf, plainSchema, titleOf } from './form-schema.ts';
 
 /** A member of a form with its label, its description and what the host said about it. */
 export function Field(props: FieldProps): JSX.Element {
@@ -32,7 +34,7 @@ export function Field(props: FieldProps): JSX.Element {
       )}
     </>
   );
-  if (kind === 'object' || kind === 'map' || kind === 'items' || kind === 'choices' || kind === 'secret') {
+  if (GROUPS.has(kind)) {
     return (
       <fieldset class={`field ${kind}`} aria-describedby={attributes['aria-describedby']}>
         <legend>
@@ -73,6 +75,9 @@ export function Field(props: FieldProps): JSX.Element {
   );
 }
 
+/** Kinds that have several inputs. */
+const GROUPS: ReadonlySet<FieldKind> = new Set(['object', 'branches', 'map', 'items', 'choices', 'secret']);
+
 /** A description as a sentence; texts in backquotes are code. */
 function withCode(text: string): ComponentChildren {
   const parts = (text.charAt(0).toUpperCase() + text.slice(1)).split('`');
@@ -90,14 +95,34 @@ function RequiredMark(): JSX.Element {
 
 function Group({ kind, ...props }: FieldProps & { readonly kind: string }): ComponentChildren {
   if (kind === 'object') return <Members {...props} />;
+  if (kind === 'branches') return <Branches {...props} Member={Field} />;
   if (kind === 'map') return <MapRows {...props} Member={Field} />;
   if (kind === 'items') return <Items {...props} Member={Field} />;
   if (kind === 'secret') return <SecretChoice {...props} />;
   return <Choices {...props} />;
 }
 
-function Members({ path, schema, root, required, faults, value, onChange }: FieldProps): JSX.Element {
+/** Objects around an object whose members are shown at once; a schema that contains itself has no last level. */
+const OPEN_LEVELS = 2;
+/** The same for an object that is required. */
+const MAX_LEVELS = 4;
+
+function Members({ name, path, schema, root, required, faults, value, onChange, level = 0 }: FieldProps): JSX.Element {
   const members = recordOf(value);
+  const isOpen = useSignal(value !== undefined || level < (required ? MAX_LEVELS : OPEN_LEVELS));
+  if (!isOpen.value) {
+    return (
+      <button
+        type="button"
+        class="small"
+        onClick={() => {
+          isOpen.value = true;
+        }}
+      >
+        Fill in<span class="hidden"> {titleOf(name, schema)}</span>
+      </button>
+    );
+  }
   // an object that is left out needs none of its members
   const isGiven = required || !isEmpty(value);
   return (
@@ -109,6 +134,7 @@ function Members({ path, schema, root, required, faults, value, onChange }: Fiel
           path={`${path}.${name}`}
           schema={plainSchema(member, root)}
           root={root}
+          level={level + 1}
           required={isGiven && (schema.required?.includes(name) ?? false)}
           faults={faults}
           value={members[name]}
@@ -123,39 +149,15 @@ function Members({ path, schema, root, required, faults, value, onChange }: Fiel
   );
 }
 
-function Choices({ schema, root, value, onChange }: FieldProps): JSX.Element {
-  const chosen = Array.isArray(value) ? (value as unknown[]) : [];
-  const options = plainSchema(schema.items ?? {}, root).enum ?? [];
-  return (
-    <div class="choices">
-      {options.map((option) => (
-        <label class="check" key={String(option)}>
-          <input
-            type="checkbox"
-            checked={chosen.includes(option)}
-            onChange={(event) => {
-              const rest = chosen.filter((one) => one !== option);
-              const next = event.currentTarget.checked ? [...rest, option] : rest;
-              onChange(next.length > 0 ? next : undefined);
-            }}
-          />
-          {String(option)}
-        </label>
-      ))}
-    </div>
-  );
-}
-
 interface InputProps extends FieldProps {
   readonly kind: string;
   readonly attributes: InputAttributes;
 }
 
 function Input({ kind, attributes, schema, root, value, onChange }: InputProps): JSX.Element {
-  if (kind === 'choice')
-    return (
-      <Select options={(schema.enum ?? []).filter((option) => option !== '')} {...{ attributes, value, onChange }} />
-    );
+  if (kind === 'choice') {
+    return <Select options={schema.enum ?? []} names={schema.enumNames} {...{ attributes, value, onChange }} />;
+  }
   if (kind === 'boolean') return <Select options={[true, false]} {...{ attributes, value, onChange }} />;
   if (kind === 'lines') {
     const isNumeric = kindOf(plainSchema(schema.items ?? {}, root), root) === 'number';
@@ -183,7 +185,7 @@ function Input({ kind, attributes, schema, root, value, onChange }: InputProps):
       <textarea {...attributes} rows={6} value={text} onInput={({ currentTarget }) => take(currentTarget.value)} />
     );
   }
-  if (schema.format === 'password') {
+  if (schema.format === 'password' || schema.writeOnly === true) {
     return (
       <input
         {...attributes}
@@ -224,13 +226,14 @@ interface PlainInputProps {
   readonly onChange: (value: unknown) => void;
 }
 
-function Select({
-  options,
-  attributes,
-  value,
-  onChange,
-}: PlainInputProps & { readonly options: readonly unknown[] }): JSX.Element {
-  const at = options.indexOf(value);
+interface SelectProps extends PlainInputProps {
+  readonly options: readonly unknown[];
+  /** What a person reads for each option. */
+  readonly names?: readonly string[] | undefined;
+}
+
+function Select({ options, names, attributes, value, onChange }: SelectProps): JSX.Element {
+  const at = value === '' ? -1 : options.indexOf(value);
   return (
     <select
       {...attributes}
@@ -240,11 +243,14 @@ function Select({
       }
     >
       <option value="">{attributes.required ? 'Choose…' : 'Not set'}</option>
-      {options.map((option, index) => (
-        <option key={String(option)} value={String(index)}>
-          {optionText(option)}
-        </option>
-      ))}
+      {options.map(
+        (option, index) =>
+          option !== '' && (
+            <option key={String(option)} value={String(index)}>
+              {names?.[index] ?? optionText(option)}
+            </option>
+          ),
+      )}
     </select>
   );
 }

@@ -66,6 +66,30 @@ export function SecretChoice({ schema, required, value, onChange }: FieldProps):
 
 const NEW = '\u0000new'; // no name of a secret
 
+/** Any of the values of a list. */
+export function Choices({ schema, root, value, onChange }: FieldProps): JSX.Element {
+  const chosen = Array.isArray(value) ? (value as unknown[]) : [];
+  const { enum: options = [], enumNames } = plainSchema(schema.items ?? {}, root);
+  return (
+    <div class="choices">
+      {options.map((option, index) => (
+        <label class="check" key={String(option)}>
+          <input
+            type="checkbox"
+            checked={chosen.includes(option)}
+            onChange={(event) => {
+              const rest = chosen.filter((one) => one !== option);
+              const next = event.currentTarget.checked ? [...rest, option] : rest;
+              onChange(next.length > 0 ? next : undefined);
+            }}
+          />
+          {enumNames?.[index] ?? String(option)}
+        </label>
+      ))}
+    </div>
+  );
+}
+
 /** Rows of a name and a value. */
 export function MapRows({ Member, name, path, schema, root, faults, value, onChange }: NestedProps): JSX.Element {
   const rows = useSignal<readonly (readonly [string, unknown])[]>(Object.entries((value as object | undefined) ?? {}));

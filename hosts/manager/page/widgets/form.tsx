@@ -3,7 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import type { ApiProblem, FieldFault } from '../app/problem.ts';
 import { Field } from './form-fields.tsx';
-import { defaultsOf, type FormSchema, plainSchema } from './form-schema.ts';
+import { defaultsOf, type FormSchema, kindOf, plainSchema } from './form-schema.ts';
 import { ProblemNote } from './problem-note.tsx';
 
 interface FormProps {
@@ -72,7 +72,18 @@ export function Form(props: FormProps): JSX.Element {
       }}
     >
       <ProblemNote problem={problem} />
-      {shown.map(field)}
+      {kindOf(plain, root) === 'branches' ? (
+        <Field
+          {...{ name: '', path: '', title: 'Values', schema: plain, root, required: true, faults }}
+          value={Object.keys(values.value).length > 0 ? values.value : undefined}
+          onChange={(value) => {
+            values.value = (value ?? {}) as Record<string, unknown>;
+            onChange?.(values.value);
+          }}
+        />
+      ) : (
+        shown.map(field)
+      )}
       {more.length > 0 && (
         <details open={hasFault(faults, more) || undefined}>
           <summary>More settings ({more.length})</summary>

@@ -161,6 +161,8 @@ describe.skipIf(browserMissing !== undefined)('views of an endpoint with long na
         .first()
         .waitFor();
       if (place.includes('=')) {
+        await page.getByLabel('Form of the value').selectOption(TEXTS.title ?? '');
+        await page.getByLabel(/^Customer-success/).fill(TEXTS.label ?? '');
         await page.getByRole('button', { name: 'Call' }).click();
         await page.getByRole('region', { name: 'Text' }).waitFor();
       }
@@ -177,7 +179,7 @@ async function expectLayout(page: Page, name: string): Promise<void> {
     if (process.env.PAGE_PICTURES) {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        await page.screenshot({ path: join(PICTURES, `long-${name}-${width}-${colorScheme}.png`) });
+        await page.screenshot({ path: join(PICTURES, `long-${name}-${width}-${colorScheme}.png`), fullPage: true });
       }
     }
     expect.soft(await layoutFindings(page), `${name} at ${width} px`).toEqual([]);
@@ -194,6 +196,15 @@ const longServer = () =>
         properties: {
           query_of_the_search: { type: 'string', enum: [TEXTS.reference ?? '', TEXTS.label ?? ''] },
           programming_language_of_the_repository: { type: 'array', items: { type: 'string' } },
+          order_of_the_repositories_that_are_found: {
+            oneOf: [
+              {
+                title: TEXTS.title ?? '',
+                properties: { by: { const: 'relevance' }, [TEXTS.work ?? '']: { type: 'string' } },
+              },
+              { properties: { by: { const: TEXTS.tag ?? '' }, descending: { type: 'boolean' } } },
+            ],
+          },
           additionalConfigurationOfTheSearch: { type: 'object', additionalProperties: { type: 'string' } },
         },
       },

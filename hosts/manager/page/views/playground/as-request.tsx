@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
-import type { Json, McpTarget } from '../../app/mcp.ts';
+import type { McpTarget } from '../../app/mcp.ts';
+import type { Json } from '../../app/mcp-shapes.ts';
 import { CodeBlock } from '../../widgets/code-block.tsx';
 import { CopyButton } from '../../widgets/copy-button.tsx';
 

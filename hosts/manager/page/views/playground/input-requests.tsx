@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import type { Json } from '../../app/mcp.ts';
+import type { Json } from '../../app/mcp-shapes.ts';
 import { safeUrl } from '../../app/safe-url.ts';
 import { Form } from '../../widgets/form.tsx';
 import type { FormSchema } from '../../widgets/form-schema.ts';

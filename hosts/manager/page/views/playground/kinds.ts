@@ -1,4 +1,4 @@
-import type { Json, Listed } from '../../app/mcp.ts';
+import type { Json, Listed } from '../../app/mcp-shapes.ts';
 import type { FormSchema } from '../../widgets/form-schema.ts';
 
 /** What can be tried: how it is listed, asked for and shown. */

@@ -1,19 +1,24 @@
 import type { JSX } from 'preact';
-import type { Json, McpAnswer } from '../../app/mcp.ts';
+import type { Json, McpAnswer } from '../../app/mcp-shapes.ts';
 import { safeUrl } from '../../app/safe-url.ts';
 import { CodeBlock } from '../../widgets/code-block.tsx';
 import { CopyButton } from '../../widgets/copy-button.tsx';
 import { StatusMark } from '../../widgets/status-mark.tsx';
 import { durationText } from '../calls/duration-text.ts';
 
+/** How a call ended. */
+export function outcomeOf(answer: McpAnswer): 'ok' | 'toolError' | 'error' {
+  if ('error' in answer) return 'error';
+  return answer.result.isError === true ? 'toolError' : 'ok';
+}
+
 /** An answer: texts, images, sound, resources, structured content, or an error; and the whole as JSON. */
 export function Result({ answer, ms }: { readonly answer: McpAnswer; readonly ms: number }): JSX.Element {
   const json = JSON.stringify('result' in answer ? answer.result : answer.error, undefined, 2);
-  const outcome = 'error' in answer ? 'error' : answer.result.isError === true ? 'toolError' : 'ok';
   return (
     <section aria-label="Result">
       <h3>
-        Result <StatusMark status={outcome} /> <span class="muted">{durationText(ms)}</span>
+        Result <StatusMark status={outcomeOf(answer)} /> <span class="muted">{durationText(ms)}</span>
       </h3>
       {'error' in answer ? (
         <p class="note failed">

@@ -1,6 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
-import { type Listed, listAll, type McpTarget } from '../../app/mcp.ts';
+import { listAll, type McpTarget } from '../../app/mcp.ts';
+import type { Listed } from '../../app/mcp-shapes.ts';
 import { useResource } from '../../app/resource.ts';
 import { linkTo } from '../../app/router.ts';
 import { chosenTarget, listTargets, type Target } from '../../app/targets.ts';
@@ -10,7 +11,9 @@ import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { TargetChoice } from '../../widgets/target-choice.tsx';
 import { AccessToken } from './access-token.tsx';
+import { History } from './history.tsx';
 import { KINDS, type Kind, keyOf, kindFrom } from './kinds.ts';
+import { pastCalls } from './past-calls.ts';
 import { TryOut } from './try-out.tsx';
 
 /** Tries the tools, prompts and resources of an endpoint. */
@@ -25,7 +28,13 @@ export function view({ query, offer }: ViewProps): JSX.Element {
       </div>
       <ProblemNote problem={targets.problem.value} />
       {target !== undefined && (
-        <Entries key={target.id} target={target} kind={kindFrom(query.get('kind'))} open={query.get('name') ?? ''} />
+        <Entries
+          key={target.id}
+          target={target}
+          kind={kindFrom(query.get('kind'))}
+          open={query.get('name') ?? ''}
+          past={Number(query.get('past'))}
+        />
       )}
     </>
   );
@@ -36,9 +45,11 @@ interface EntriesProps {
   readonly kind: Kind;
   /** The entry that is tried. */
   readonly open: string;
+  /** Id of the past call whose values are shown. */
+  readonly past: number;
 }
 
-function Entries({ target, kind, open }: EntriesProps): JSX.Element {
+function Entries({ target, kind, open, past }: EntriesProps): JSX.Element {
   const bearer = useSignal<string | undefined>(undefined);
   const mcp: McpTarget = { path: target.mcp, ...(bearer.value === undefined ? {} : { bearer: bearer.value }) };
   const lists = useResource(
@@ -94,10 +105,18 @@ function Entries({ target, kind, open }: EntriesProps): JSX.Element {
           {chosen === undefined ? (
             <p class="muted">Choose an entry to try it.</p>
           ) : (
-            <TryOut key={`${kind.name} ${open}`} target={mcp} kind={kind} entry={chosen} />
+            <TryOut
+              key={`${kind.name} ${open} ${past}`}
+              endpoint={target.id}
+              target={mcp}
+              kind={kind}
+              entry={chosen}
+              past={pastCalls.value.find(({ id }) => id === past)}
+            />
           )}
         </div>
       </div>
+      <History endpoint={target.id} />
     </>
   );
 }

@@ -8,8 +8,11 @@ const CHANGING: readonly (readonly [RegExp, string])[] = [
   [/[ \t]+/g, ' '], // columns are as wide as the longest value
 ];
 
+/** What commands print only when servers start slowly. */
+const PROGRESS = /^(?:still starting: |waiting for .* \(starting|\S+ is ready after )/;
+
 /**
- * Compares an output with the one of a page. Times, dates, ids and widths of columns may differ. `…` stands for any text of a
+ * Compares an output with the one of a page. Times, dates, ids, widths of columns and progress lines may differ. `…` stands for any text of a
  * line, and a line `…` for any lines. A gateway may print more lines than the page shows (`isPart`).
  * @returns what is wrong
  */
@@ -26,7 +29,7 @@ function linesOf(text: string): readonly string[] {
   return same
     .split('\n')
     .map((line) => line.trimEnd())
-    .filter((line) => line !== '');
+    .filter((line) => line !== '' && !PROGRESS.test(line));
 }
 
 function patternOf(line: string): string {

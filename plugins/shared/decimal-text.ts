@@ -1,9 +1,10 @@
 import { z } from 'zod';
 
-/** A decimal in quotes, because YAML parsers differ in floats; it stays a text. */
-export const decimalText = (from: number, to: number) =>
+/** A decimal from 0 to `to` (1 to 9) in quotes, because YAML parsers differ in floats; it stays a text. */
+export const decimalText = (to: number) =>
   z
     .string('expected a decimal in quotes')
-    .refine((value) => /^\d+(\.\d+)?$/.test(value) && Number(value) >= from && Number(value) <= to, {
-      message: `expected a decimal from ${from} to ${to} in quotes`,
-    });
+    .regex(
+      new RegExp(`^0*(?:[0-${to - 1}](?:\\.\\d+)?|${to}(?:\\.0+)?)$`),
+      `expected a decimal from 0 to ${to} in quotes`,
+    );

@@ -28,7 +28,7 @@ export const telemetryConfig = z
     serviceVersion: z.string().min(1).optional().describe('`service.version`; default: the version of the product'),
     tracingEnabled: z.boolean().default(false).describe('create spans and send trace context to backends'),
     metricsEnabled: z.boolean().default(false).describe('send metrics to the endpoint once a minute'),
-    samplingRate: decimalText(0, 1)
+    samplingRate: decimalText(1)
       .default('0.05')
       .describe('share of sampled traces that start here; the sampling of a trace from a client is kept'),
     enablePrometheusMetricsPath: z.boolean().default(false).describe('`GET /metrics` on the main port'),

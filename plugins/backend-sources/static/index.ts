@@ -7,7 +7,8 @@ const ADDRESS = 'backend-sources/static';
 
 const httpUrl = z
   .string()
-  .refine((text) => /^https?:\/\//.test(text) && URL.canParse(text), 'url must begin with http:// or https://')
+  .regex(/^https?:\/\//, { error: 'url must begin with http:// or https://', abort: true })
+  .refine((text) => URL.canParse(text), 'url must begin with http:// or https:// and a host')
   .refine((text) => !URL.canParse(text) || new URL(text).password === '', 'url must not contain a password');
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;

@@ -48,9 +48,9 @@ const shape = z.strictObject({
     .optional()
     .describe('sent with every request, `openai` only; plain text, no secrets: the key is in `EMBEDDING_API_KEY`'),
   embeddingServiceTimeout: goDuration.prefault('30s').describe('timeout of one request to the service'),
-  hybridSearchSemanticRatio: decimalText(0, 1).default('0.5').describe('0.0 keywords only, 1.0 meaning only'),
+  hybridSearchSemanticRatio: decimalText(1).default('0.5').describe('0.0 keywords only, 1.0 meaning only'),
   maxToolsToReturn: z.int().min(1).max(50).default(8).describe('maximum tools that one search returns'),
-  semanticDistanceThreshold: decimalText(0, 2)
+  semanticDistanceThreshold: decimalText(2)
     .default('1.0')
     .describe('maximum cosine distance of a semantic match: 0 identical, 2 opposite'),
   directPath: z

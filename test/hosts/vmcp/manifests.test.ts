@@ -157,7 +157,10 @@ describe('toolmgr vmcp validate with manifests', () => {
     const refused = await cli(['vmcp', 'validate', '-c', file]);
     expect(refused.code).toBe(1);
     expect(refused.err).toContain('VirtualMCPServer tools: spec');
-    await writeFile(file, `${SERVER}  config: { aggregation: { conflictResolution: priority } }\n`);
+    await writeFile(
+      file,
+      `${SERVER}  config: { compositeTools: [{ name: a, steps: [{ id: a, tool: b.c, dependsOn: [d] }] }] }\n`,
+    );
     const failed = await cli(['vmcp', 'validate', '-c', file]);
     expect(failed.code).toBe(1);
     expect(failed.out).toMatch(/phase Failed: no pods would be made[\s\S]*Valid +False +ValidationFailed/);

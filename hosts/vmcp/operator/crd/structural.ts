@@ -197,7 +197,7 @@ function withAddition(at: Structural, path: readonly string[], addition: Additio
 }
 
 function changed(at: Structural, addition: Addition, whole: string): Structural {
-  const { rules = [], forbidden = {}, listMapKeys, ...keywords } = addition;
+  const { rules = [], forbidden = {}, listMapKeys, listType, ...keywords } = addition;
   for (const key of [...Object.keys(forbidden), ...(keywords.required ?? [])]) {
     if (at.properties?.[key] === undefined)
       throw new Error(`an addition names a key that is not there: ${whole}.${key}`);
@@ -212,6 +212,7 @@ function changed(at: Structural, addition: Addition, whole: string): Structural 
     ...at,
     ...keywords,
     ...(opaque.length === 0 ? {} : { properties: { ...at.properties, ...Object.fromEntries(opaque) } }),
+    ...(listType && { 'x-kubernetes-list-type': listType }),
     ...(listMapKeys && { 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': listMapKeys }),
     ...(validations.length === 0 ? {} : { 'x-kubernetes-validations': validations }),
   };

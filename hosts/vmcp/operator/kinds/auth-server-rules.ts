@@ -1,5 +1,6 @@
 import type { Addition, KubeMeta } from './fields.ts';
 import type { Rule } from './kind.ts';
+import { durationRule, MAX_DURATION } from './shared-sections.ts';
 
 const WEB_URL = '^https?://[^\\s#]+$';
 const ISSUER = '^https?://[^?#\\s]*[^?#\\s/]$';
@@ -105,6 +106,11 @@ const REDIS_RULES: readonly Rule[] = [
 
 const userInfo: Addition = { pattern: WEB_URL };
 
+const lifespan = (least: string, most: string): Addition => ({
+  maxLength: MAX_DURATION,
+  rules: [durationRule(least, most)],
+});
+
 /** Rules of the contract for `authServerConfig` in objects. Source: vmcp spec §2 `spec.authServerConfig`. */
 export const AUTH_SERVER: Pick<KubeMeta, 'within' | 'namedSecrets'> = {
   namedSecrets: true,
@@ -122,6 +128,12 @@ export const AUTH_SERVER: Pick<KubeMeta, 'within' | 'namedSecrets'> = {
     authorizationEndpointBaseUrl: { pattern: ISSUER, maxLength: 2048 },
     primaryUpstreamProvider: { pattern: '^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$', minLength: 1, maxLength: 63 },
     baselineClientScopes: { maxItems: 100 },
+    'tokenLifespans.accessTokenLifespan': lifespan('1m', '24h'),
+    'tokenLifespans.refreshTokenLifespan': lifespan('1h', '720h'),
+    'tokenLifespans.authCodeLifespan': lifespan('30s', '10m'),
+    delegationTokenLifespan: lifespan('1ns', '24h'),
+    delegateClients: { listMapKeys: ['clientId'] },
+    trustedIssuers: { listMapKeys: ['issuer'] },
     upstreamProviders: { listMapKeys: ['name'] },
     'upstreamProviders.[]': { rules: PROVIDER_RULES },
     'upstreamProviders.[].name': { minLength: 1, maxLength: 63 },

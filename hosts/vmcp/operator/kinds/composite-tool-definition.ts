@@ -17,7 +17,7 @@ export const compositeToolDefinition = defineKind({
   singular: 'virtualmcpcompositetooldefinition',
   shortNames: ['vmcpctd', 'compositetool'],
   summary: 'VirtualMCPCompositeToolDefinition is a workflow that VirtualMCPServers offer as a tool.',
-  spec: ofSection<CompositeTool>('compositeTools/*'),
+  spec: ofSection<CompositeTool>('compositeTools/*', { within: { steps: { listMapKeys: ['id'] } } }),
   status: z.strictObject({
     validationStatus: z.enum(['Valid', 'Invalid', 'Unknown']).optional().describe('result of the check'),
     validationErrors: z.array(z.string()).optional().describe('what is wrong, one sentence each'),

@@ -28,10 +28,12 @@ export interface Addition {
   /** All required members. */
   readonly required?: readonly string[];
   readonly listMapKeys?: readonly string[];
+  readonly listType?: 'set';
   readonly pattern?: string;
   readonly minLength?: number;
   readonly maxLength?: number;
   readonly maxItems?: number;
+  readonly minProperties?: number;
   readonly maxProperties?: number;
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { int32, kube, refTo, secretKeyRef } from './fields.ts';
+import { type Addition, int32, kube, refTo, secretKeyRef } from './fields.ts';
 import type { Rule } from './kind.ts';
 
 /** A store outside the process needs an address. */
@@ -15,6 +15,57 @@ export const SERVERS_RULE: Rule = {
   ...ADDRESS_RULE,
   rule: `${ADDRESS_RULE.rule} || has(self.sentinelConfig)`,
 };
+
+/** Servers of a vmcp file that exclude each other. */
+export const REDIS_RULES: readonly Rule[] = [
+  {
+    rule: '!has(self.address) || !has(self.sentinelConfig)',
+    message: 'address and sentinelConfig are mutually exclusive',
+    fieldPath: '.sentinelConfig',
+    reason: 'FieldValueForbidden',
+  },
+  {
+    rule: '!self.clusterMode || (has(self.address) && self.db == 0)',
+    message: 'clusterMode requires address, and db 0',
+    fieldPath: '.clusterMode',
+  },
+  {
+    rule: '!has(self.sentinelTls) || has(self.sentinelConfig)',
+    message: 'sentinelTls requires sentinelConfig',
+    fieldPath: '.sentinelTls',
+  },
+];
+
+/** Characters of a duration with bounds, which the API server reads in a rule. */
+export const MAX_DURATION = 64;
+
+/** Bounds of a Go duration, inclusive. Other texts are refused by the pattern of the field. */
+export function durationRule(least: string, most?: string): Rule {
+  const range = most === undefined ? '' : ` && duration(self) <= duration('${most}')`;
+  return {
+    rule: `!self.matches('^([0-9.]+(ns|us|µs|ms|s|m|h))+$') || (duration(self) >= duration('${least}')${range})`,
+    message: most === undefined ? `must be at least ${least}` : `must be from ${least} to ${most}`,
+  };
+}
+
+/** What the section `rateLimiting` at a place gets in objects. Source: vmcp spec §2 rateLimiting. */
+export function rateLimits(place: '' | 'rateLimiting'): Readonly<Record<string, Addition>> {
+  const at = place === '' ? '' : `${place}.`;
+  return {
+    [place]: {
+      rules: [
+        {
+          rule: 'has(self.shared) || has(self.perUser) || (has(self.tools) && size(self.tools) > 0)',
+          message: 'at least one of shared, perUser and tools must be set',
+        },
+      ],
+    },
+    [`${at}tools`]: { maxItems: 500, listMapKeys: ['name'] },
+    [`${at}tools.[]`]: {
+      rules: [{ rule: 'has(self.shared) || has(self.perUser)', message: 'shared or perUser must be set' }],
+    },
+  };
+}
 
 /** `spec.sessionStorage`. Source: vmcp spec §2. */
 export const sessionStorage = kube(

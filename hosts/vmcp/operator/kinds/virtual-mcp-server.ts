@@ -1,12 +1,12 @@
-import { FIELD_NAME, restrictedHeaderPattern } from '@toolmgr/core';
+import { FIELD_NAME } from '@toolmgr/core';
 import { z } from 'zod';
 import { AUTH_SERVER } from './auth-server-rules.ts';
+import { CONFIG, HEADER_NAME } from './config-rules.ts';
 import {
   commonStatus,
   dateTime,
   imagePullSecrets,
   int32,
-  type KubeMeta,
   kube,
   ofSection,
   podTemplateSpec,
@@ -15,8 +15,7 @@ import {
 } from './fields.ts';
 import { incomingAuth } from './incoming-auth.ts';
 import { COLUMNS, defineKind, type ObjectOf, type Rule } from './kind.ts';
-import { MAX_PLUGIN_ADDRESS, MAX_PLUGINS, PLUGIN_RULE } from './plugin-address.ts';
-import { outgoingAuth, SERVERS_RULE, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
+import { outgoingAuth, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
 
 /** What is read here of `spec.authServerConfig`, whose schema is that of the plugin. */
 export interface AuthServerSection {
@@ -45,18 +44,11 @@ export interface WrittenConfig {
   readonly [section: string]: unknown;
 }
 
-const RESTRICTED: Rule = {
-  rule: `!self.matches('${restrictedHeaderPattern()}')`,
-  message: 'is a restricted header: one of the connection, of the origin, or a credential',
-  reason: 'FieldValueForbidden',
-};
-const headerName = { pattern: FIELD_NAME.source, minLength: 1, maxLength: 256, rules: [RESTRICTED] } as const;
-
 const passthroughHeaders = kube(
   z
     .array(
-      kube(z.string().min(headerName.minLength).max(headerName.maxLength).regex(FIELD_NAME), {
-        rules: headerName.rules,
+      kube(z.string().min(HEADER_NAME.minLength).max(HEADER_NAME.maxLength).regex(FIELD_NAME), {
+        rules: HEADER_NAME.rules,
       }),
     )
     .max(100),
@@ -90,18 +82,6 @@ const RULES: readonly Rule[] = [
     reason: 'FieldValueForbidden',
   },
 ];
-
-/** What `spec.config` gets beside the schemas of the plugins. */
-const CONFIG: KubeMeta['within'] = {
-  '': { forbidden: { kubernetes: 'the operator writes it for the pods' } },
-  'incomingAuth.authz': { required: ['type'] },
-  passthroughHeaders: { maxItems: 100 },
-  plugins: { maxItems: MAX_PLUGINS },
-  'plugins.[].use': { maxLength: MAX_PLUGIN_ADDRESS, rules: [PLUGIN_RULE] },
-  'passthroughHeaders.[]': headerName,
-  sessionStorage: { rules: [SERVERS_RULE] },
-  'rateLimiting.tools': { maxItems: 500, listMapKeys: ['name'] },
-};
 
 const spec = z.strictObject({
   groupRef: refTo('MCPGroup').describe('group whose members are the backends'),

@@ -14,7 +14,7 @@ import {
 } from './fields.ts';
 import { AUTHZ_RULE, authzConfig, oidcConfigRef } from './incoming-auth.ts';
 import type { Rule } from './kind.ts';
-import { sessionStorage, telemetryConfigRef } from './shared-sections.ts';
+import { rateLimits, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
 
 /** What the operator runs in front of a server: the options of the proxy that MCPServer and MCPRemoteProxy share. */
 export const proxyFields = {
@@ -62,7 +62,9 @@ export const proxyFields = {
   sessionAffinity,
   replicas: int32().optional().describe('number of pods of the proxy; without it another controller sets it'),
   sessionStorage: sessionStorage.optional().describe('where sessions are kept, for more than one pod of the proxy'),
-  rateLimiting: ofSection('rateLimiting').optional().describe('rate limits; needs sessionStorage with provider redis'),
+  rateLimiting: ofSection('rateLimiting', { within: rateLimits('') })
+    .optional()
+    .describe('rate limits; needs sessionStorage with provider redis'),
 };
 
 /** Fields of the status of both kinds, after the phase. */

@@ -7,10 +7,10 @@ import type { RequirementId } from '../../../../requirements.ts';
 import { missingKube } from '../../../../support/kube.ts';
 import { proves } from '../../../../support/proves.ts';
 import { type AdmissionServer, objectOf, startAdmissionServer } from './admission-server.ts';
-import { LIMIT_CASES, type LimitCase } from './limit-cases.ts';
+import { LIMIT_CASES } from './limit-cases.ts';
 import { mutationsOf } from './mutations.ts';
 import { RULE_CASES } from './rule-cases.ts';
-import { OIDC, type RuleCase, server } from './server-cases.ts';
+import { type LimitCase, OIDC, type RuleCase, server } from './server-cases.ts';
 
 const missing = missingKube();
 const onServer = missing === undefined ? proves : proves.skipIf(true, missing);
@@ -56,6 +56,14 @@ const LINES: readonly (readonly [RequirementId, ...string[]])[] = [
   ['vmcp.session-storage.password-ref', 'spec.sessionStorage.passwordRef.key'],
   ['vmcp.telemetry-config-ref.name', 'spec.telemetryConfigRef.name'],
   ['vmcp.aggregation.tool-config-ref', 'spec.config.aggregation.tools[0].toolConfigRef.name'],
+  ['vmcp.backends.url', 'spec.config.backends[0].url'],
+  ['vmcp.composite.name', 'spec.config.compositeTools[1]'],
+  [
+    'vmcp.operational.circuit-breaker-timeout-minimum',
+    'spec.config.operational.failureHandling.circuitBreaker.timeout',
+  ],
+  ['vmcp.optimizer.embedding-headers', 'spec.config.optimizer.embeddingHeaders'],
+  ['vmcp.optimizer.embedding-headers-forbidden', 'spec.config.optimizer.embeddingHeaders'],
   ['vmcp.optimizer.embedding-provider-openai-exclusive', 'spec.embeddingServerRef'],
 ];
 

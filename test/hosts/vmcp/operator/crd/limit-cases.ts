@@ -1,13 +1,6 @@
 import { authServer, oauth2, redisStorage } from './auth-server-cases.ts';
-import { server } from './server-cases.ts';
-
-/** A bound of one field: specs inside and outside. */
-export interface LimitCase {
-  readonly kind: string;
-  readonly at: string;
-  readonly accepts?: readonly object[];
-  readonly refuses: readonly object[];
-}
+import { CONFIG_LIMITS } from './config-cases.ts';
+import { type LimitCase, server } from './server-cases.ts';
 
 const optimizer = (maxToolsToReturn: unknown) => server({ config: { optimizer: { maxToolsToReturn } } });
 const codeMode = (settings: object) => server({ config: { codeMode: settings } });
@@ -247,6 +240,7 @@ const ofServers: readonly Omit<LimitCase, 'kind'>[] = [
 /** Bounds of single fields, with specs inside and outside. */
 export const LIMIT_CASES: readonly LimitCase[] = [
   ...ofServers.map((each) => ({ kind: 'VirtualMCPServer', ...each })),
+  ...CONFIG_LIMITS,
   {
     kind: 'MCPServerEntry',
     at: 'spec.remoteUrl',

@@ -1,4 +1,5 @@
 import { AUTH_SERVER_CASES, OIDC_PROVIDER } from './auth-server-cases.ts';
+import { CONFIG_CASES } from './config-cases.ts';
 import { BUCKET, OIDC_REF, REDIS, type RuleCase, SECRET, SERVER_CASES, type Spec } from './server-cases.ts';
 
 const SERVICE_ACCOUNT = { type: 'kubernetesServiceAccount' };
@@ -122,4 +123,9 @@ const configurations: readonly RuleCase[] = [
 ];
 
 /** Every rule between fields, with an accepted and a refused spec. */
-export const RULE_CASES: readonly RuleCase[] = [...SERVER_CASES, ...AUTH_SERVER_CASES, ...configurations];
+export const RULE_CASES: readonly RuleCase[] = [
+  ...SERVER_CASES,
+  ...CONFIG_CASES,
+  ...AUTH_SERVER_CASES,
+  ...configurations,
+];

@@ -9,6 +9,14 @@ export interface RuleCase {
   readonly refuses: object;
 }
 
+/** A bound of one field: specs inside and outside. */
+export interface LimitCase {
+  readonly kind: string;
+  readonly at: string;
+  readonly accepts?: readonly object[];
+  readonly refuses: readonly object[];
+}
+
 export type Spec = Readonly<Record<string, unknown>>;
 
 /** The smallest VirtualMCPServer, and changes. */

@@ -1,0 +1,113 @@
+import { CONNECTION_FIELDS, FIELD_NAME, restrictedHeaderPattern } from '@toolmgr/core';
+import type { Addition, KubeMeta } from './fields.ts';
+import type { Rule } from './kind.ts';
+import { MAX_PLUGIN_ADDRESS, MAX_PLUGINS, PLUGIN_RULE } from './plugin-address.ts';
+import { durationRule, MAX_DURATION, REDIS_RULES, rateLimits, SERVERS_RULE } from './shared-sections.ts';
+
+const RESTRICTED: Rule = {
+  rule: `!self.matches('${restrictedHeaderPattern()}')`,
+  message: 'is a restricted header: one of the connection, of the origin, or a credential',
+  reason: 'FieldValueForbidden',
+};
+
+/** The name of a header of callers that backends get. */
+export const HEADER_NAME = { pattern: FIELD_NAME.source, minLength: 1, maxLength: 256, rules: [RESTRICTED] } as const;
+
+const forbidden = (key: string, rule: string, message: string): Rule => ({
+  rule: `!has(self.${key}) || ${rule}`,
+  message,
+  fieldPath: `.${key}`,
+  reason: 'FieldValueForbidden',
+});
+
+const requires = (key: string, isNeeded: string, message: string): Rule => ({
+  rule: `!(${isNeeded}) || has(self.${key})`,
+  message,
+  fieldPath: `.${key}`,
+  reason: 'FieldValueRequired',
+});
+
+/** Headers that the gateway sets itself in requests to an embedding service. */
+const OWN_HEADERS = ['authorization', 'content-type', ...CONNECTION_FIELDS];
+/** `FIELD_NAME` as a text of CEL, which reads no escaped hyphen. */
+const NAME = `"${FIELD_NAME.source.replace('\\-', '').replace(']+$', '-]+$')}"`;
+/** Further headers of requests to an embedding service. */
+const MAX_EMBEDDING_HEADERS = 32;
+
+/** Source: vmcp spec §2 optimizer. */
+const OPTIMIZER_RULES: readonly Rule[] = [
+  forbidden(
+    'embeddingHeaders',
+    "size(self.embeddingHeaders) == 0 || self.embeddingProvider == 'openai'",
+    'embeddingHeaders are for embeddingProvider openai only',
+  ),
+  requires('embeddingService', "self.embeddingProvider == 'openai'", 'embeddingService is required for openai'),
+  requires('embeddingModel', "self.embeddingProvider in ['openai', 'local']", 'embeddingModel is required'),
+  forbidden('embeddingService', "self.embeddingProvider != 'local'", 'embeddingService has no effect with local'),
+];
+
+const EMBEDDING_HEADERS: Addition = {
+  maxProperties: MAX_EMBEDDING_HEADERS,
+  rules: [
+    {
+      rule: `self.all(name, name.matches(${NAME}) && !name.matches('^(?i:${OWN_HEADERS.join('|')})$'))`,
+      message: 'must be names of headers, without Authorization, Content-Type and those of the connection',
+    },
+  ],
+};
+
+/** Source: vmcp spec §2 aggregation. */
+const AGGREGATION_RULES: readonly Rule[] = [
+  {
+    rule: "(self.conflictResolution == 'priority') == (has(self.conflictResolutionConfig) && has(self.conflictResolutionConfig.priorityOrder) && size(self.conflictResolutionConfig.priorityOrder) > 0)",
+    message: 'priorityOrder must be set when conflictResolution is priority, and only then',
+    fieldPath: '.conflictResolutionConfig',
+  },
+  requires('tools', "self.conflictResolution == 'manual'", 'tools are required when conflictResolution is manual'),
+];
+
+/** Source: vmcp spec §2 backends[]; `command` is an extension. */
+const BACKEND_RULES: readonly Rule[] = [
+  {
+    rule: "(self.transport == 'stdio') != has(self.url)",
+    message: 'url must be set unless transport is stdio, which has a command',
+    fieldPath: '.url',
+  },
+  {
+    rule: "(self.transport == 'stdio') == has(self.command)",
+    message: 'command must be set when transport is stdio, and only then',
+    fieldPath: '.command',
+  },
+  forbidden(
+    'caBundlePath',
+    "has(self.type) && self.type == 'entry'",
+    'caBundlePath applies only to backends of type entry',
+  ),
+];
+
+const OVERRIDES = 'aggregation.tools.[].overrides.*';
+
+/** What `spec.config` gets beside the schemas of the plugins: what a pod would refuse, the API server refuses. */
+export const CONFIG: KubeMeta['within'] = {
+  '': { forbidden: { kubernetes: 'the operator writes it for the pods' } },
+  'incomingAuth.authz': { required: ['type'] },
+  passthroughHeaders: { maxItems: 100, listType: 'set' },
+  'passthroughHeaders.[]': HEADER_NAME,
+  plugins: { maxItems: MAX_PLUGINS },
+  'plugins.[].use': { maxLength: MAX_PLUGIN_ADDRESS, rules: [PLUGIN_RULE] },
+  compositeToolRefs: { listMapKeys: ['name'] },
+  compositeTools: { listMapKeys: ['name'] },
+  'compositeTools.[].steps': { listMapKeys: ['id'] },
+  aggregation: { rules: AGGREGATION_RULES },
+  'aggregation.conflictResolutionConfig.prefixFormat': { pattern: '^([^{}]|[{]workload[}])*$' },
+  'aggregation.tools': { listMapKeys: ['workload'] },
+  [OVERRIDES]: { minProperties: 1 },
+  [`${OVERRIDES}.annotations`]: { minProperties: 1 },
+  backends: { listMapKeys: ['name'] },
+  'backends.[]': { rules: BACKEND_RULES },
+  'operational.failureHandling.circuitBreaker.timeout': { maxLength: MAX_DURATION, rules: [durationRule('1s')] },
+  optimizer: { rules: OPTIMIZER_RULES },
+  'optimizer.embeddingHeaders': EMBEDDING_HEADERS,
+  sessionStorage: { rules: [SERVERS_RULE, ...REDIS_RULES] },
+  ...rateLimits('rateLimiting'),
+};

@@ -108,7 +108,7 @@ export type {
   WorkloadSpec,
   WorkloadState,
 } from './contract/workload-runtime.ts';
-export { missingPackage } from './errors/missing-package.ts';
+export { type MissingFeature, missingFeatures, missingPackage } from './errors/missing-package.ts';
 export {
   causesOf,
   explainCause,

@@ -1,25 +1,111 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 
+/** How the program was started. */
+export interface StartedAs {
+  readonly cwd: string;
+  /** Path of the program and its arguments, as `process.argv.slice(1)`. */
+  readonly argv: readonly string[];
+}
+
 /**
- * The command that installs packages where `importer` finds them. It depends on how the program was installed: with
- * `npm install -g`, in a project, by npx, or from a clone.
+ * The command that installs packages where `importer` finds them. It depends on how the program was installed: globally, in a
+ * project, for one run (npx, pnpm dlx), or from a clone, and by which of npm, pnpm, Yarn and Bun.
  *
  * @param packages such as `ioredis@6`
  * @param importer absolute path of the file that imports them
  */
-export function installCommand(packages: readonly string[], importer: string, cwd = process.cwd()): string {
-  const at = importer.indexOf(`${sep}node_modules${sep}`);
-  if (at < 0) return `npm install ${packages.join(' ')}`;
-  const root = importer.slice(0, at);
+export function installCommand(
+  packages: readonly string[],
+  importer: string,
+  { cwd, argv }: StartedAs = { cwd: process.cwd(), argv: process.argv.slice(1) },
+): string {
+  const place = PLACE.exec(importer) === null ? importer : (argv[0] ?? importer); // a store that projects share
+  const at = place.indexOf(MODULES);
+  if (at < 0) return inFolder('npm', cloneAbove(place) ?? cwd, cwd, packages);
+  const root = place.slice(0, at);
+  const manifest = manifestIn(root);
   if (basename(dirname(root)) === '_npx') {
-    return `npx ${['toolmgr', ...packages].map((name) => `-p ${name}`).join(' ')} toolmgr …`;
+    const wanted = [...(manifest?._npx?.packages ?? ['toolmgr']), ...packages];
+    return ['npx', ...wanted.map((name) => `-p ${quoted(name)}`), ...again(argv)].join(' ');
   }
-  const isProject = existsSync(join(root, 'package.json'));
-  if (!isProject) return ['npm install -g', ...prefixFlag(root), ...packages].join(' ');
-  const program = importer.includes(`${sep}.pnpm${sep}`) ? 'pnpm add' : 'npm install';
+  if (basename(dirname(dirname(root))) === 'dlx')
+    return ['pnpm', ...['toolmgr', ...packages].map((name) => `--package=${name}`), 'dlx', ...again(argv)].join(' ');
+  if (manifest === undefined) return ['npm install -g', ...prefixFlag(root), ...packages].join(' ');
+  const isOfPnpm =
+    importer.includes(`${sep}.pnpm${sep}`) || place !== importer || existsSync(join(root, 'pnpm-lock.yaml'));
+  if (/[\\/]pnpm[\\/]global[\\/]/.test(root)) {
+    // pnpm gives what is installed together one folder
+    const spec = manifest.dependencies?.toolmgr ?? '';
+    return ['pnpm add -g', /^[\d^~]/.test(spec) ? `toolmgr@${spec}` : quoted(spec || 'toolmgr'), ...packages].join(' ');
+  }
+  if (/[\\/]yarn[\\/](Data[\\/])?global$/i.test(root)) return ['yarn global add', ...packages].join(' ');
+  if (/[\\/]\.bun[\\/]install[\\/]global$/.test(root)) return ['bun add -g', ...packages].join(' ');
+  return inFolder(isOfPnpm ? 'pnpm' : programOf(root), root, cwd, packages);
+}
+
+const MODULES = `${sep}node_modules${sep}`;
+/** The store of pnpm from which it links packages into all projects. */
+const PLACE = /[\\/]store[\\/]v\d+[\\/]links[\\/]/;
+
+type Program = 'npm' | 'pnpm' | 'yarn' | 'bun';
+
+/** Adds to the dependencies of a folder, from anywhere. */
+function inFolder(program: Program, root: string, cwd: string, packages: readonly string[]): string {
   const isHere = cwd === root || cwd.startsWith(root + sep);
-  return [program, ...(isHere ? [] : [`--prefix ${quoted(root)}`]), ...packages].join(' ');
+  const { folder, add } = COMMANDS[program];
+  const words = isHere ? [program, add] : folder(quoted(root), add);
+  return [...words, ...packages].join(' ');
+}
+
+const COMMANDS: Readonly<
+  Record<Program, { readonly add: string; folder(root: string, add: string): readonly string[] }>
+> = {
+  npm: { add: 'install', folder: (root, add) => ['npm', add, '--prefix', root] },
+  pnpm: { add: 'add', folder: (root, add) => ['pnpm', '--dir', root, add] },
+  yarn: { add: 'add', folder: (root, add) => ['yarn', '--cwd', root, add] },
+  bun: { add: 'add', folder: (root, add) => ['bun', add, '--cwd', root] },
+};
+
+/** The program whose lock file a project has. */
+function programOf(root: string): Program {
+  const found = LOCK_FILES.find(([file]) => existsSync(join(root, file)));
+  return found?.[1] ?? 'npm';
+}
+
+const LOCK_FILES: readonly (readonly [string, Program])[] = [
+  ['yarn.lock', 'yarn'],
+  ['bun.lock', 'bun'],
+  ['bun.lockb', 'bun'],
+];
+
+/** The folder of the package.json with the lock file: a clone, whose workspaces have none. */
+function cloneAbove(file: string): string | undefined {
+  for (let at = dirname(file), up = dirname(at); at !== up; at = up, up = dirname(at)) {
+    if (existsSync(join(at, 'package-lock.json'))) return at;
+  }
+  return undefined;
+}
+
+/** The same program once more: its commands; other arguments may be private. */
+function again(argv: readonly string[]): readonly string[] {
+  const args = argv.slice(1);
+  const end = args.findIndex((word, index) => index > 1 || !/^[a-z][a-z-]*$/.test(word));
+  return ['toolmgr', ...(end < 0 ? args : [...args.slice(0, end), '…'])];
+}
+
+/** The parts of a package.json that are read here; npm notes in `_npx` what npx was asked for. */
+interface Manifest {
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly _npx?: { readonly packages?: readonly string[] };
+}
+
+function manifestIn(root: string): Manifest | undefined {
+  try {
+    return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The flag that names the folder of global packages, unless it is the one of the running Node. */
@@ -29,6 +115,6 @@ function prefixFlag(root: string): readonly string[] {
   return prefix === own ? [] : [`--prefix ${quoted(prefix)}`];
 }
 
-function quoted(path: string): string {
-  return /^[\w./:\\@-]+$/.test(path) ? path : JSON.stringify(path);
+function quoted(text: string): string {
+  return /^[\w./:\\@^~-]+$/.test(text) ? text : JSON.stringify(text);
 }

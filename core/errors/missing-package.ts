@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { installCommand } from './install-command.ts';
@@ -20,14 +21,51 @@ export function missingPackage(cause: unknown): string | undefined {
   if (feature === undefined) {
     const range = lists.dependencies?.[name] ?? lists.peerDependencies?.[name];
     const wanted = range === undefined ? name : `${name}@${range}`;
-    return `the package ${name}, which ${file} imports, is not installed; install it: npm install ${wanted}`;
+    return `the package ${name}, which ${file} imports, is not installed; install it: ${installCommand([wanted], file)}`;
   }
-  const packages = Object.entries(lists.peerDependenciesMeta ?? {})
-    .filter(([, meta]) => meta.feature === feature)
-    .map(([peer]) => `${peer}@${shortRange(lists.peerDependencies?.[peer] ?? '')}`);
+  const packages = packagesOf(feature, lists);
   const without = lists.peerDependenciesMeta?.[name]?.without;
   const other = without === undefined ? '' : `; or without it: ${without}`;
   return `${feature}: the optional package ${name} is not installed; install it: ${installCommand(packages, file)}${other}`;
+}
+
+/** A feature that does not work because optional packages are missing. */
+export interface MissingFeature {
+  readonly feature: string;
+  /** Names of the packages. */
+  readonly missing: readonly string[];
+  /** Installs all packages of the feature. */
+  readonly command: string;
+}
+
+/** The features of the optional peers of a package, by the absolute path of its package.json: those of which a package is missing. */
+export function missingFeatures(packageJson: string): readonly MissingFeature[] {
+  const lists = listsIn(textOf(packageJson) ?? '');
+  const { resolve } = createRequire(packageJson);
+  const optional = Object.entries(lists.peerDependenciesMeta ?? {});
+  const absent = optional.filter(([name, { feature }]) => feature !== undefined && !isThere(resolve, name));
+  return [...Map.groupBy(absent, ([, { feature = '' }]) => feature)].map(([feature, peers]) => ({
+    feature,
+    missing: peers.map(([name]) => name),
+    command: installCommand(packagesOf(feature, lists), packageJson),
+  }));
+}
+
+function isThere(resolve: NodeJS.RequireResolve, name: string): boolean {
+  try {
+    resolve(name);
+    return true;
+  } catch (cause) {
+    // a package for `import` only is there too
+    return (cause as NodeJS.ErrnoException).code === 'ERR_PACKAGE_PATH_NOT_EXPORTED';
+  }
+}
+
+/** All packages of a feature with their versions. */
+function packagesOf(feature: string, { peerDependencies, peerDependenciesMeta = {} }: Lists): readonly string[] {
+  return Object.entries(peerDependenciesMeta)
+    .filter(([, meta]) => meta.feature === feature)
+    .map(([peer]) => `${peer}@${shortRange(peerDependencies?.[peer] ?? '')}`);
 }
 
 /** `^3.1.2` as `3` and `^0.3.1` as `0.3`: the same versions, in a form that every shell leaves as it is. */

@@ -4,6 +4,7 @@ import { isLoopbackHost } from '../http/listen.ts';
 import { releaseStartMemory } from '../shared/engine.ts';
 import { createGatewayLog, type LogFormat } from '../shared/gateway-log/index.ts';
 import { logUnhandledRejections } from '../shared/log-unhandled-rejections.ts';
+import { missingProductFeatures } from '../shared/product-features.ts';
 import { stopSignal } from '../shared/stop-signal.ts';
 import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
@@ -67,12 +68,19 @@ export async function serve(flags: ServeFlags): Promise<void> {
   await untilAborted(stop.signal);
 }
 
+/** Optional packages of features that the manager has. */
+const USED_HERE = new Set(['dockerode', 'tar-stream', 'isomorphic-git', '@sigstore/verify', '@napi-rs/keyring']);
+
 async function announce(
   { url, pageTokens }: Manager,
   state: string,
   { host, socket, open }: ServeFlags,
 ): Promise<void> {
   stderr.line(`toolmgr: the workload manager serves ${url} (Ctrl-C stops it; workloads run on)`);
+  for (const { feature, missing, command } of missingProductFeatures()) {
+    if (!missing.some((name) => USED_HERE.has(name))) continue;
+    stderr.line(`toolmgr: without ${feature}: ${missing.join(', ')} not installed; install: ${command}`);
+  }
   if (socket !== undefined) return;
   if (!isLoopbackHost(host)) {
     stderr.line(

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Manifest, targetsOf } from '../../scripts/pack/published-manifest.ts';
 import { type LocalRegistry, type Ran, type RunOptions, startLocalRegistry } from '../support/local-registry.ts';
 import { startNpxGateway } from '../support/npx-gateway.ts';
+import { proves } from '../support/proves.ts';
 import { rig } from '../support/rig.ts';
 import { until } from '../support/until.ts';
 
@@ -122,6 +123,46 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
       const called = await run('npx', call, { cwd: folder });
       expect(called, called.err).toMatchObject({ code: 0, out: expect.stringContaining('hello') });
       expect(await run('npx', ['toolmgr', '--version'], { cwd: folder })).toMatchObject({ code: 0, out: '0.1.0\n' });
+    },
+    LONG,
+  );
+
+  proves(
+    'ask.start.bare-manager',
+    'the manager of a bare installation starts, and it and doctor name what each missing function needs',
+    async () => {
+      const toolmgr = join(prefix, 'bin/toolmgr');
+      const containers = `npm install -g --prefix ${prefix} dockerode@5 tar-stream@3`;
+      const manager = spawn(toolmgr, ['serve', '--port', '0'], {
+        env: { ...registry.processEnv, ...env },
+        stdio: ['ignore', 'ignore', 'pipe'],
+      });
+      const ended = once(manager, 'exit');
+      let err = '';
+      manager.stderr.on('data', (text) => (err += text));
+      try {
+        await until(() => err.includes('the token is in') || manager.exitCode !== null, LONG);
+      } finally {
+        manager.kill('SIGTERM');
+        await ended;
+      }
+      expect(err).toContain('serves http://127.0.0.1:');
+      expect(err).toContain(
+        `without servers in containers, and skills: dockerode, tar-stream not installed; install: ${containers}\n`,
+      );
+      expect(err).toContain(`install: npm install -g --prefix ${prefix} isomorphic-git@1\n`);
+      expect(err).not.toContain('ioredis'); // the manager has no use for it
+
+      const { out } = await run(toolmgr, ['doctor']);
+      expect(out).toContain(`fix: for servers in containers: ${containers}\n`);
+      expect(out).toContain(`fix: if you need that: npm install -g --prefix ${prefix} ioredis@6\n`);
+      const skill = join(scratch, 'own');
+      mkdirSync(skill);
+      writeFileSync(join(skill, 'SKILL.md'), '---\nname: own\ndescription: a skill\n---\nText.\n');
+      expect(await run(toolmgr, ['skill', 'build', skill])).toMatchObject({
+        code: 1,
+        err: expect.stringContaining(`the optional package tar-stream is not installed; install it: ${containers}\n`),
+      });
     },
     LONG,
   );

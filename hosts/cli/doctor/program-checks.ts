@@ -1,5 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { engineState } from '@toolmgr/plugins/workloads/engine-ping';
+import { missingProductFeatures } from '../../shared/product-features.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
 const NEEDED_NODE = 24;
@@ -60,6 +62,12 @@ async function programFinding(
 const MAX_LINE = 120;
 
 async function engineFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
+  const client = missingProductFeatures().find(({ missing }) => missing.includes('dockerode'));
+  if (client !== undefined) {
+    const state = await engineState(env);
+    const says = state === 'answers' ? 'one answers' : 'none answers';
+    return warn(`${says}; ${client.missing.join(', ')} not installed`, `for servers in containers: ${client.command}`);
+  }
   const { checkEngines } = await import('@toolmgr/plugins/workloads/container');
   const engines = await checkEngines(env);
   const used = engines.find(({ version }) => version !== undefined);

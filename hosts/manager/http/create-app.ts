@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createPreflight, explainCause, type GuardOptions as RawGuard } from '@toolmgr/core';
+import { createPreflight, explainCause, missingPackage, type GuardOptions as RawGuard } from '@toolmgr/core';
 import { type Operation, type Problem, problem, problemBody } from '@toolmgr/plugins/management';
 import { storageFault } from '@toolmgr/plugins/workloads/state';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -183,11 +183,22 @@ function sendFault(fault: FastifyError, reply: FastifyReply, { log, signal }: Op
   const known = problemFromFault(fault);
   if (known !== undefined) return sendProblem(reply, known);
   if (signal.aborted) return sendProblem(reply, problem('stopping', 'the manager is stopping'));
+  const missing = missingIn(fault);
+  if (missing !== undefined) return sendProblem(reply, problem('not_implemented', missing));
   log.error('an operation failed', { cause: explainCause(fault), stack: fault.stack ?? '' });
   return sendProblem(
     reply,
     problem('internal_error', storageFault(fault) ?? 'the manager failed; its log has the reason'),
   );
+}
+
+/** What to install for an operation that failed because of a missing optional package. */
+function missingIn(fault: unknown): string | undefined {
+  for (let at = fault; at instanceof Error; at = at.cause) {
+    const missing = missingPackage(at);
+    if (missing !== undefined) return missing;
+  }
+  return undefined;
 }
 
 const NOT_HTTP = problem('bad_request', 'the request is not valid HTTP');

@@ -15,6 +15,7 @@ export function hostProblems(
     'uri_too_long',
     'headers_too_large',
     'internal_error',
+    'not_implemented', // an optional package is missing
     'stopping',
     ...(operation.timeLimit === 'stream' ? [] : (['time_limit'] as const)),
   ];

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { pack as packTar } from 'tar-stream';
 import { digestOf } from '../../shared/oci/oci-client.ts';
 import type { SkillFile } from '../artifact/artifact.ts';
 import type { SkillFields } from '../artifact/skill-file.ts';
@@ -89,6 +88,7 @@ export async function packArtifact(
 }
 
 async function tarOf(files: readonly SkillFile[], mtime: Date): Promise<Buffer> {
+  const { pack: packTar } = await import('tar-stream'); // optional: a manager without it starts
   const pack = packTar();
   for (const { path, content } of files) {
     pack.entry({ name: path, mode: 0o644, uid: 0, gid: 0, uname: '', gname: '', mtime, type: 'file' }, content);

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { extract as extractTar } from 'tar-stream';
+import type { Extract } from 'tar-stream';
 import type { SkillFile } from '../artifact/artifact.ts';
 import { isHidden, pathProblem, pathRegister } from '../files/file-paths.ts';
 import { LIMITS } from '../limits.ts';
@@ -19,6 +19,7 @@ export type Unpacked = { readonly files: readonly SkillFile[] } | { readonly ref
 export async function unpackLayer(layer: Buffer, signal: AbortSignal): Promise<Unpacked> {
   if (layer.length > LIMITS.layerBytes)
     return { refused: `the layer is larger than ${LIMITS.layerBytes / 1024 ** 2} MB` };
+  const { extract: extractTar } = await import('tar-stream'); // optional: a manager without it starts
   const extract = extractTar();
   const fed = pipeline(Readable.from(pieces(layer)), createGunzip(), bounded(layer.length), extract, { signal });
   const failure = fed.then(
@@ -46,7 +47,7 @@ function* pieces(layer: Buffer): Generator<Buffer> {
   for (let start = 0; start < layer.length; start += PIECE) yield layer.subarray(start, start + PIECE);
 }
 
-type Entry = ReturnType<typeof extractTar> extends AsyncIterable<infer Each> ? Each : never;
+type Entry = Extract extends AsyncIterable<infer Each> ? Each : never;
 
 class Refused extends Error {}
 

@@ -150,6 +150,8 @@ export const commands = [
         'a token that is rejected is logged with the reason, and no flood of them fills the log',
       'ask.token.client-told': 'toolmgr tools prints the error_description of a 401',
       'ask.start.cause-shown': 'a start that fails shows why, down to the first cause',
+      'ask.start.bare-manager':
+        'toolmgr serve starts without optional packages, and it and toolmgr doctor name each function that is missing, with one command that installs its packages',
       'ask.start.peer-install': 'an optional package that is missing is named with the command that installs it',
     },
   },

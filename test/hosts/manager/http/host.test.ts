@@ -1,5 +1,9 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { operation, problem } from '@toolmgr/plugins/management';
-import { expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { startManager } from '../../../support/manager.ts';
 import { proves } from '../../../support/proves.ts';
@@ -81,4 +85,37 @@ proves('choice.manager.problem-json', 'answers errors of the host as problems', 
   expect([other.status, other.headers.get('allow')]).toEqual([405, 'POST']);
   const hidden = await manager.request('POST', '/api/v1beta/greetings/wrong', { language: 'en' });
   expect([hidden.status, hidden.headers.get('allow')]).toEqual([405, 'HEAD, GET']);
+});
+
+it('answers 501 with the command to install when an operation needs an optional package that is missing', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-peers-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  await mkdir(join(folder, 'node_modules/own'), { recursive: true });
+  const manifest = {
+    peerDependencies: { 'own-tar': '^3.2.2' },
+    peerDependenciesMeta: { 'own-tar': { optional: true, feature: 'archives' } },
+  };
+  await writeFile(join(folder, 'package.json'), '{}');
+  await writeFile(join(folder, 'node_modules/own/package.json'), JSON.stringify(manifest));
+  const importer = join(folder, 'node_modules/own/pack.mjs');
+  await writeFile(importer, "import 'own-tar';");
+  const pack = operation({
+    id: 'pack',
+    method: 'POST',
+    path: '/api/v1beta/packs',
+    tag: 'test',
+    summary: 'Pack',
+    answers: { 200: { description: 'a text', schema: z.string() } },
+    problems: [],
+    async run() {
+      await import(pathToFileURL(importer).href);
+      return { status: 200, body: '' };
+    },
+  });
+  await using manager = await startManager({ operations: [pack] });
+  const refused = await manager.request('POST', '/api/v1beta/packs');
+  expect([refused.status, refused.body.code]).toEqual([501, 'not_implemented']);
+  expect(refused.body.detail).toMatch(
+    /^archives: the optional package own-tar is not installed; install it: npm install --prefix \S+ own-tar@3$/,
+  );
 });

@@ -1,0 +1,16 @@
+import { createRequire } from 'node:module';
+import { type MissingFeature, missingFeatures } from '@toolmgr/core';
+
+/**
+ * The features of this installation that miss optional packages, with the command that installs them. None in a single file with the
+ * whole program, which packages cannot be added to.
+ */
+export function missingProductFeatures(): readonly MissingFeature[] {
+  const { resolve } = createRequire(import.meta.url);
+  try {
+    return [resolve('@toolmgr/plugins/package.json'), resolve('toolmgr/package.json')].flatMap(missingFeatures);
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'MODULE_NOT_FOUND') return [];
+    throw cause;
+  }
+}

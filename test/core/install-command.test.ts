@@ -1,0 +1,80 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { installCommand } from '../../core/errors/install-command.ts';
+
+/** A home with the given files. */
+function home(files: Readonly<Record<string, object>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-home-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), JSON.stringify(content));
+  }
+  return folder;
+}
+
+const FLAT = 'node_modules/@toolmgr/plugins/dist/stores/redis.js';
+const PNPM = 'node_modules/.pnpm/@toolmgr+plugins@0.1.0/node_modules/@toolmgr/plugins/dist/stores/redis.js';
+
+/** The command for a file of the home, asked in a folder of it. */
+function commandAt(at: string, importer: string, cwd = at, args: readonly string[] = [], program = importer): string {
+  const argv = [join(at, program), ...args];
+  return installCommand(['ioredis@6'], join(at, importer), { cwd, argv }).replaceAll(at, '~');
+}
+
+describe('the command that installs a missing package', () => {
+  it('uses the program whose lock file the project has, and names the project from elsewhere', () => {
+    for (const [lock, path, here, elsewhere] of [
+      ['package-lock.json', FLAT, 'npm install ioredis@6', 'npm install --prefix ~ ioredis@6'],
+      ['yarn.lock', FLAT, 'yarn add ioredis@6', 'yarn --cwd ~ add ioredis@6'],
+      ['pnpm-lock.yaml', PNPM, 'pnpm add ioredis@6', 'pnpm --dir ~ add ioredis@6'],
+      ['bun.lock', FLAT, 'bun add ioredis@6', 'bun add --cwd ~ ioredis@6'],
+    ] as const) {
+      const at = home({ 'package.json': {}, [lock]: {} });
+      expect([commandAt(at, path), commandAt(at, path, '/')]).toEqual([here, elsewhere]);
+    }
+  });
+
+  it('adds to the global packages of npm, pnpm, Yarn and Bun', () => {
+    const at = home({
+      'pnpm/global/5/package.json': { dependencies: { toolmgr: '0.1.0' } },
+      'pnpm/global/6/package.json': { dependencies: { toolmgr: 'file:/p/toolmgr.tgz' } },
+      '.config/yarn/global/package.json': {},
+      '.bun/install/global/package.json': {},
+    });
+    expect(commandAt(at, join('lib', FLAT))).toBe('npm install -g --prefix ~ ioredis@6');
+    expect(commandAt(at, join('pnpm/global/5', PNPM))).toBe('pnpm add -g toolmgr@0.1.0 ioredis@6');
+    expect(commandAt(at, join('pnpm/global/6', PNPM))).toBe('pnpm add -g file:/p/toolmgr.tgz ioredis@6');
+    expect(commandAt(at, join('.config/yarn/global', FLAT))).toBe('yarn global add ioredis@6');
+    expect(commandAt(at, join('.bun/install/global', FLAT))).toBe('bun add -g ioredis@6');
+  });
+
+  it('repeats a single run with the package, and shows no argument that may be private', () => {
+    const at = home({
+      'a/_npx/1/package.json': { _npx: { packages: ['./toolmgr-0.1.0.tgz'] } },
+      'a/_npx/2/package.json': {},
+    });
+    const run = (where: string, ...args: string[]) => commandAt(at, join(where, FLAT), at, args);
+    expect(run('a/_npx/2', 'serve')).toBe('npx -p toolmgr -p ioredis@6 toolmgr serve');
+    expect(run('a/_npx/1', 'vmcp', 'serve', '--token', 'x')).toBe(
+      'npx -p ./toolmgr-0.1.0.tgz -p ioredis@6 toolmgr vmcp serve …',
+    );
+    expect(run('a/_npx/2', 'call', 'secretname', 'key=s3cret')).toBe(
+      'npx -p toolmgr -p ioredis@6 toolmgr call secretname …',
+    );
+    expect(commandAt(at, join('pnpm/dlx/abc/1', PNPM), at, ['serve'])).toBe(
+      'pnpm --package=toolmgr --package=ioredis@6 dlx toolmgr serve',
+    );
+  });
+
+  it('finds the project of a store that several projects share, and a clone', () => {
+    const at = home({ 'own/package.json': {}, 'own/pnpm-lock.yaml': {}, 'clone/package-lock.json': {} });
+    const linked = 'store/v11/links/@toolmgr/plugins/0.1.0/ab/node_modules/@toolmgr/plugins/dist/redis.js';
+    const program = 'own/node_modules/toolmgr/bin/toolmgr.js';
+    expect(commandAt(at, linked, join(at, 'own'), [], program)).toBe('pnpm add ioredis@6');
+    expect(commandAt(at, 'clone/plugins/stores/redis.ts', join(at, 'clone'))).toBe('npm install ioredis@6');
+    expect(commandAt(at, 'clone/plugins/stores/redis.ts', '/')).toBe('npm install --prefix ~/clone ioredis@6');
+  });
+});

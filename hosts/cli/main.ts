@@ -7,6 +7,7 @@ import { addRegistryCommands } from '../run/registry/main.ts';
 import { prepareEngine } from '../shared/engine.ts';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { ProgramCommand } from '../shared/program-command.ts';
+import { isMain } from '../shared/is-main.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
 import { Interrupted, UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';
@@ -125,4 +126,4 @@ process.stdout.on('error', (cause: NodeJS.ErrnoException) => {
   throw cause;
 });
 
-if (import.meta.main) process.exitCode = await main(process.argv);
+if (isMain(import.meta)) process.exitCode = await main(process.argv);

@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build } from 'vite';
 import { mediaTypeOf, type PackedFile, type PackedPage } from '../../hosts/manager/page/packed-page.ts';
+import { isMain } from '../../hosts/shared/is-main.ts';
 
 const FOLDER = join(import.meta.dirname, '../../hosts/manager/page');
 const SOURCES = ['index.html', 'main.tsx', 'app', 'views', 'widgets', 'style'];
@@ -112,4 +113,4 @@ async function keep(file: URL | string, page: PackedPage): Promise<void> {
   }
 }
 
-if (import.meta.main) await buildPage();
+if (isMain(import.meta)) await buildPage();

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { missingRigs } from '../rigs/missing-rigs.ts';
+import { isMain } from '../../hosts/shared/is-main.ts';
 import { rigFolder } from '../rigs/rig-folder.ts';
 import { productVersion } from './versions.ts';
 
@@ -13,7 +14,7 @@ export function waitingChangesets(root = ROOT): readonly string[] {
   return readdirSync(join(root, '.changeset')).filter((name) => name.endsWith('.md') && name !== 'README.md');
 }
 
-if (import.meta.main) process.exitCode = run(process.argv.slice(2));
+if (isMain(import.meta)) process.exitCode = run(process.argv.slice(2));
 
 function run([command = 'add', ...args]: readonly string[]): number {
   const folder = rigFolder('release');

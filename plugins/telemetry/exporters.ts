@@ -144,7 +144,7 @@ async function headersOf(
   return { ...headers, ...Object.fromEntries(await Promise.all(Object.entries(headersEnv).map(secret))) };
 }
 
-/** The proxy of the environment for the collector, as options for agents of Node 24.5 and newer. */
+/** The proxy of the environment for the collector, as options for agents of Node 22.21, 24.5 and newer. */
 function proxyOptions(base: string): { readonly proxyEnv?: NodeJS.ProcessEnv } {
   const route = proxyRouteFor(new URL(base));
   return route === undefined ? {} : { proxyEnv: { HTTP_PROXY: route.url, HTTPS_PROXY: route.url } };

@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { missingRigs } from '../rigs/missing-rigs.ts';
 import { isMain } from '../../hosts/shared/is-main.ts';
+import { missingRigs } from '../rigs/missing-rigs.ts';
 import { rigFolder } from '../rigs/rig-folder.ts';
 import { productVersion } from './versions.ts';
 

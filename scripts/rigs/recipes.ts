@@ -132,6 +132,11 @@ export const RECIPES = {
     needs: [],
     build: buildNpm,
   },
+  nodes: {
+    what: 'the oldest and the newest Node that the packages run on, and one that is too old; for Linux on x64',
+    needs: [],
+    build: buildNpm,
+  },
   release: {
     what: 'the tools of a release: changesets (versions and changelog) and postject (single executable)',
     needs: [],
@@ -163,6 +168,7 @@ const OTHERS = [
   'mcp-registry',
   'oci',
   'packaging',
+  'nodes',
   'release',
   'site',
 ] as const;

@@ -37,6 +37,8 @@ export interface CliOptions {
   readonly keepsInput?: boolean;
   /** Another script instead of the command line. */
   readonly script?: string;
+  /** Another Node, without the condition that selects the sources; only for an installed script. */
+  readonly node?: string;
 }
 
 /** Nothing is written into the state folder of the user who runs the tests. */
@@ -53,9 +55,10 @@ let isStateRemoved = false;
 /** Starts `toolmgr …` from its sources as a process. Disposing stops it, then kills it. */
 export function startCli(
   args: readonly string[],
-  { env, cwd, input, keepsInput, script = CLI }: CliOptions = {},
+  { env, cwd, input, keepsInput, script = CLI, node }: CliOptions = {},
 ): RunningCli {
-  const child = spawn(process.execPath, ['--conditions=development', script, ...args], {
+  const flags = node === undefined ? ['--conditions=development'] : [];
+  const child = spawn(node ?? process.execPath, [...flags, script, ...args], {
     cwd: cwd ?? join(import.meta.dirname, '../..'),
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', TOOLMGR_URL: undefined, PORT: undefined, ...stateFolder(env), ...env },

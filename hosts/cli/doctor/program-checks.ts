@@ -4,7 +4,8 @@ import { engineState } from '@toolmgr/plugins/workloads/engine-ping';
 import { missingProductFeatures } from '../../shared/product-features.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
-const NEEDED_NODE = 24;
+/** The oldest Node, as `engines` of the packages. */
+const NEEDED = [22, 19] as const;
 
 /** Node, and the programs that start servers: npm, uv, Go, a container engine. */
 export function programChecks(env: NodeJS.ProcessEnv): readonly Check[] {
@@ -26,9 +27,10 @@ const PROGRAMS = [
 
 /** Whether this Node is new enough. Pure. */
 export function nodeFinding(version: string): Finding {
-  return Number(version.split('.')[0]) >= NEEDED_NODE
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > NEEDED[0] || (major === NEEDED[0] && minor >= NEEDED[1])
     ? ok(`version ${version}`)
-    : fail(`version ${version} is too old`, `install Node ${NEEDED_NODE} or newer (https://nodejs.org)`);
+    : fail(`version ${version} is too old`, `install Node ${NEEDED.join('.')} or newer (https://nodejs.org)`);
 }
 
 async function programFinding(

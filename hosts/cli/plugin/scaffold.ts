@@ -71,7 +71,7 @@ function packageOf(name: string, core: string | undefined) {
     version: '0.1.0',
     type: 'module',
     keywords: ['toolmgr-plugin'],
-    engines: { node: '>=24' },
+    engines: { node: '>=22.19.0' },
     exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } },
     files: ['dist'],
     scripts: {
@@ -85,14 +85,14 @@ function packageOf(name: string, core: string | undefined) {
     dependencies: { zod: '^4.6.7' },
     devDependencies: {
       ...(core === undefined ? {} : { '@toolmgr/core': `file:${core}` }),
-      '@types/node': '^24.0.0',
+      '@types/node': '^22.19.0',
       typescript: '^7.0.2',
     },
   };
 }
 
 /** An older Node would only report a syntax error. Single quotes, because the shell text is in double quotes. */
-const NODE_CHECK = `node -e "if (parseInt(process.versions.node) < 24) { console.error('Node ' + process.versions.node + ' is too old: this plugin is TypeScript, which Node runs directly from 24 on (https://nodejs.org)'); process.exit(1) }"`;
+const NODE_CHECK = `node -e "const [major, minor] = process.versions.node.split('.').map(Number); if (major < 22 || (major === 22 && minor < 19)) { console.error('Node ' + process.versions.node + ' is too old: this plugin is TypeScript, which Node runs directly from 22.19 on (https://nodejs.org)'); process.exit(1) }"`;
 
 /** For the editor and `npm run types`. In a clone the types come from the sources, because it may not be built. */
 function tsconfigOf(core: string | undefined) {

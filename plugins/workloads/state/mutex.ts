@@ -41,7 +41,7 @@ export async function tryMutex(path: string, kind: MutexKind): Promise<HeldMutex
 
 const sqlite = withoutWarning(() => process.getBuiltinModule('node:sqlite'));
 
-/** The first versions of Node 24 print that SQLite is experimental. */
+/** Node 22 prints that SQLite is experimental. */
 function withoutWarning<T>(load: () => T): T {
   const { emitWarning } = process;
   process.emitWarning = () => {};

@@ -56,7 +56,7 @@ it('a node in a node_modules that others may write is not started', async () => 
     node([
       '--input-type=module',
       '-e',
-      `import { findNode } from ${JSON.stringify(join(bin, 'find-node.js'))}; console.log(findNode(999, ${JSON.stringify(bin)}, {}))`,
+      `import { findNode } from ${JSON.stringify(join(bin, 'find-node.js'))}; console.log(findNode('22.19', ${JSON.stringify(bin)}, {}))`,
     ]);
   expect(found()).toBe(await realpath(process.execPath));
   await chmod(join(folder, 'node_modules'), 0o777);

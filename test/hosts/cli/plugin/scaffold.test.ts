@@ -41,7 +41,7 @@ describe('toolmgr plugin new', () => {
     expect(await read('README.md')).toContain('use: ./business-hours/index.ts');
     expect(JSON.parse(await read('package.json'))).toMatchObject({
       name: 'toolmgr-plugin-business-hours',
-      engines: { node: '>=24' },
+      engines: { node: '>=22.19.0' },
       scripts: { test: expect.stringContaining('--test') },
     });
   });
@@ -79,8 +79,8 @@ describe('toolmgr plugin new', () => {
       run('sh', ['-c', scripts.pretest], {
         env: { ...process.env, AS_NODE: version, NODE_OPTIONS: `--require ${pretend}` },
       });
-    await expect(checked('22.21.1')).rejects.toThrow(/Node 22\.21\.1 is too old: .*from 24 on/);
-    expect((await checked('24.0.0')).stderr).toBe('');
+    await expect(checked('22.18.0')).rejects.toThrow(/Node 22\.18\.0 is too old: .*from 22\.19 on/);
+    for (const enough of ['22.19.0', '24.0.0']) expect((await checked(enough)).stderr).toBe('');
   });
 
   it('overwrites nothing and refuses invalid names', async () => {

@@ -65,7 +65,7 @@ async function gateway() {
     other,
     async token(form: Readonly<Record<string, string>>, client?: string): Promise<string> {
       const credentials = Buffer.from(`${client}:${SECRET}`).toString('base64');
-      const headers = client === undefined ? {} : { authorization: `Basic ${credentials}` };
+      const headers = new Headers(client === undefined ? [] : [['authorization', `Basic ${credentials}`]]);
       const answer = await fetch(`${origin}/oauth/token`, { method: 'POST', headers, body: new URLSearchParams(form) });
       const body = (await answer.json()) as { readonly access_token?: string };
       if (body.access_token === undefined) throw new Error(JSON.stringify(body));

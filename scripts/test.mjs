@@ -1,7 +1,7 @@
 // `npm test`: types, lint, then all tests; prints a summary in one line at the end.
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureDebianPackages } from './debian-packages.mjs';
 
@@ -10,7 +10,9 @@ const bin = join(root, 'node_modules', '.bin');
 const env = { ...process.env, PATH: `${bin}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH}` };
 const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-test-'));
 const report = join(scratch, 'report.json');
-const filters = process.argv.slice(2);
+const times = join(scratch, 'times.jsonl');
+const isRecording = process.argv.includes('--record');
+const filters = process.argv.slice(2).filter((arg) => arg !== '--record');
 
 const steps = [
   { name: 'types', argv: ['tsc', '-b'] },
@@ -42,11 +44,13 @@ if (
 
 // Vitest needs the pinned Node: its reporter does not run on Node 20.
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
+const startedMs = Date.now();
 const run = spawnSync(
   join(bin, 'node'),
   [vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...filters],
-  { cwd: root, env, stdio: 'inherit' },
+  { cwd: root, env: { ...env, TOOLMGR_TEST_TIMES: times }, stdio: 'inherit' },
 );
+if (existsSync(times)) sayTimes((Date.now() - startedMs) / 60_000);
 
 let passed = 0;
 let skipped = 0;
@@ -88,3 +92,37 @@ if (filters.length === 0) {
 }
 console.log(`${passed} passed, ${failed} failed${skipped === 0 ? '' : `, ${skipped} skipped`}`);
 process.exit(failed === 0 && passed > 0 ? 0 : 1);
+
+/** Prints the slowest files; with `--record` writes those that take a second or more to docs/project/test-times.json. */
+function sayTimes(minutes) {
+  const measured = readFileSync(times, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+    .toSorted((a, b) => b.wallSeconds - a.wallSeconds);
+  const cpuMinutes = measured.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0) / 60;
+  console.log(`slowest files (seconds, CPU seconds); all files used ${cpuMinutes.toFixed(1)} minutes of CPU time:`);
+  for (const { file, wallSeconds, cpuSeconds } of measured.slice(0, 20)) {
+    console.log(`  ${wallSeconds.toFixed(1).padStart(6)} ${cpuSeconds.toFixed(1).padStart(6)}  ${file}`);
+  }
+  if (!isRecording) return;
+  const files = measured
+    .filter(({ wallSeconds }) => wallSeconds >= 1)
+    .map(({ file, wallSeconds, cpuSeconds }) => ({
+      file,
+      wallSeconds: rounded(wallSeconds),
+      cpuSeconds: rounded(cpuSeconds),
+    }));
+  const record = {
+    date: new Date().toISOString(),
+    cores: availableParallelism(),
+    minutes: rounded(minutes),
+    cpuMinutes: rounded(cpuMinutes),
+    files,
+  };
+  writeFileSync(join(root, 'docs', 'project', 'test-times.json'), `${JSON.stringify(record, undefined, 2)}\n`);
+}
+
+function rounded(value) {
+  return Number(value.toFixed(1));
+}

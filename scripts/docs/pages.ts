@@ -21,6 +21,7 @@ import { slotsPage } from './slots-page.ts';
 import { PAGES_WITH_SNIPPETS, withSnippets } from './snippets.ts';
 import { ROOT } from './sources.ts';
 import { telemetryPage } from './telemetry-page.ts';
+import { TEST_TIMES_PAGE, testTimesPage } from './test-times-page.ts';
 import { publishedVmcpSchema, VMCP_SCHEMA } from './vmcp/schema.ts';
 import { vmcpPages } from './vmcp/vmcp-pages.ts';
 
@@ -46,6 +47,8 @@ export async function generatedPages(): Promise<Generated> {
   }
   const measured = gatewaysPage();
   if (measured !== undefined) drafts.set(GATEWAYS_PAGE, measured);
+  const times = testTimesPage();
+  if (times !== undefined) drafts.set(TEST_TIMES_PAGE, times);
   drafts.set(VMCP_SCHEMA, JSON.stringify(await publishedVmcpSchema()));
   for (const path of PAGES_WITH_SNIPPETS) {
     if (existsSync(join(ROOT, path))) drafts.set(path, withSnippets(readFileSync(join(ROOT, path), 'utf8')));

@@ -1,36 +1,19 @@
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take over half a minute on a quiet machine, the longest first: one that begins last leaves the other cores idle. */
-const SLOW = [
-  'acceptance/two-commands',
-  'deploy/end-to-end',
-  'hosts/run/kill',
-  'release/dry-run',
-  'packaging/install',
-  'packaging/typed-apps',
-  'hosts/run/packages',
-  'hosts/run/images',
-  'hosts/run/isolation',
-  'hosts/run/lifecycle',
-  'hosts/run/commands',
-  'conformance/conformance',
-  'workloads/container/container',
-  'hosts/run/image-verification',
-  'hosts/run/remote-auth',
-  'manager/supervisor/supervise',
-  'proof/load-probes',
-  'proof/foreign-servers',
-  'site/site',
-  'hosts/image',
-] as const;
+const ROOT = join(import.meta.dirname, '..', '..');
 
-/** Starts the slow test files first, then the others in the order of Vitest: those that failed, then the longest. */
+/** Recorded seconds of the slow test files: one that begins last leaves the other cores idle. */
+const { files } = JSON.parse(readFileSync(join(ROOT, 'docs/project/test-times.json'), 'utf8')) as {
+  readonly files: readonly { readonly file: string; readonly wallSeconds: number }[];
+};
+const seconds = new Map(files.map(({ file, wallSeconds }) => [file, wallSeconds]));
+
+/** Starts the slow test files first, the longest before the others, then the rest in the order of Vitest. */
 export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const rank = ({ moduleId }: TestSpecification): number => {
-      const at = SLOW.findIndex((name) => moduleId.endsWith(`/${name}.test.ts`));
-      return at === -1 ? SLOW.length : at;
-    };
-    return (await super.sort(files)).toSorted((a, b) => rank(a) - rank(b));
+    const of = ({ moduleId }: TestSpecification): number => seconds.get(relative(ROOT, moduleId)) ?? 0;
+    return (await super.sort(files)).toSorted((a, b) => of(b) - of(a));
   }
 }

@@ -3,24 +3,16 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { ContainerSpec, WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
 import { createGateway } from '../../../../core/index.ts';
 import { catalogue } from '../../../../plugins/index.ts';
 import plugin from '../../../../plugins/workloads/container/index.ts';
-import {
-  type ContainerEngine,
-  ENGINES,
-  engineCall,
-  engineMissing,
-  importServerImage,
-  SERVER_IMAGE,
-  startEngine,
-} from '../../../support/container-engine.ts';
+import { type ContainerEngine, engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
+import { LONG, onEngines } from '../../../support/on-engines.ts';
 import { bootPlugin } from '../../../support/plugin-core.ts';
 import { until } from '../../../support/until.ts';
 
-const LONG = 120_000;
 const IDLE_MS = 3_000;
 
 interface Served extends AsyncDisposable {
@@ -78,23 +70,13 @@ async function containersOf({ socket }: ContainerEngine): Promise<readonly Liste
 
 const image = (transport: string) => ({ image: SERVER_IMAGE, args: [transport] });
 
-describe.each(ENGINES)('workloads/container on %s', (name) => {
-  const missing = engineMissing(name);
-  const runs =
-    missing === undefined ? it : (title: string, ..._: unknown[]) => it.skip(`${title} (${missing})`, () => {});
-  let engine: ContainerEngine;
-
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    engine = await startEngine(name);
-    await importServerImage(engine);
-  }, LONG);
-  afterAll(() => engine?.[Symbol.asyncDispose](), LONG);
+onEngines('workloads/container on', (on) => {
+  const { runs } = on;
 
   runs(
     'serves an image over stdio, one container per client session, and removes them at the end',
     async () => {
-      await using served = await serve(engine, { name: 'speaks', transport: 'stdio', container: image('stdio') });
+      await using served = await serve(on.engine, { name: 'speaks', transport: 'stdio', container: image('stdio') });
       {
         await using one = await connected(served.url);
         await using two = await connected(served.url);
@@ -103,12 +85,12 @@ describe.each(ENGINES)('workloads/container on %s', (name) => {
             content: [{ text: 'Echo: hello' }],
           });
         }
-        const names = (await containersOf(engine)).map(({ Names }) => Names[0]);
+        const names = (await containersOf(on.engine)).map(({ Names }) => Names[0]);
         expect(names).toContain('/speaks');
         expect(names.length).toBeGreaterThanOrEqual(3); // the lists are read in a session of the gateway's own
       }
       await served[Symbol.asyncDispose]();
-      expect(await containersOf(engine)).toEqual([]);
+      expect(await containersOf(on.engine)).toEqual([]);
     },
     LONG,
   );
@@ -120,7 +102,7 @@ describe.each(ENGINES)('workloads/container on %s', (name) => {
     runs(
       `serves an image over ${transport}`,
       async () => {
-        await using served = await serve(engine, {
+        await using served = await serve(on.engine, {
           name: `web-${mode.toLowerCase()}`,
           transport,
           targetPort: 3001,
@@ -139,18 +121,18 @@ describe.each(ENGINES)('workloads/container on %s', (name) => {
     'removes the containers of an earlier start, and leaves those of others alone',
     async () => {
       const create = async (name: string, labels: Record<string, string>) =>
-        engineCall(engine.socket, 'POST', `/v1.41/containers/create?name=${name}`, {
+        engineCall(on.engine.socket, 'POST', `/v1.41/containers/create?name=${name}`, {
           Image: SERVER_IMAGE,
           Labels: labels,
         });
       await create('left-behind', { 'dev.toolmgr': 'true', 'dev.toolmgr.name': 'again', 'dev.toolmgr.run': 'killed' });
       await create('of-others', { 'dev.toolmgr.name': 'again' });
-      await using served = await serve(engine, { name: 'again', transport: 'stdio', container: image('stdio') });
+      await using served = await serve(on.engine, { name: 'again', transport: 'stdio', container: image('stdio') });
       await using _ = await connected(served.url);
-      const names = (await containersOf(engine)).flatMap(({ Names }) => Names);
+      const names = (await containersOf(on.engine)).flatMap(({ Names }) => Names);
       expect(names).not.toContain('/left-behind');
       expect(names).toContain('/of-others');
-      await engineCall(engine.socket, 'DELETE', '/v1.41/containers/of-others?force=true');
+      await engineCall(on.engine.socket, 'DELETE', '/v1.41/containers/of-others?force=true');
     },
     LONG,
   );
@@ -158,7 +140,7 @@ describe.each(ENGINES)('workloads/container on %s', (name) => {
   runs(
     'says that an image is neither here nor pullable, and that a name is in use',
     async () => {
-      const core = await bootPlugin(plugin, { socket: engine.socket });
+      const core = await bootPlugin(plugin, { socket: on.engine.socket });
       const runtime = core.slots.workloadRuntimes.get('container');
       const spec = { group: 'default', env: {}, transport: 'streamable-http' } as const;
       const start = (name: string, container: ContainerSpec) =>
@@ -166,11 +148,11 @@ describe.each(ENGINES)('workloads/container on %s', (name) => {
       await expect(start('absent', { image: '127.0.0.1:1/absent:1', args: [] })).rejects.toThrow(
         /there is no image 127.0.0.1:1\/absent:1 here, and it could not be pulled/,
       );
-      await engineCall(engine.socket, 'POST', '/v1.41/containers/create?name=taken', { Image: SERVER_IMAGE });
+      await engineCall(on.engine.socket, 'POST', '/v1.41/containers/create?name=taken', { Image: SERVER_IMAGE });
       await expect(start('taken', image('stdio'))).rejects.toThrow(
         /a container named taken that toolmgr did not create/,
       );
-      await engineCall(engine.socket, 'DELETE', '/v1.41/containers/taken?force=true');
+      await engineCall(on.engine.socket, 'DELETE', '/v1.41/containers/taken?force=true');
     },
     LONG,
   );
@@ -179,16 +161,18 @@ describe.each(ENGINES)('workloads/container on %s', (name) => {
     'drops all capabilities and sets labels that the user cannot override',
     async () => {
       const container = { ...image('streamableHttp'), labels: { team: 'a', 'dev.toolmgr': 'no' } };
-      await using served = await serve(engine, {
+      await using served = await serve(on.engine, {
         name: 'safe',
         transport: 'streamable-http',
         targetPort: 3001,
         container,
       });
       await using client = await connected(served.url);
-      const [{ Id, Labels }] = (await containersOf(engine)) as [Listed];
+      const [{ Id, Labels }] = (await containersOf(on.engine)) as [Listed];
       expect(Labels).toMatchObject({ team: 'a', 'dev.toolmgr': 'true', 'dev.toolmgr.name': 'safe' });
-      const { HostConfig } = JSON.parse((await engineCall(engine.socket, 'GET', `/v1.41/containers/${Id}/json`)).text);
+      const { HostConfig } = JSON.parse(
+        (await engineCall(on.engine.socket, 'GET', `/v1.41/containers/${Id}/json`)).text,
+      );
       expect(HostConfig.SecurityOpt).toContain('no-new-privileges');
       expect(HostConfig.Privileged).toBe(false);
       expect((await client.listTools()).tools.length).toBeGreaterThan(5);
@@ -199,16 +183,16 @@ describe.each(ENGINES)('workloads/container on %s', (name) => {
   runs(
     'leaves the engine alone while workloads are idle',
     async () => {
-      await using stdio = await serve(engine, { name: 'idle', transport: 'stdio', container: image('stdio') });
-      await using web = await serve(engine, {
+      await using stdio = await serve(on.engine, { name: 'idle', transport: 'stdio', container: image('stdio') });
+      await using web = await serve(on.engine, {
         ...{ name: 'idle-web', transport: 'streamable-http', targetPort: 3001, container: image('streamableHttp') },
       });
       await using one = await connected(stdio.url);
       await using two = await connected(web.url);
-      const before = engine.cpuMs();
+      const before = on.engine.cpuMs();
       const sinceMs = performance.now();
       await pause(IDLE_MS); // what is measured is a time without requests
-      const share = (engine.cpuMs() - before) / (performance.now() - sinceMs);
+      const share = (on.engine.cpuMs() - before) / (performance.now() - sinceMs);
       expect(share).toBeLessThan(0.08);
       for (const client of [one, two]) expect((await client.listTools()).tools.length).toBeGreaterThan(5);
     },

@@ -7,18 +7,9 @@ import { removeContainers } from '../../../../plugins/workloads/container/contai
 import { connectEngine, type Engine } from '../../../../plugins/workloads/container/engine.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';
 import { thisInstallation } from '../../../../plugins/workloads/state/installation.ts';
-import {
-  type ContainerEngine,
-  ENGINES,
-  engineCall,
-  engineMissing,
-  importServerImage,
-  SERVER_IMAGE,
-  startEngine,
-} from '../../../support/container-engine.ts';
-import { proves } from '../../../support/proves.ts';
+import { engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
+import { LONG, onEngines } from '../../../support/on-engines.ts';
 
-const LONG = 120_000;
 const RESTART = { firstDelayMs: 100, maxDelayMs: 1_000, resetAfterMs: 30_000, maxRestarts: 10 };
 const SETTINGS = { firstStartTimeoutMs: 60_000, startTimeoutMs: 60_000, restart: RESTART };
 const NOW = (): AbortSignal => AbortSignal.timeout(60_000);
@@ -35,41 +26,34 @@ interface Listed {
   readonly Labels: Readonly<Record<string, string>>;
 }
 
-describe.each(ENGINES)('two installations on one %s', (name) => {
-  const missing = engineMissing(name);
-  const runs = missing === undefined ? it : it.skip;
-  const proof = proves.skipIf(missing !== undefined, String(missing));
-  let engine: ContainerEngine;
+onEngines('two installations on one', (on) => {
+  const { name, runs, proves } = on;
   let folder: string;
 
   beforeAll(async () => {
-    if (missing !== undefined) return;
     folder = await mkdtemp(join(tmpdir(), 'toolmgr-owners-'));
-    engine = await startEngine(name);
-    await importServerImage(engine);
   }, LONG);
   afterAll(async () => {
-    await engine?.[Symbol.asyncDispose]();
     if (folder !== undefined) await rm(folder, { recursive: true });
   }, LONG);
 
   const connect = (installation: string): Promise<Engine> =>
     connectEngine({
-      [name === 'docker' ? 'TOOLMGR_DOCKER_SOCKET' : 'TOOLMGR_PODMAN_SOCKET']: engine.socket,
+      ...on.env,
       TOOLMGR_STATE_DIR: join(folder, installation),
     });
   const runtimeOf = (installation: string) => createContainerRuntime(() => connect(installation), SETTINGS).runtime;
-  const get = async (path: string) => JSON.parse((await engineCall(engine.socket, 'GET', `/v1.41${path}`)).text);
+  const get = async (path: string) => JSON.parse((await engineCall(on.engine.socket, 'GET', `/v1.41${path}`)).text);
   const containers = (): Promise<readonly Listed[]> => get('/containers/json?all=true');
   const create = async (container: string, labels: Record<string, string>, isStarted: boolean): Promise<void> => {
     const body = { Image: SERVER_IMAGE, Entrypoint: ['/bin/sleep', '600'], Labels: labels };
-    await engineCall(engine.socket, 'POST', `/v1.41/containers/create?name=${container}`, body);
-    if (isStarted) await engineCall(engine.socket, 'POST', `/v1.41/containers/${container}/start`);
+    await engineCall(on.engine.socket, 'POST', `/v1.41/containers/create?name=${container}`, body);
+    if (isStarted) await engineCall(on.engine.socket, 'POST', `/v1.41/containers/${container}/start`);
   };
   const remove = (container: string) =>
-    engineCall(engine.socket, 'DELETE', `/v1.41/containers/${container}?force=true`);
+    engineCall(on.engine.socket, 'DELETE', `/v1.41/containers/${container}?force=true`);
 
-  proof(
+  proves(
     'choice.run.containers-owner',
     `leave each other's workloads of the same name alone, on ${name}`,
     async () => {

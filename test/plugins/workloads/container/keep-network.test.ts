@@ -1,19 +1,11 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { WorkloadHandle, WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
 import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';
-import {
-  type ContainerEngine,
-  ENGINES,
-  engineCall,
-  engineMissing,
-  importServerImage,
-  SERVER_IMAGE,
-  startEngine,
-} from '../../../support/container-engine.ts';
+import { engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
+import { LONG, onEngines } from '../../../support/on-engines.ts';
 import { until } from '../../../support/until.ts';
 
-const LONG = 120_000;
 const RESTART = { firstDelayMs: 100, maxDelayMs: 1_000, resetAfterMs: 30_000, maxRestarts: 10 };
 const SETTINGS = { firstStartTimeoutMs: 60_000, startTimeoutMs: 60_000, restart: RESTART };
 
@@ -25,28 +17,18 @@ const spec = (name: string, transport: 'stdio' | 'streamable-http'): WorkloadSpe
   },
 });
 
-describe.each(ENGINES)('an isolated workload whose network sidecar ends, on %s', (name) => {
-  const missing = engineMissing(name);
-  const runs =
-    missing === undefined ? it : (title: string, ..._: unknown[]) => it.skip(`${title} (${missing})`, () => {});
-  let engine: ContainerEngine;
-
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    engine = await startEngine(name);
-    await importServerImage(engine);
-  }, LONG);
-  afterAll(() => engine?.[Symbol.asyncDispose](), LONG);
+onEngines('an isolated workload whose network sidecar ends, on', (on) => {
+  const { runs } = on;
 
   const runtimeOf = () => {
-    const env = name === 'docker' ? { TOOLMGR_DOCKER_SOCKET: engine.socket } : { TOOLMGR_PODMAN_SOCKET: engine.socket };
+    const env = on.env;
     return createContainerRuntime(() => connectEngine(env), SETTINGS);
   };
   const containers = async (): Promise<readonly { Id: string; Names: string[]; Labels: Record<string, string> }[]> =>
-    JSON.parse((await engineCall(engine.socket, 'GET', '/v1.41/containers/json?all=true')).text);
+    JSON.parse((await engineCall(on.engine.socket, 'GET', '/v1.41/containers/json?all=true')).text);
   const killSidecar = async (): Promise<void> => {
     const sidecar = (await containers()).find(({ Labels }) => Labels['dev.toolmgr.role'] === 'network');
-    await engineCall(engine.socket, 'POST', `/v1.41/containers/${sidecar?.Id}/kill`);
+    await engineCall(on.engine.socket, 'POST', `/v1.41/containers/${sidecar?.Id}/kill`);
   };
   const isBack = (handle: WorkloadHandle) => async () => handle.state.status === 'running' && handle.state.restarts > 0;
 
@@ -78,7 +60,7 @@ describe.each(ENGINES)('an isolated workload whose network sidecar ends, on %s',
     async () => {
       const { runtime, launcher } = runtimeOf();
       const handle = await runtime.start(spec('s', 'stdio'), new AbortController().signal);
-      await engine.restart();
+      await on.engine.restart();
       await until(isBack(handle), LONG);
       const session = launcher({ file: 's', args: [], launcher: 'container' });
       let output = '';

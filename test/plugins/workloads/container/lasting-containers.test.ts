@@ -5,20 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import type { JsonObject } from '../../../../core/contract/json.ts';
-import {
-  type ContainerEngine,
-  ENGINES,
-  engineCall,
-  engineMissing,
-  importServerImage,
-  SERVER_IMAGE,
-  startEngine,
-} from '../../../support/container-engine.ts';
+import { type ContainerEngine, engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
+import { LONG, onEngines } from '../../../support/on-engines.ts';
 import { until } from '../../../support/until.ts';
 
-const LONG = 120_000;
 const COUNTER = join(import.meta.dirname, 'counter.mjs');
 
 interface Gateway extends AsyncDisposable {
@@ -71,11 +63,8 @@ async function containersOf({ socket }: ContainerEngine): Promise<readonly Liste
 
 const idsOf = (listed: readonly Listed[]): string[] => listed.map(({ Id }) => Id).sort();
 
-describe.each(ENGINES)('a shared stdio container on %s', (name) => {
-  const missing = engineMissing(name);
-  const runs =
-    missing === undefined ? it : (title: string, ..._: unknown[]) => it.skip(`${title} (${missing})`, () => {});
-  let engine: ContainerEngine;
+onEngines('a shared stdio container on', (on) => {
+  const { name, runs } = on;
   let folder: string;
   const counter = (more: JsonObject = {}): JsonObject => ({
     name: 'counter',
@@ -87,13 +76,9 @@ describe.each(ENGINES)('a shared stdio container on %s', (name) => {
   });
 
   beforeAll(async () => {
-    if (missing !== undefined) return;
     folder = await mkdtemp(join(tmpdir(), 'toolmgr-kept-'));
-    engine = await startEngine(name);
-    await importServerImage(engine);
   }, LONG);
   afterAll(async () => {
-    await engine?.[Symbol.asyncDispose]();
     if (folder !== undefined) await rm(folder, { recursive: true });
   }, LONG);
 
@@ -102,31 +87,31 @@ describe.each(ENGINES)('a shared stdio container on %s', (name) => {
       ? 'keeps its state when the gateway is killed: the next gateway attaches to it'
       : 'is replaced after the gateway was killed',
     async () => {
-      const first = await serve(engine, counter());
+      const first = await serve(on.engine, counter());
       const one = await connected(first.url);
       expect(await count(one)).toBe('1');
       expect(await count(one)).toBe('2');
-      const before = idsOf(await containersOf(engine));
+      const before = idsOf(await containersOf(on.engine));
       const lost = count(one, 'slow').catch(() => 'lost');
       await pause(300);
       await first.kill();
       expect(await lost).toBe('lost');
       {
-        await using second = await serve(engine, counter());
+        await using second = await serve(on.engine, counter());
         await using two = await connected(second.url);
         await using three = await connected(second.url);
         if (name === 'podman') {
           expect(await count(two)).toBe('1');
-          expect(idsOf(await containersOf(engine)).filter((id) => before.includes(id))).toEqual([]);
+          expect(idsOf(await containersOf(on.engine)).filter((id) => before.includes(id))).toEqual([]);
           return;
         }
         expect(['3', '4']).toContain(await count(two)); // the slow call may have ended
-        expect(idsOf(await containersOf(engine))).toEqual(before);
+        expect(idsOf(await containersOf(on.engine))).toEqual(before);
         // the response to the call of the killed gateway is discarded
         await pause(3_500);
         expect(await count(three)).toBe('5');
       }
-      expect(await containersOf(engine)).toEqual([]);
+      expect(await containersOf(on.engine)).toEqual([]);
     },
     LONG,
   );
@@ -134,14 +119,14 @@ describe.each(ENGINES)('a shared stdio container on %s', (name) => {
   runs(
     'is replaced when its settings have changed, and removed with the containers of sessions',
     async () => {
-      const first = await serve(engine, counter());
+      const first = await serve(on.engine, counter());
       expect(await count(await connected(first.url))).toBe('1');
-      const before = idsOf(await containersOf(engine));
+      const before = idsOf(await containersOf(on.engine));
       await first.kill();
-      await using second = await serve(engine, counter({ env: { LEVEL: 'debug' } }));
+      await using second = await serve(on.engine, counter({ env: { LEVEL: 'debug' } }));
       await using client = await connected(second.url);
       expect(await count(client)).toBe('1');
-      expect(idsOf(await containersOf(engine)).filter((id) => before.includes(id))).toEqual([]);
+      expect(idsOf(await containersOf(on.engine)).filter((id) => before.includes(id))).toEqual([]);
     },
     LONG,
   );
@@ -149,12 +134,12 @@ describe.each(ENGINES)('a shared stdio container on %s', (name) => {
   runs(
     'and containers of sessions are there again after the engine was killed and started',
     async () => {
-      await using shared = await serve(engine, counter());
-      await using alone = await serve(engine, counter({ name: 'alone', sessions: 'perClient' }));
+      await using shared = await serve(on.engine, counter());
+      await using alone = await serve(on.engine, counter({ name: 'alone', sessions: 'perClient' }));
       const clients = [await connected(shared.url), await connected(alone.url)];
       for (const client of clients) expect(await count(client)).toBe('1');
-      await engine.kill();
-      await engine.restart();
+      await on.engine.kill();
+      await on.engine.restart();
       for (const client of clients) {
         await until(async () => {
           await pause(500);

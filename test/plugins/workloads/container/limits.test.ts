@@ -1,22 +1,13 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ContainerSpec, WorkloadHandle, WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
 import { connectEngine, type Engine } from '../../../../plugins/workloads/container/engine.ts';
 import { limitsOf } from '../../../../plugins/workloads/container/limits.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';
-import {
-  type ContainerEngine,
-  ENGINES,
-  engineCall,
-  engineMissing,
-  importServerImage,
-  SERVER_IMAGE,
-  startEngine,
-} from '../../../support/container-engine.ts';
-import { proves } from '../../../support/proves.ts';
+import { engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
+import { LONG, onEngines } from '../../../support/on-engines.ts';
 import { until } from '../../../support/until.ts';
 
-const LONG = 120_000;
 const RESTART = { firstDelayMs: 50, maxDelayMs: 1_000, resetAfterMs: 30_000, maxRestarts: 0 };
 const SETTINGS = { firstStartTimeoutMs: 60_000, startTimeoutMs: 60_000, restart: RESTART };
 const PROGRAM = { source: join(import.meta.dirname, 'limited.mjs'), target: '/app/server.mjs', readOnly: true };
@@ -27,22 +18,11 @@ const spec = (more: Partial<ContainerSpec> = {}): WorkloadSpec => ({
   container: { image: SERVER_IMAGE, args: [], mounts: [PROGRAM], ...more },
 });
 
-describe.each(ENGINES)('a container on %s', (name) => {
-  const missing = engineMissing(name);
-  const runs =
-    missing === undefined ? it : (title: string, ..._: unknown[]) => it.skip(`${title} (${missing})`, () => {});
-  const proof = proves.skipIf(missing !== undefined, String(missing));
-  let engine: ContainerEngine;
-
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    engine = await startEngine(name);
-    await importServerImage(engine);
-  }, LONG);
-  afterAll(() => engine?.[Symbol.asyncDispose](), LONG);
+onEngines('a container on', (on) => {
+  const { name, runs, proves } = on;
 
   const started = async (more: Partial<ContainerSpec> = {}): Promise<WorkloadHandle & AsyncDisposable> => {
-    const env = { [name === 'docker' ? 'TOOLMGR_DOCKER_SOCKET' : 'TOOLMGR_PODMAN_SOCKET']: engine.socket };
+    const env = on.env;
     const { runtime } = createContainerRuntime(() => connectEngine({ ...process.env, ...env }), SETTINGS);
     const handle = await runtime.start(spec(more), AbortSignal.timeout(LONG));
     return Object.assign(handle, { [Symbol.asyncDispose]: () => handle.stop(1_000) });
@@ -50,9 +30,9 @@ describe.each(ENGINES)('a container on %s', (name) => {
   const answer = async ({ reach }: WorkloadHandle, path: string): Promise<unknown> =>
     (await fetch(new URL(path, reach.url))).json();
   const hostConfig = async () =>
-    JSON.parse((await engineCall(engine.socket, 'GET', '/v1.41/containers/limited/json')).text).HostConfig;
+    JSON.parse((await engineCall(on.engine.socket, 'GET', '/v1.41/containers/limited/json')).text).HostConfig;
 
-  proof(
+  proves(
     'choice.run.containers-limits',
     `has limits of memory, processors and processes by default, and others on demand, on ${name}`,
     async () => {

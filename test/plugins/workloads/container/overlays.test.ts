@@ -1,40 +1,23 @@
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect } from 'vitest';
 import type { WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
 import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';
-import {
-  type ContainerEngine,
-  ENGINES,
-  engineCall,
-  engineMissing,
-  importServerImage,
-  SERVER_IMAGE,
-  startEngine,
-} from '../../../support/container-engine.ts';
+import { engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
+import { LONG, onEngines } from '../../../support/on-engines.ts';
 import { until } from '../../../support/until.ts';
 
-const LONG = 120_000;
 const RESTART = { firstDelayMs: 50, maxDelayMs: 1_000, resetAfterMs: 30_000, maxRestarts: 10 };
 const SETTINGS = { firstStartTimeoutMs: 60_000, startTimeoutMs: 60_000, restart: RESTART };
 /** Prints the files of the mount, and ends with its stdin; over HTTP it answers with them. */
 const PROGRAM = join(import.meta.dirname, 'mounted-files.mjs');
 
-describe.each(ENGINES)('hidden files on %s', (name) => {
-  const missing = engineMissing(name);
-  const runs =
-    missing === undefined ? it : (title: string, ..._: unknown[]) => it.skip(`${title} (${missing})`, () => {});
-  let engine: ContainerEngine;
+onEngines('hidden files on', (on) => {
+  const { runs } = on;
   let folder: string;
 
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    engine = await startEngine(name);
-    await importServerImage(engine);
-  }, LONG);
-  afterAll(() => engine?.[Symbol.asyncDispose](), LONG);
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'toolmgr-hidden-'));
     await mkdir(join(folder, 'data/a'), { recursive: true });
@@ -44,8 +27,7 @@ describe.each(ENGINES)('hidden files on %s', (name) => {
   afterEach(() => rm(folder, { recursive: true }));
 
   const runtimeOf = () => {
-    const variable = name === 'docker' ? 'TOOLMGR_DOCKER_SOCKET' : 'TOOLMGR_PODMAN_SOCKET';
-    const env = { [variable]: engine.socket, TOOLMGR_STATE_DIR: join(folder, 'state') };
+    const env = { ...on.env, TOOLMGR_STATE_DIR: join(folder, 'state') };
     return createContainerRuntime(() => connectEngine(env), SETTINGS);
   };
   const spec = (transport: 'stdio' | 'streamable-http'): WorkloadSpec => ({
@@ -100,7 +82,7 @@ describe.each(ENGINES)('hidden files on %s', (name) => {
       const files = async () => (await fetch(url)).json();
       expect(await files()).toMatchObject({ 'a/.env': '', 'a/seen': 'content' });
       await rename(join(folder, 'data/a'), join(folder, 'data/b'));
-      await engineCall(engine.socket, 'POST', '/v1.41/containers/files-streamable-http/kill');
+      await engineCall(on.engine.socket, 'POST', '/v1.41/containers/files-streamable-http/kill');
       await until(async () => handle.state.restarts === 1 && handle.state.status === 'running', LONG);
       expect(handle.reach.url).toBe(url);
       expect(await files()).toMatchObject({ 'b/.env': '', 'b/seen': 'content' });

@@ -7,7 +7,9 @@ export class UnsentBytes {
   readonly #response: ServerResponse;
   readonly #held: HeldBytes;
   readonly #timeoutMs: number;
-  #watched: Socket | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  /** When the timer was started. */
+  #sentBytes = 0;
 
   constructor(response: ServerResponse, held: HeldBytes, timeoutMs: number) {
     this.#response = response;
@@ -16,20 +18,18 @@ export class UnsentBytes {
     const count = (): void => this.count();
     response.on('drain', count);
     if (response.socket === null) response.once('socket', count); // the responses to earlier requests are sent first
-    // before Node's listener, which sets the timeout of an idle connection
-    response.prependOnceListener('finish', () => this.#watch(undefined));
     response.once('close', () => {
-      this.#watch(undefined);
+      this.#watch(false);
       held.release();
     });
   }
 
   /** Counts again. */
   count(): void {
-    const { writableLength, socket, closed } = this.#response;
+    const { writableLength, closed } = this.#response;
     if (closed) return;
     this.#held.add(writableLength - this.#held.bytes);
-    this.#watch(writableLength > 0 ? (socket ?? undefined) : undefined);
+    this.#watch(writableLength > 0);
   }
 
   /** Whether there is space for more of a stream; otherwise its client, which is slow, is disconnected. */
@@ -41,14 +41,37 @@ export class UnsentBytes {
     return false;
   }
 
-  /** Node restarts the timer of a socket while a large write makes progress. */
-  #watch(socket: Socket | undefined): void {
-    if (this.#watched === socket) return;
-    this.#watched?.off('timeout', cut).setTimeout(0);
-    this.#watched = socket?.setTimeout(this.#timeoutMs, cut);
+  /** The timeout of the socket would not do: what the client sends restarts it, an empty line too. */
+  #watch(isBehind: boolean): void {
+    if (!isBehind) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    } else if (this.#timer === undefined) {
+      this.#sentBytes = sentBytes(this.#response.socket);
+      this.#timer = setTimeout(() => this.#check(), this.#timeoutMs).unref();
+    }
+  }
+
+  #check(): void {
+    const { socket, req } = this.#response;
+    const sent = sentBytes(socket);
+    if (sent === this.#sentBytes) return void req.socket.destroy();
+    this.#sentBytes = sent;
+    this.#timer?.refresh();
   }
 }
 
-function cut(this: Socket): void {
-  this.destroy();
+/** The part of Node's handle of a socket that its own timeouts read: a large write in progress is in no public property. */
+interface Handle {
+  readonly bytesWritten: number;
+  readonly writeQueueSize: number;
+}
+
+/** Bytes that the system has taken of everything written to a socket. */
+function sentBytes(socket: (Socket & { readonly _handle?: Handle | null }) | null): number {
+  if (socket === null) return 0; // an earlier response has it
+  const { _handle: handle } = socket;
+  return handle === undefined || handle === null
+    ? socket.bytesWritten - socket.writableLength
+    : handle.bytesWritten - handle.writeQueueSize;
 }

@@ -27,6 +27,34 @@ describe('what a client has not read', () => {
   );
 
   proves(
+    'choice.limits.send-timeout',
+    'a client that reads nothing is disconnected, although it sends empty lines all the time',
+    async () => {
+      const { bytes, socket } = await served((responder) => responder.send(200, {}, Buffer.alloc(LARGE, ' ')));
+      socket.pause();
+      socket.write(REQUEST);
+      await until(() => bytes.now.held > 0);
+      const drip = setInterval(() => socket.write('\r\n'), 50);
+      onTestFinished(() => clearInterval(drip));
+      await until(() => bytes.now.held === 0, 4_000);
+    },
+  );
+
+  proves('choice.limits.send-timeout', 'a slow client that reads now and then is not disconnected', async () => {
+    const { bytes, socket } = await served((responder) => responder.send(200, {}, Buffer.alloc(LARGE, ' ')));
+    socket.write(REQUEST);
+    let read = 0;
+    socket.on('data', (chunk) => {
+      read += chunk.length;
+      socket.pause();
+    });
+    const slow = setInterval(() => socket.resume(), 2);
+    onTestFinished(() => clearInterval(slow));
+    await until(() => read > LARGE);
+    expect(bytes.now.held).toBe(0);
+  });
+
+  proves(
     ['choice.limits.send-timeout', 'choice.limits.memory-released'],
     'a client that sends two requests at once, and reads only the first response, is disconnected',
     async () => {

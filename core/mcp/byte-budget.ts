@@ -1,6 +1,7 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import type { BytesInFlight } from '../contract/bytes-in-flight.ts';
+import type { Inbound } from '../contract/inbound.ts';
 import type { Limits } from '../limits.ts';
 
 /** The bytes of one caller, or of one backend before they belong to a call. */
@@ -154,6 +155,7 @@ export class HeldBytes {
   bytes = 0;
   /** Nothing is counted any more. */
   isReleased = false;
+  #uses = 1;
 
   constructor(budget: ByteBudget, share: ByteShare) {
     this.budget = budget;
@@ -188,11 +190,22 @@ export class HeldBytes {
     this.budget.changed(this.share, bytes);
   }
 
+  /** The bytes are needed when the request has its response, too: one `release` more frees them. */
+  keep(): void {
+    this.#uses++;
+  }
+
   release(): void {
+    if (--this.#uses > 0) return;
     this.budget.ended(this);
     if (this.bytes !== 0) this.add(-this.bytes);
     this.isReleased = true;
   }
+}
+
+/** The bytes of a request; `undefined` for calls of code. */
+export function heldOf(inbound: Pick<Inbound, 'held'> | undefined): HeldBytes | undefined {
+  return inbound?.held as HeldBytes | undefined; // only the endpoint sets it
 }
 
 /**

@@ -32,6 +32,7 @@ export interface ProtocolRouterParts extends Omit<ProtocolServerParts, 'heartbea
 export function createProtocolRouter({
   service,
   limits,
+  bytes,
   log,
   now,
   sharedSessions,
@@ -43,7 +44,7 @@ export function createProtocolRouter({
     log.error('keep-alive failed', { cause: explainCause(cause) }),
   );
   const withdrawn = createWithdrawnStreams(limits.keepAliveMs);
-  const parts: ProtocolServerParts = { service, limits, log, heartbeat, withdrawn, now, strictProtocolVersion };
+  const parts: ProtocolServerParts = { service, limits, bytes, log, heartbeat, withdrawn, now, strictProtocolVersion };
   const describeServer = once(() => service.describeServer(GATEWAY_CLIENT));
   const serverInfo = once(() => encode(describeServer().serverInfo));
   const supported = once(() => servers.filter(isServed).flatMap(({ versions }) => versions.slice(0, 1)));

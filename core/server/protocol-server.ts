@@ -4,6 +4,7 @@ import type { Responder } from '../contract/inbound.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
+import type { ByteBudget } from '../mcp/byte-budget.ts';
 import type { Message } from '../mcp/message.ts';
 import type { GatewayService } from '../pipeline/gateway-service.ts';
 import type { Heartbeat } from '../timing/shared-timers.ts';
@@ -50,6 +51,7 @@ export interface ServedPath {
 export interface ProtocolServerParts {
   readonly service: GatewayService;
   readonly limits: Limits;
+  readonly bytes: ByteBudget;
   readonly log: Log;
   readonly heartbeat: Heartbeat;
   readonly withdrawn: WithdrawnStreams;

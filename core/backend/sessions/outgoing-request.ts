@@ -3,7 +3,7 @@ import type { MirroredParam } from '../../contract/catalog-entry.ts';
 import type { Era } from '../../contract/era.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import { joinParts, type Part } from '../../json/byte-pieces.ts';
-import type { HeldBytes } from '../../mcp/byte-budget.ts';
+import { heldOf } from '../../mcp/byte-budget.ts';
 import { encodeHeaderValue } from '../../mcp/headers.ts';
 import { membersWithoutBraces } from '../../mcp/members-without-braces.ts';
 import { FORWARDED } from '../../mcp/message.ts';
@@ -42,13 +42,8 @@ export function outgoingRequest(call: Call, facts: OutgoingFacts): OutgoingReque
     totalMs: facts.totalMs,
     cancel: call.cancel,
     listener: client,
-    held: heldOf(call),
+    held: heldOf(call.inbound),
   };
-}
-
-/** The bytes of the request that made the call; `undefined` for calls of code. */
-function heldOf({ inbound }: Call): HeldBytes | undefined {
-  return inbound?.held as HeldBytes | undefined; // only the endpoint sets it
 }
 
 /** The params member that names the target. */

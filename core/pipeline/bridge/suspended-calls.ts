@@ -6,6 +6,7 @@ import type { Inbound } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
+import { type HeldBytes, heldOf } from '../../mcp/byte-budget.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { canAnswer, type ServerRequest } from '../../mcp/server-requests.ts';
 import { Shares, shareOfCall } from '../../mcp/shares.ts';
@@ -138,8 +139,12 @@ class SuspendedCall {
   #outcome: Promise<CallResult> | undefined;
   #wake: (() => void) | undefined;
   #leave: (() => void) | undefined;
+  /** Of the first request: its body is needed until the call ends, and the result may come before the client. */
+  #held: HeldBytes | undefined;
 
   constructor(asking: ClientRound) {
+    this.#held = heldOf(asking.inbound);
+    this.#held?.keep();
     this.callerKey = asking.caller.key;
     this.share = shareOfCall(asking);
     this.#client = asking.client;
@@ -231,6 +236,8 @@ class SuspendedCall {
     this.isInRound = false;
     this.#leave?.();
     this.#leave = undefined;
+    this.#held?.release();
+    this.#held = undefined;
   }
 
   #ask(legacy: ServerRequest, signal: AbortSignal): Promise<ClientResponse> {

@@ -48,6 +48,7 @@ export function createLegacyServer(parts: LegacyParts): LegacyServer {
   const displaced = throttledLine(parts, 'sessions were closed to make room for new ones');
   const sessions = createSessions({
     limits,
+    bytes: parts.bytes,
     heartbeat: parts.heartbeat,
     sharedSessions: parts.sharedSessions,
     now: parts.now,

@@ -3,6 +3,7 @@ import type { RawJson } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';
 import { encode } from '../../json/json-value.ts';
 import { RawObject } from '../../json/raw-json.ts';
+import { heldOf } from '../../mcp/byte-budget.ts';
 import { notificationParts, resultParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
@@ -44,6 +45,7 @@ export async function openListen(
   if (hub.openOf(countKey) >= limits.streamsPerCaller) return refuse(429, 'too many open streams', 429);
 
   const listen = new Listen(parts, message.id, request, serverInfo, countKey);
+  heldOf(request.inbound)?.keep(); // the id and the client of the request are parts of its body
   hub.add(listen, countKey); // before the watches, so that it counts and no change is missed
   responder.onDisconnect(() => listen.end());
   for (const [uri, entry] of await watchAll(parts, request, filter.uris)) listen.uris.set(uri, entry);
@@ -147,6 +149,7 @@ class Listen implements Listener, HeartbeatListener {
     heartbeat.streams.delete(this);
     this.#writer?.end();
     this.unwatchAll();
+    heldOf(this.#request.inbound)?.release();
   }
 
   unwatchAll(): void {

@@ -31,6 +31,10 @@ export const limits = [
       'choice.limits.memory-refused':
         'without space a request answers 503 with MEMORY_SPENT and Retry-After, and is counted',
       'choice.limits.memory-released': 'what a request held is free when its client has read the response or has gone',
+      'choice.limits.memory-kept':
+        'the body of a subscriptions/listen, and the body and the result of a suspended call, count until the stream or the call ends',
+      'choice.limits.memory-replay':
+        'events stored for Last-Event-ID of all sessions together take at most an eighth of the memory budget; without space a stored answer is replaced by an error',
       'choice.limits.send-timeout':
         'a client that reads nothing of its response for limits.sendTimeoutMs is disconnected',
       'choice.limits.memory-flag': '`--memory-budget` of `vmcp serve`, `up` and `run` sets limits.memoryBudgetBytes',

@@ -1,4 +1,5 @@
 import type { RawJson } from '../../../contract/json.ts';
+import type { ByteBudget, HeldBytes } from '../../../mcp/byte-budget.ts';
 import { eventFrame, primingFrame } from '../../../mcp/event-stream.ts';
 import type { Heartbeat, HeartbeatListener } from '../../../timing/shared-timers.ts';
 import { type EventWriter, MUST, type Urgency } from '../../http/event-writer.ts';
@@ -8,6 +9,8 @@ export interface StreamParts {
   /** Events and bytes stored for `Last-Event-ID`. */
   readonly replayEvents: number;
   readonly replayBytes: number;
+  /** Counts what all streams store. */
+  readonly stored: ByteBudget;
   /** The client accepts a first event without a message (2025-11-25). */
   readonly isPrimed: boolean;
   readonly heartbeat: Heartbeat;
@@ -30,16 +33,18 @@ export class ResumableStream implements HeartbeatListener {
   readonly id: string;
   readonly #parts: StreamParts;
   readonly #events: StoredEvent[] = [];
-  #bytes = 0;
+  readonly #stored: HeldBytes;
   #lastSeq = 0;
   #sentSeq = 0;
   #writer: EventWriter | undefined;
   /** The last message was pushed: a resumption gets the rest and the end. */
   isComplete = false;
 
-  constructor(id: string, parts: StreamParts) {
+  /** `share` names whose bytes are stored. */
+  constructor(id: string, parts: StreamParts, share = '') {
     this.id = id;
     this.#parts = parts;
+    this.#stored = parts.stored.holder(share);
   }
 
   get isConnected(): boolean {
@@ -80,7 +85,8 @@ export class ResumableStream implements HeartbeatListener {
       return true;
     }
     if ('latest' in urgency) this.#forgetUnsent(urgency.latest);
-    return this.#store(urgency, parts).length <= this.#parts.replayBytes;
+    this.#store(urgency, parts);
+    return this.#isNewestStored;
   }
 
   /**
@@ -89,8 +95,9 @@ export class ResumableStream implements HeartbeatListener {
    */
   complete(parts: readonly RawJson[], tooLarge: () => RawJson): void {
     this.isComplete = true;
-    const isKept = this.push(MUST, parts) && this.#events.at(-1)?.seq === this.#lastSeq;
-    if (!isKept) this.#keep({ seq: this.#lastSeq, urgency: MUST, frame: this.#frame(this.#lastSeq, [tooLarge()]) });
+    this.push(MUST, parts);
+    if (!this.#isNewestStored)
+      this.#add({ seq: this.#lastSeq, urgency: MUST, frame: this.#frame(this.#lastSeq, [tooLarge()]) });
     this.end();
   }
 
@@ -98,6 +105,13 @@ export class ResumableStream implements HeartbeatListener {
   end(): void {
     this.#writer?.end();
     this.#release();
+  }
+
+  /** Nothing is resumed any more. */
+  forget(): void {
+    this.end();
+    this.#events.length = 0;
+    this.#stored.release();
   }
 
   beat(): void {
@@ -115,6 +129,10 @@ export class ResumableStream implements HeartbeatListener {
     return eventFrame(parts, `${this.id}-${seq}`);
   }
 
+  get #isNewestStored(): boolean {
+    return this.#events.at(-1)?.seq === this.#lastSeq;
+  }
+
   #store(urgency: Urgency, parts: readonly RawJson[]): Buffer {
     const seq = ++this.#lastSeq;
     const frame = this.#frame(seq, parts);
@@ -122,21 +140,28 @@ export class ResumableStream implements HeartbeatListener {
     return frame;
   }
 
+  /** Stores an event in the place of older ones, if there is space. */
   #keep(event: StoredEvent): void {
-    this.#events.push(event);
-    this.#bytes += event.frame.length;
-    while (this.#events.length > this.#parts.replayEvents || this.#bytes > this.#parts.replayBytes) {
-      if (!this.#evict()) return;
-    }
+    const { length } = event.frame;
+    while (this.#events.length > 0 && !this.#hasPlace(length)) this.#evict();
+    if (this.#hasPlace(length) && this.#stored.budget.hasSpace(this.#stored, length)) this.#add(event);
   }
 
-  /** Removes the oldest event that a call does not need, else the oldest one; the newest is kept. */
-  #evict(): boolean {
-    if (this.#events.length <= 1) return false;
+  #hasPlace(bytes: number): boolean {
+    const { replayEvents, replayBytes } = this.#parts;
+    const mayFollow = this.#events.length === 0 || this.#events.length < replayEvents;
+    return mayFollow && this.#stored.bytes + bytes <= replayBytes;
+  }
+
+  #add(event: StoredEvent): void {
+    this.#events.push(event);
+    this.#stored.add(event.frame.length);
+  }
+
+  /** Removes the oldest event that a call does not need, else the oldest one. */
+  #evict(): void {
     const spare = this.#events.findIndex(({ urgency }) => !('must' in urgency));
-    const at = spare === -1 || spare === this.#events.length - 1 ? 0 : spare;
-    this.#remove(at);
-    return true;
+    this.#remove(Math.max(spare, 0));
   }
 
   /** A newer message of the same kind replaces an unsent one. */
@@ -149,7 +174,7 @@ export class ResumableStream implements HeartbeatListener {
 
   #remove(at: number): void {
     const [removed] = this.#events.splice(at, 1);
-    this.#bytes -= removed?.frame.length ?? 0;
+    this.#stored.add(-(removed?.frame.length ?? 0));
   }
 }
 

@@ -158,7 +158,7 @@ export class Session implements SessionView {
     this.hasEnded = true;
     this.#questions?.endAll(`the session has ended (${reason})`);
     for (const call of this.#calls?.values() ?? []) call.sessionEnded(reason);
-    for (const stream of this.#streams?.values() ?? []) stream.end();
+    for (const stream of this.#streams?.values() ?? []) stream.forget();
   }
 
   get #standaloneId(): string {
@@ -166,7 +166,7 @@ export class Session implements SessionView {
   }
 
   #addStream(id: string): ResumableStream {
-    const stream = new ResumableStream(id, this.#streamParts);
+    const stream = new ResumableStream(id, this.#streamParts, this.share);
     this.#streams ??= new Map();
     this.#streams.set(id, stream);
     return stream;
@@ -175,7 +175,7 @@ export class Session implements SessionView {
   #forgetStream(): void {
     const oldest = this.#finished.shift();
     if (oldest === undefined) return;
-    oldest.stream.end();
+    oldest.stream.forget();
     this.#streams?.delete(oldest.stream.id);
   }
 }

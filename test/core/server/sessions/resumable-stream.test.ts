@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { ResponseStream } from '../../../../core/contract/inbound.ts';
+import { ByteBudget } from '../../../../core/mcp/byte-budget.ts';
 import { ResumableStream } from '../../../../core/server/era-2025-11-25/sessions/resumable-stream.ts';
 import { DROPPABLE, EventWriter, MUST } from '../../../../core/server/http/event-writer.ts';
 import type { Heartbeat } from '../../../../core/timing/shared-timers.ts';
+import { proves } from '../../../support/proves.ts';
 
 /** A connection whose reader may fall behind. */
 function connection() {
@@ -28,12 +30,14 @@ function connection() {
   return { writer, written, ids, state, drain };
 }
 
-function createStream({ events = 10, bytes = 10_000, isPrimed = false } = {}) {
+function createStream({ events = 10, bytes = 10_000, isPrimed = false, stored = budgetOf(100_000), share = '' } = {}) {
   const streams: Heartbeat['streams'] = new Set();
   const heartbeat: Heartbeat = { streams, calls: { add: () => {}, delete: () => {} }, stop: () => {} };
-  const parts = { replayEvents: events, replayBytes: bytes, isPrimed, heartbeat };
-  return { stream: new ResumableStream('s', parts), streams };
+  const parts = { replayEvents: events, replayBytes: bytes, stored, isPrimed, heartbeat };
+  return { stream: new ResumableStream('s', parts, share), streams };
 }
+
+const budgetOf = (memoryBudgetBytes: number) => new ByteBudget({ memoryBudgetBytes, memoryWaitMs: 0 });
 
 const message = (n: number) => [Buffer.from(`{"n":${n}}`)];
 
@@ -108,6 +112,28 @@ describe('a stream of a session', () => {
     expect(reader.written.join('').length).toBeLessThanOrEqual(200);
     expect(reader.ids().at(-1)).toBe('s-51');
   });
+
+  proves(
+    'choice.limits.memory-replay',
+    'streams of one caller store as many bytes as are free; an answer without space is replaced by an error',
+    () => {
+      const stored = budgetOf(3_000);
+      const answer = [Buffer.alloc(1_000, 0x20)];
+      const tooLarge = () => Buffer.from('too large');
+      const made = [1, 2, 3].map(() => createStream({ stored, share: 'ada' }).stream);
+      for (const stream of made) stream.complete(answer, tooLarge);
+      const other = createStream({ stored, share: 'bob' }).stream;
+      other.complete([Buffer.alloc(400, 0x20)], tooLarge);
+      const resumed = [...made, other].map((stream) => {
+        const reader = connection();
+        stream.attach(reader.writer, 0);
+        return reader.written.join('').includes('too large');
+      });
+      expect(resumed).toEqual([false, true, true, false]);
+      for (const stream of [...made, other]) stream.forget();
+      expect(stored.now.held).toBe(0);
+    },
+  );
 
   it('loses nothing that waited for a slow reader who left', () => {
     const { stream } = createStream();

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Caller } from '../../../../core/contract/caller.ts';
 import type { SessionOwner } from '../../../../core/contract/client-context.ts';
 import { DEFAULT_LIMITS } from '../../../../core/limits.ts';
+import { ByteBudget } from '../../../../core/mcp/byte-budget.ts';
 import type { Session } from '../../../../core/server/era-2025-11-25/sessions/session.ts';
 import { createSessions, type SessionEnd } from '../../../../core/server/era-2025-11-25/sessions/sessions.ts';
 import { EventWriter } from '../../../../core/server/http/event-writer.ts';
@@ -41,6 +42,7 @@ function openTable(most = 10, idleMs = 60_000, perCaller = most) {
       replayEvents: 10,
       replayBytes: 1000,
     },
+    bytes: new ByteBudget(DEFAULT_LIMITS),
     heartbeat: HEARTBEAT,
     now: () => clock.now,
     ownerOf,

@@ -27,6 +27,7 @@ export function addSkillCommands(program: Command): void {
     .action(async (names: string[], flags) => (await installed()).uninstall(names, flags));
   clients(skill.command('sync').addOption(projectRoot()))
     .description('make the skills of a project what its toolmgr.lock.yaml says')
+    .addOption(yes())
     .option('--check', 'report and change nothing; exit code 2 when something differs')
     .option('--prune', 'uninstall skills that are no longer in the lock file')
     .option('--adopt', 'write installed skills that are not in the lock file to it')
@@ -37,6 +38,7 @@ export function addSkillCommands(program: Command): void {
     skill.command('upgrade').argument('[name...]', 'skills of the lock file; default: all').addOption(projectRoot()),
   )
     .description('read the sources of the lock file again and install what is newer')
+    .addOption(yes())
     .option('--preview', 'show what is newer and install nothing')
     .option('--fail-on-changes', 'as --preview; exit code 2 when something is newer')
     .option('--allow-ref-change', 'accept another source repository')
@@ -103,6 +105,10 @@ function projectRoot(): Option {
 
 function clients(command: Command): Command {
   return command.option('-c, --client <name...>', 'clients, or all; default: those on this machine');
+}
+
+function yes(): Option {
+  return new Option('-y, --yes', 'do not ask; without a terminal nothing is changed without it (exit code 4)');
 }
 
 function format(): Option {

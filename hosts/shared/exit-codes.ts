@@ -7,7 +7,10 @@ export const EXIT_CODES = {
     means: 'run: the workload cannot be run; skill sync --check, skill upgrade --fail-on-changes: something changed',
   },
   partlyFailed: { code: 3, means: 'skill sync, skill upgrade: some skills failed' },
-  policyRefused: { code: 4, means: 'skill: a signature, a signer or a source was refused' },
+  policyRefused: {
+    code: 4,
+    means: 'skill: a signature, a signer or a source was refused, or a change was not confirmed',
+  },
   toolFailed: { code: 5, means: 'call: the tool was called and failed' },
   notYet: {
     code: 10,

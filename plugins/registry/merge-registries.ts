@@ -23,6 +23,8 @@ export interface MergedRegistry extends Registry {
   readonly shadowed: readonly Shadowed[];
   /** Name of the registry that serves an entry. */
   sourceOf(entry: string): string | undefined;
+  /** Name of the registry that serves a skill, by `namespace/name`. */
+  sourceOfSkill(skill: string): string | undefined;
 }
 
 /** Joins registries, the first one with the highest priority: it serves the entries, records and skills that it has. */
@@ -32,7 +34,7 @@ export function mergeRegistries(registries: readonly NamedRegistry[]): MergedReg
     { readonly entry: RegistryEntry; readonly from: string; readonly alsoIn: string[] }
   >();
   const leftOut = new Map<string, LeftOut>();
-  const first = firstOf();
+  const { first, ownerOf } = owners();
   const records: ServerListed[] = [];
   const skills: Registry['skills'][number][] = [];
   for (const { name, registry } of registries) {
@@ -57,6 +59,7 @@ export function mergeRegistries(registries: readonly NamedRegistry[]): MergedReg
       alsoIn.length === 0 ? [] : [{ name: entry.name, servedBy: from, alsoIn }],
     ),
     sourceOf: (name) => entries.get(name)?.from,
+    sourceOfSkill: (name) => ownerOf('skill', name),
   };
 }
 
@@ -72,12 +75,15 @@ export function inOrder(records: readonly ServerListed[]): readonly ServerListed
 }
 
 /** All versions of a name come from one registry. */
-function firstOf(): (kind: string, key: string, registry: string) => boolean {
-  const owners = new Map<string, string>();
-  return (kind, key, registry) => {
-    const owner = owners.get(`${kind} ${key}`) ?? registry;
-    owners.set(`${kind} ${key}`, owner);
-    return owner === registry;
+function owners() {
+  const known = new Map<string, string>();
+  return {
+    first(kind: string, key: string, registry: string): boolean {
+      const owner = known.get(`${kind} ${key}`) ?? registry;
+      known.set(`${kind} ${key}`, owner);
+      return owner === registry;
+    },
+    ownerOf: (kind: string, key: string): string | undefined => known.get(`${kind} ${key}`),
   };
 }
 

@@ -6,14 +6,16 @@ import {
   type UpgradeOutcome,
   upgradeSkills,
 } from '@toolmgr/plugins/skills';
+import { terminalAsk } from '../../shared/ask.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
-import { columns, stdout } from '../../shared/terminal.ts';
+import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { commandSkills, printRefusal, projectOf } from './command-scope.ts';
 
 interface LockFlags {
   readonly projectRoot?: string;
   readonly client?: readonly string[];
+  readonly yes?: boolean;
   readonly format: 'text' | 'json';
 }
 
@@ -26,15 +28,34 @@ export async function sync(
     readonly allowUnsigned?: boolean;
   },
 ): Promise<void> {
-  const { projectRoot, client, format, ...rest } = flags;
+  const { projectRoot, client, yes = false, format, ...rest } = flags;
   const root = await projectOf(projectRoot);
   using stop = stopSignal();
+  if (!yes && flags.check !== true && !(await isConfirmed('sync', '--check', root, stop.signal))) return;
   const clients = client === undefined ? {} : { clients: client };
   const result = await syncSkills(commandSkills(), { root, ...clients, ...rest }, stop.signal);
   if ('problem' in result) return printRefusal(result);
   if (format === 'json') stdout.line(JSON.stringify(result, undefined, 2));
   else for (const line of columns(syncRows(result, flags.check === true))) stdout.line(line);
   process.exitCode = syncExitCode(result, flags.check === true);
+}
+
+/**
+ * Asks whether the skills of a project may be changed. Without a terminal, or without a yes, the command is refused.
+ *
+ * Source: reference workload-api §5.6.
+ */
+async function isConfirmed(command: string, reporting: string, root: string, signal: AbortSignal): Promise<boolean> {
+  const ask = terminalAsk();
+  const answer = await ask?.(`skill ${command} changes the skills of ${root}; do it? [y/N]: `, { signal });
+  if (answer !== undefined && /^y(es)?$/i.test(answer.trim())) return true;
+  const why =
+    ask === undefined
+      ? `there is no terminal to confirm it on: --yes does it, ${reporting} only reports`
+      : 'as you said';
+  stderr.line(`toolmgr: skill ${command} changed nothing: ${why}`);
+  process.exitCode = EXIT_CODES.policyRefused.code;
+  return false;
 }
 
 function syncRows(result: SyncResult, isCheck: boolean): string[][] {
@@ -82,9 +103,11 @@ export async function upgrade(
     readonly allowSignerChange?: boolean;
   },
 ): Promise<void> {
-  const { projectRoot, client, format, ...rest } = flags;
+  const { projectRoot, client, yes = false, format, ...rest } = flags;
   const root = await projectOf(projectRoot);
   using stop = stopSignal();
+  const isReport = flags.preview === true || flags.failOnChanges === true;
+  if (!yes && !isReport && !(await isConfirmed('upgrade', '--preview', root, stop.signal))) return;
   const clients = client === undefined ? {} : { clients: client };
   const chosen = names.length === 0 ? {} : { names };
   const result = await upgradeSkills(commandSkills(), { root, ...clients, ...chosen, ...rest }, stop.signal);

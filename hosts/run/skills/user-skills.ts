@@ -9,7 +9,7 @@ import { readUserConfig } from '../../shared/user-config.ts';
 export function userSkills(
   state: string,
   env: Readonly<Record<string, string | undefined>>,
-  registries: Pick<Registries, 'load'>,
+  registries: Pick<Registries, 'configured' | 'load'>,
 ): SkillDeps {
   return openSkills({
     state,
@@ -29,16 +29,22 @@ export function userSkills(
 }
 
 /** Finds skills by their name in all registries of the user. */
-function skillLookup(registries: Pick<Registries, 'load'>): NonNullable<OpenSkills['lookUp']> {
+function skillLookup(registries: Pick<Registries, 'configured' | 'load'>): NonNullable<OpenSkills['lookUp']> {
   return async ({ namespace, name }, signal) => {
     const loaded = await registries.load({ signal });
     if ('problem' in loaded) return problem('upstream_failed', loaded.problem);
+    const mayBePrivate = (await registries.configured()).filter(
+      ({ allowPrivateAddresses, source }) => allowPrivateAddresses || source.type === 'file',
+    );
     return loaded.registry.skills
       .filter((skill) => skill.name === name && (namespace === undefined || skill.namespace === namespace))
       .map(({ packages = [], version, ...skill }) => ({
         namespace: skill.namespace,
         name: skill.name,
         ...(version === undefined ? {} : { version }),
+        allowsPrivateAddresses: mayBePrivate.some(
+          (each) => each.name === loaded.registry.sourceOfSkill(`${skill.namespace}/${skill.name}`),
+        ),
         packages: packages.flatMap(({ registryType, ...rest }) =>
           registryType === undefined ? [] : [{ registryType, ...withoutAbsent(rest) }],
         ),

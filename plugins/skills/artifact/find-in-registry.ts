@@ -7,6 +7,8 @@ export interface RegistrySkill {
   readonly name: string;
   readonly version?: string;
   readonly packages: readonly RegistrySkillPackage[];
+  /** Whether the user lets this registry lead to private addresses. */
+  readonly allowsPrivateAddresses?: boolean;
 }
 
 /** One place of an artifact. Source: manager spec §2, SkillRecord. */
@@ -26,12 +28,18 @@ export type SkillLookup = (
   signal: AbortSignal,
 ) => Promise<readonly RegistrySkill[] | Problem>;
 
+/** What {@link findInRegistry} found: references, and whether they may lead to private addresses. */
+export interface FoundSkill {
+  readonly references: readonly string[];
+  readonly allowsPrivateAddresses: boolean;
+}
+
 /** The references of a skill's packages in a registry: OCI first, then git. */
 export async function findInRegistry(
   wanted: { readonly namespace?: string; readonly name: string },
   lookUp: SkillLookup | undefined,
   signal: AbortSignal,
-): Promise<{ readonly references: readonly string[] } | Problem> {
+): Promise<FoundSkill | Problem> {
   const shown = JSON.stringify(wanted.namespace === undefined ? wanted.name : `${wanted.namespace}/${wanted.name}`);
   const found = lookUp === undefined ? [] : await lookUp(wanted, signal);
   if ('problem' in found) return found;
@@ -45,7 +53,8 @@ export async function findInRegistry(
   const references = ['oci', 'git'].flatMap((type) =>
     skill.packages.filter(({ registryType }) => registryType === type).flatMap(referenceOf),
   );
-  if (references.length > 0) return { references };
+  const { allowsPrivateAddresses = false } = skill;
+  if (references.length > 0) return { references, allowsPrivateAddresses };
   return problem('unprocessable', `The skill ${shown} has no OCI or git package in the registry.`);
 }
 

@@ -48,11 +48,12 @@ async function inRegistry(
   options: ResolveOptions,
 ): Promise<SkillResolution> {
   const { lookUp, ...rest } = options;
-  const packages = await findInRegistry(wanted, lookUp, options.signal);
-  if ('problem' in packages) return packages;
+  const listed = await findInRegistry(wanted, lookUp, options.signal);
+  if ('problem' in listed) return listed;
+  const allowPrivateAddresses = options.allowPrivateAddresses === true || listed.allowsPrivateAddresses;
   let refusal: Problem | undefined;
-  for (const each of packages.references) {
-    const found = await resolved(each, rest, false);
+  for (const each of listed.references) {
+    const found = await resolved(each, { ...rest, allowPrivateAddresses }, false);
     if (!('problem' in found)) return { artifact: { ...found.artifact, source: reference } };
     refusal ??= found;
   }

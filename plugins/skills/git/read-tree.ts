@@ -114,7 +114,9 @@ function refusalOf(cause: unknown): Refusal {
   const { code, data } = cause as { readonly code?: unknown; readonly data?: { readonly statusCode?: unknown } };
   if (code === 'HttpError') {
     const status = Number(data?.statusCode);
-    return { problem: upstreamCode(status), detail: `the server answered with status ${status}` };
+    // a server that does not have the repository gave no answer about what was asked for
+    const problem = status === 404 ? 'upstream_failed' : upstreamCode(status);
+    return { problem, detail: `the server answered with status ${status}` };
   }
   if (code === 'GIT_REDIRECT') return { problem: 'upstream_failed', detail: 'the server redirects to another origin' };
   if (code === 'NotFoundError')

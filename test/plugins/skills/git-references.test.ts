@@ -53,7 +53,7 @@ describe.skipIf(gitMissing() !== undefined)(`git references ${gitMissing() ?? ''
       problem: 'not_found',
     });
     expect(await resolveSkill(`git://${server.host}/org/absent#other`, options())).toMatchObject({
-      problem: 'not_found',
+      problem: 'upstream_failed',
     });
   });
 

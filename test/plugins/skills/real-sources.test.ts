@@ -74,7 +74,7 @@ describe.skipIf(missing !== undefined)(`skills of a real registry and a real git
     await writeFile(settings, '');
     await rm(join(root, '.cursor'), { recursive: true });
     const before = git.seen.length;
-    const inside = await run('sync', '--format', 'json');
+    const inside = await run('sync', '--yes', '--format', 'json');
     expect(inside.code).toBe(3);
     expect(JSON.parse(inside.out).failed.map(({ name }: { name: string }) => name)).toEqual(['code-review', 'notes']);
     expect(git.seen).toHaveLength(before);

@@ -381,6 +381,11 @@ export const gatewayChoices = [
         'tools that overwrite or delete what toolmgr did not write are annotated as destructive, ask a person and are refused to clients that cannot ask',
       'choice.manager.foreign-exports':
         'exports of other implementations import: nanoseconds, members without a value, and middleware without parameters',
+      'choice.skills.git-resolve-failure': 'a git server without the repository is answered with 502',
+      'choice.skills.own-registry':
+        'skills of a registry that is a file, or may lead to private addresses, may be at private addresses themselves',
+      'choice.skills.confirmed':
+        'skill sync and skill upgrade ask before they change something; without a terminal and --yes they are refused with exit code 4',
       'choice.manager.operations': '202 answers carry Location of an operation',
       'choice.manager.events': 'events travel over SSE',
     },

@@ -393,6 +393,7 @@ export const gatewayChoices = [
   {
     source: 'choice: operator',
     says: {
+      'choice.operator.failed-events': 'each object that becomes Failed gets a Warning event with the cause',
       'choice.operator.phase-owner': 'the operator alone writes phase',
     },
   },

@@ -9,8 +9,9 @@ import {
   type Resource,
   type ResourceType,
 } from '@toolmgr/plugins/kubernetes';
-import type { ReconcileContext } from '../machinery/controller.ts';
+import type { EventText, ReconcileContext } from '../machinery/controller.ts';
 import { MANAGER } from '../objects/owned-objects.ts';
+import { failureEvent } from './failure-event.ts';
 
 export { MANAGER };
 
@@ -46,18 +47,22 @@ export function conditionOf({ status }: Resource, type: string): Condition | und
 }
 
 /**
- * Applies a status as a whole, when it differs from the one in the cache: members that are absent now are removed.
+ * Applies a status as a whole, when it differs from the one in the cache: members that are absent now are removed. A failure is
+ * reported as an event before, unless one of `told` says it: after a crash in between it is reported again, and counts once.
  * @returns whether it was written
  * @throws ApiError
  */
 export async function writeStatus(
-  { api }: Pick<ReconcileContext, 'api'>,
+  { api, events }: Pick<ReconcileContext, 'api' | 'events'>,
   type: ResourceType,
   object: Resource,
   status: object,
+  told: readonly EventText[] = [],
 ): Promise<boolean> {
   const wanted = JSON.parse(JSON.stringify(status)) as object;
   if (isDeepStrictEqual(wanted, comparable(object.status))) return false;
+  const failure = failureEvent(object, status, told);
+  if (failure !== undefined) events.emit({ ...object, apiVersion: type.apiVersion, kind: type.kind }, failure);
   const { namespace, name } = keyOf(object);
   const { uid } = object.metadata;
   const written = await api.apply(

@@ -106,7 +106,8 @@ export function createProxyController<Spec extends ProxySpec>(
         built.wanted === undefined || resolved.outcome.result !== 'ready'
           ? { outcome: resolved.outcome, events: [] }
           : await writeAll(object, built, owned, reconcile);
-      for (const event of [...resolved.events, ...written.events]) reconcile.events.emit(object, event);
+      const events = [...resolved.events, ...written.events];
+      for (const event of events) reconcile.events.emit(object, event);
       const all = caches.of(pods).byIndex(OWNER_INDEX, ownerValue(kind.kind, key)) as readonly Pod[];
       const deployment = caches.of(deployments).get({ ...key, name: definition.deploymentOf(key.name) });
       const proxy = proxyPods(all, 'proxy', deployment);
@@ -131,7 +132,7 @@ export function createProxyController<Spec extends ProxySpec>(
         ...built.hashes,
         conditions: timedConditions(object, conditions, reconcile.now()),
       });
-      await writeStatus(reconcile, type, object, status);
+      await writeStatus(reconcile, type, object, status, events);
       return written.isRefused ? { againAfterMs: REFUSED_AGAIN_MS } : undefined;
     },
   };

@@ -66,7 +66,8 @@ export function createVirtualMcpServerController(settings: VirtualMcpServerSetti
         inputs === undefined
           ? { outcome: resolution.outcome, conditions: [], events: [] }
           : await writeObjects({ server, inputs, imagePullSecrets, settings: settings.pods, contents }, owned, context);
-      for (const event of [...resolution.events, ...written.events]) context.events.emit(server, event);
+      const events = [...resolution.events, ...written.events];
+      for (const event of events) context.events.emit(server, event);
 
       const own = context.caches.of(pods).byIndex(SERVER_INDEX, keyText(key));
       const reportMap = { namespace: key.namespace, name: namesOf(key.name).report };
@@ -84,7 +85,7 @@ export function createVirtualMcpServerController(settings: VirtualMcpServerSetti
         now: context.now(),
         ...(settings.defaults.clusterDomain === undefined ? {} : { clusterDomain: settings.defaults.clusterDomain }),
       });
-      await statuses.write(server, status, context);
+      await statuses.write(server, status, context, events);
       const cleanAgain = await cleaner.clean(reportMap, texts, own, context);
       const again = 'isRefused' in written && written.isRefused ? REFUSED_AGAIN_MS : undefined;
       const waits = [cleanAgain, again].filter((ms) => ms !== undefined);

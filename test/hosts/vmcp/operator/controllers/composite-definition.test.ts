@@ -75,6 +75,7 @@ describe.skipIf(kubeSkipped)(`composite tool definitions on a real API server${k
       });
       expect(status?.validationStatus).toBe('Invalid');
       expect(status?.validationErrors?.join('\n')).toContain(words);
+      expect(running.events.filter((event) => event.endsWith(`/${name}`))).toEqual([`${reason} ${KIND}/${name}`]);
     }
     await api.patch(TYPE, { namespace: 'default', name: 'cycle' }, { spec: { steps: [tool('a')] } });
     await until(async () => (await statusOf('cycle'))?.validationStatus === 'Valid', WAIT_MS);

@@ -187,6 +187,8 @@ describe.skipIf(kubeSkipped)(`embedding servers on a real API server${kubeSkippe
     await phaseIs(ns, 'Failed', 'taken');
     expect((await statusOf(ns, 'taken'))?.message).toContain('Service taken exists');
     expect((await api.get(services, { namespace: ns, name: 'taken' }))?.spec.selector).toEqual({ a: 'b' });
+    await running.idle();
+    expect(running.events).toEqual(['grown', 'taken'].map((name) => `StatefulSetFailed EmbeddingServer/${name}`));
     expect(running.failures).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import { entryController } from '../../../../../hosts/vmcp/operator/controllers/
 import { groupController } from '../../../../../hosts/vmcp/operator/controllers/group.ts';
 import { typeNamed } from '../../../../../hosts/vmcp/operator/controllers/references.ts';
 import { KINDS } from '../../../../../hosts/vmcp/operator/kinds/index.ts';
-import type { Caches, ReconcileContext } from '../../../../../hosts/vmcp/operator/machinery/controller.ts';
+import type { Caches, EventText, ReconcileContext } from '../../../../../hosts/vmcp/operator/machinery/controller.ts';
 import { configMaps, secrets } from '../../../../../hosts/vmcp/operator/objects/built-in-kinds.ts';
 import { MANAGED_INFORMERS } from '../../../../../hosts/vmcp/operator/objects/managed-informers.ts';
 import { certificates } from '../../../../support/certificates.ts';
@@ -73,6 +73,7 @@ describe.skipIf(kubeSkipped)(`groups and entries on a real API server${kubeSkipp
     await make('MCPServerEntry', ns, 'e', { groupRef: { name: 'g' } });
     await settles(ns, 'e', { GroupRefValidated: 'False/GroupRefNotFound', Valid: 'False/ConfigInvalid' });
     expect((await statusOf('MCPServerEntry', ns, 'e'))?.phase).toBe('Failed');
+    expect(running.events).toEqual(['ConfigInvalid MCPServerEntry/e']);
     await make('MCPGroup', ns, 'g');
     await settles(ns, 'e', { GroupRefValidated: 'True/GroupRefIsValid', Valid: 'True/ConfigValid' });
     expect((await statusOf('MCPServerEntry', ns, 'e'))?.phase).toBe('Valid');
@@ -102,8 +103,10 @@ describe.skipIf(kubeSkipped)(`groups and entries on a real API server${kubeSkipp
   it('a group whose members cannot be listed is Failed', async () => {
     const applied: unknown[] = [];
     const group = { ...own('MCPGroup', 'x', 'g'), metadata: { name: 'g', namespace: 'x', generation: 1 } };
+    const reasons: string[] = [];
     const context = {
       now: () => 0,
+      events: { emit: (_group: object, { reason }: EventText) => void reasons.push(reason) },
       api: {
         async apply(_type: unknown, object: object) {
           applied.push(object);
@@ -121,6 +124,7 @@ describe.skipIf(kubeSkipped)(`groups and entries on a real API server${kubeSkipp
     const [object] = applied;
     expect(conditionsIn(object)).toEqual({ MCPServersChecked: 'False/ListMCPServersCheckFailed' });
     expect(object).toMatchObject({ status: { phase: 'Failed' } });
+    expect(reasons).toEqual(['ListMCPServersCheckFailed']);
   });
 
   it('an entry says for each of its references whether it is there', async () => {

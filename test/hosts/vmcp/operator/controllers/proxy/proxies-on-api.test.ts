@@ -508,6 +508,12 @@ describe.skipIf(missing)(`proxies on a real API server${missing === undefined ? 
       await apply(proxy({ remoteUrl: 'http://10.0.0.1/mcp' }));
       const refused = await settled(PROXIES, namespace, ({ phase }) => phase === 'Failed');
       expect(conditionOf(refused, 'ConfigurationValid')).toMatchObject({ reason: 'RemoteURLInvalid' });
+      const told = await cluster.kubectl(['get', 'events', '-n', namespace, '-o', 'json']);
+      const { items } = JSON.parse(told) as {
+        items: { type: string; reason: string; involvedObject: { kind: string } }[];
+      };
+      const warnings = items.filter((each) => each.type === 'Warning' && each.involvedObject.kind === 'MCPRemoteProxy');
+      expect(warnings.map(({ reason }) => reason)).toEqual(['RemoteURLInvalid']);
       await apply(proxy({ remoteUrl: 'http://10.0.0.1/mcp', allowPrivateEndpoint: true }));
       await settled(PROXIES, namespace, ({ phase }) => phase !== 'Failed');
       expect(await runConfigOf(namespace)).toMatchObject({ remote_addresses: 'network' });

@@ -353,8 +353,12 @@ describe.skipIf(missing !== undefined)(
           message: expect.stringContaining('ServiceAccount a-vmcp exists and has no owner'),
         });
         expect(await team.owned()).toEqual([]);
+        const warnings = () => operator.events.filter(({ type }) => type === 'Warning').map(({ message }) => message);
+        await operator.reconcile('a');
+        expect(warnings()).toEqual([expect.stringContaining('ServiceAccount a-vmcp exists')]);
         await team.kubectl('delete', 'serviceaccount', 'a-vmcp');
         await operator.reconcile('a');
+        expect(warnings()).toEqual([expect.anything(), expect.stringContaining('Service vmcp-a exists')]);
         expect((await team.server()).status?.message).toContain('Service vmcp-a exists');
         expect((await team.read(services, 'vmcp-a')).spec).toMatchObject({ ports: [{ port: 80 }] });
       },

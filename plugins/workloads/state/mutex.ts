@@ -1,4 +1,4 @@
-import { unlinkSync } from 'node:fs';
+import { constants, unlinkSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open } from 'node:fs/promises';
 import type { DatabaseSync } from 'node:sqlite';
@@ -54,12 +54,26 @@ function withoutWarning<T>(load: () => T): T {
 
 class RemovedMutex extends Error {}
 
+/**
+ * Opens the file of a folder that others may have filled, such as a cloned project: it must be empty and no link, because its mode is
+ * changed, and because SQLite acts on what a database and its journal say.
+ */
 async function openShared(path: string): Promise<FileHandle> {
-  const file = await open(path, 'a', SHARED_MODE);
-  await file.chmod(SHARED_MODE).catch(() => {}); // of another user
-  return file;
+  const file = await open(path, OPEN_SHARED, SHARED_MODE).catch((cause: NodeJS.ErrnoException) => {
+    throw cause.code === 'ELOOP' ? new Error(`${path} is a symbolic link: remove it`, { cause }) : cause;
+  });
+  const found = await file.stat();
+  if (found.isFile() && found.size === 0) {
+    await file.chmod(SHARED_MODE).catch(() => {}); // of another user
+    return file;
+  }
+  await file.close();
+  throw new Error(`${path} is not an empty file: remove it`);
 }
 
+/** A pipe without a reader is an error and no wait. */
+const OPEN_SHARED =
+  constants.O_APPEND | constants.O_CREAT | constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 /** Other users of the folder wait too; the file has no content. */
 const SHARED_MODE = 0o666;
 

@@ -1,6 +1,6 @@
-import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -51,6 +51,31 @@ async function holderOf(kind: string): Promise<ChildProcess> {
   await once(holder, 'message');
   return holder;
 }
+
+describe('the lock of a file in a folder of others', () => {
+  proves(
+    'ask.run.state-lock',
+    'follows no symbolic link: the mode of its target stays, and nothing is created',
+    async () => {
+      await chmod(path, 0o600);
+      for (const target of [path, join(folder, 'absent')]) {
+        await symlink(target, `${path}.mutex`);
+        await expect(withFileLock(path, async () => 'changed')).rejects.toThrow('one.mutex is a symbolic link');
+        expect((await stat(path)).mode & 0o777).toBe(0o600);
+        expect(await readdir(folder)).toEqual(['one', 'one.mutex']);
+        await rm(`${path}.mutex`);
+      }
+    },
+  );
+
+  proves('ask.run.state-lock', 'opens no file as a database that is not empty, and no pipe', async () => {
+    await writeFile(`${path}.mutex`, 'SQLite format 3\0');
+    await expect(withFileLock(path, async () => 'changed')).rejects.toThrow('one.mutex is not an empty file');
+    await rm(`${path}.mutex`);
+    execFileSync('mkfifo', [`${path}.mutex`]);
+    await expect(withFileLock(path, async () => 'changed')).rejects.toThrow(/one\.mutex/);
+  });
+});
 
 describe.each(['file', 'name'] as const)('the lock of a %s', (kind) => {
   const locked = KINDS[kind];

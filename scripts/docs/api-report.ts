@@ -15,6 +15,7 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     besides: CORE,
   },
   'docs/project/api/plugins.txt': { entry: '@toolmgr/plugins', types: 'plugins/dist/index.d.ts' },
+  'docs/project/api/toolmgr.txt': { entry: 'toolmgr', types: 'hosts/dist/index.d.ts' },
 };
 
 interface Entry {
@@ -35,11 +36,11 @@ let isBuilt = false;
 
 function build(): void {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, '-b', 'core', 'plugins'], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [tsc, '-b', 'core', 'plugins', 'hosts'], {
     cwd: ROOT,
     encoding: 'utf8',
   });
-  if (status !== 0) throw new Error(`tsc -b core plugins failed:\n${stdout}${stderr}`);
+  if (status !== 0) throw new Error(`tsc -b core plugins hosts failed:\n${stdout}${stderr}`);
   isBuilt = true;
 }
 

@@ -105,6 +105,10 @@ export const commands = [
       'ask.embedding.body': 'handle takes a body that the host has read: bytes, text or the JSON value',
       'ask.embedding.body-consumed':
         'a body that was read and not handed over is an immediate error that says what to do',
+      'ask.embedding.vmcp-file':
+        'loadVmcpFile gives the plan of a vmcp file to an app, and every problem with its line',
+      'ask.embedding.vmcp-file-plugins':
+        'loadVmcpFile runs the plugins that a file names only when the app asks for it, and refuses the file otherwise',
       'ask.embedding.mount-path': 'handle finds the endpoint when a framework has taken a mount path off the URL',
       'ask.api.report': 'the exports of the packages are listed in report files that a test compares',
       'ask.api.deprecated': 'each deprecated declaration names the version that marked it and the replacement',

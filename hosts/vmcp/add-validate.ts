@@ -18,8 +18,9 @@ What vmcp serve refuses is refused here too. The plugins of the file are applied
 sign-in servers and stores are not opened, and secrets may be missing. The lines "not checked" say what only a start shows.
 Files and packages under plugins: are not loaded without --load-plugins, because loading runs their code.
 
-A YAML file with a VirtualMCPServer and the objects that it refers to is checked as the API server and the operator would check
-it. References to objects that are not in the file are listed as not checked, and so are plugins that only the pods load.
+A YAML file with objects of a cluster is checked as the API server and the operator would check it: VirtualMCPServers with the
+objects that they refer to, and configurations (MCPOIDCConfig, MCPAuthzConfig, ...), composite tools and entries by themselves.
+References to objects that are not in the file are listed as not checked, and so are plugins that only the pods load.
 
 Examples:
   toolmgr vmcp validate -c vmcp.yaml

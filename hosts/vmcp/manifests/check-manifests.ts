@@ -11,13 +11,14 @@ import {
 import { resolveServer } from '../operator/resolve/resolve-server.ts';
 import { fileObjects } from './file-objects.ts';
 import { type Manifest, readManifests } from './read-manifests.ts';
+import { sharedProblems } from './shared-problems.ts';
 
 /** What a cluster would say to the objects of a file. */
 export interface ManifestReport {
   /** No object is refused, and no VirtualMCPServer has an error that the file shows. */
   readonly isValid: boolean;
   readonly objects: number;
-  /** Why the API server would refuse objects: `file:line: Kind name: path: message`. */
+  /** Why the API server would refuse objects, or the operator call them not valid: `file:line: Kind name: path: message`. */
   readonly problems: readonly string[];
   readonly servers: readonly ServerReport[];
 }
@@ -46,10 +47,10 @@ export async function checkManifests(text: string, file: string, catalogue: Cata
   const problems = [...duplicates(manifests, file)];
   const refused = new Set<KubeObject>();
   for (const { object, line } of manifests) {
-    for (const { path, message } of check(object)) {
-      refused.add(object);
-      problems.push(`${file}:${line}: ${titleOf(object)}: ${path === '' ? '' : `${path}: `}${message}`);
-    }
+    const refusals = check(object).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
+    if (refusals.length > 0) refused.add(object);
+    const found = refusals.length > 0 ? refusals : await sharedProblems(object, catalogue);
+    problems.push(...found.map((problem) => `${file}:${line}: ${titleOf(object)}: ${problem}`));
   }
   const objects = manifests.map(({ object }) => object);
   const servers: ServerReport[] = [];

@@ -103,6 +103,39 @@ describe('toolmgr vmcp validate with manifests', () => {
     expect(isValid).toBe(true);
   });
 
+  it.each([
+    [
+      'MCPOIDCConfig',
+      '{ type: inline, inline: { issuer: "http://issuer.example.com" } }',
+      /incomingAuth\.oidc\.issuer: .*https/,
+    ],
+    ['MCPAuthzConfig', '{ type: cedarv1, config: { policies: ["permit(nonsense"] } }', /policies/],
+    ['MCPAuthzConfig', '{ type: httpv1, config: { policies: [] } }', /supports only cedarv1/],
+    ['MCPExternalAuthConfig', '{ type: obo, obo: { tenantId: a } }', /enterprise/],
+    ['MCPToolConfig', '{ toolsFilter: [a], toolsOverride: { search: {} } }', /search/],
+    [
+      'MCPTelemetryConfig',
+      '{ openTelemetry: { enabled: true, endpoint: "https://[x", tracing: { enabled: true } } }',
+      /endpoint/,
+    ],
+    [
+      'VirtualMCPCompositeToolDefinition',
+      '{ name: a, steps: [{ id: a, tool: b.c, dependsOn: [d] }] }',
+      /spec\.steps.*"?d"?/,
+    ],
+    [
+      'MCPServerEntry',
+      '{ groupRef: { name: group }, remoteUrl: "http://169.254.169.254/x", transport: streamable-http }',
+      /spec\.remoteUrl: leads to/,
+    ],
+  ])('checks the content of %s as the operator does: %s', async (kind, spec, problem) => {
+    const { isValid, problems } = await check(`${SERVER}${object(kind, 'a', `spec: ${spec}`)}`);
+    expect(problems.map((each) => each.replace(/^m\.yaml:\d+: /, ''))).toEqual([
+      expect.stringMatching(new RegExp(`^${kind} a: .*${problem.source}`)),
+    ]);
+    expect(isValid).toBe(false);
+  });
+
   it('takes objects of the namespace of the server only', async () => {
     const elsewhere = entry('a').replace('{ name: a }', '{ name: a, namespace: other }');
     expect((await check(`${SERVER}${elsewhere}`)).servers[0]?.backends).toEqual([]);

@@ -1,3 +1,4 @@
+import type { Catalogue } from '@toolmgr/core';
 import { keyOf, type ObjectKey } from '@toolmgr/plugins/kubernetes';
 import type { Problem } from '../../problem.ts';
 import { definitionProblems } from '../../workflow/read-definition.ts';
@@ -31,9 +32,7 @@ export const compositeDefinitionController: Controller<CompositeToolDefinition> 
     const definition = currentObject(context, TYPE, key);
     if (definition === undefined) return;
     const { catalogue } = await import('@toolmgr/plugins');
-    const tooLarge = oversize(definition.spec);
-    const problems =
-      tooLarge === undefined ? await definitionProblems(definition.spec, catalogue) : [{ path: [], message: tooLarge }];
+    const problems = await problemsOf(definition.spec, catalogue);
     const servers = referrersOf(kind, key, context.caches).map(({ object }) => keyOf(object).name);
     await writeStatus(context, TYPE, definition, {
       observedGeneration: definition.metadata.generation,
@@ -44,6 +43,16 @@ export const compositeDefinitionController: Controller<CompositeToolDefinition> 
     });
   },
 };
+
+/** What is wrong with the spec of a definition, one sentence each. */
+export async function definitionSentences(spec: unknown, catalogue: Catalogue): Promise<readonly string[]> {
+  return sentencesOf(await problemsOf(spec, catalogue));
+}
+
+async function problemsOf(spec: unknown, catalogue: Catalogue): Promise<readonly Problem[]> {
+  const tooLarge = oversize(spec);
+  return tooLarge === undefined ? definitionProblems(spec, catalogue) : [{ path: [], message: tooLarge }];
+}
 
 function conditionsOf(problems: readonly Problem[]): readonly WantedCondition[] {
   const [first] = problems;

@@ -68,15 +68,21 @@ function deletionWatches(kind: string): readonly Watched[] {
     }));
 }
 
+/** Why gateways cannot use a configuration of any size; `undefined` when they can. */
+export async function checkConfig({ check }: ConfigKind, object: Resource): Promise<ConfigProblem | undefined> {
+  const tooLarge = oversize(object.spec);
+  return tooLarge === undefined ? check(object) : { reason: 'ValidationFailed', message: tooLarge };
+}
+
 async function report(
-  { kind, check, more }: ConfigKind,
+  config: ConfigKind,
   object: Resource,
   referrers: readonly Referrer[],
   context: ReconcileContext,
 ): Promise<void> {
+  const { kind, more } = config;
   const tooLarge = oversize(object.spec);
-  const problem: ConfigProblem | undefined =
-    tooLarge === undefined ? await check(object) : { reason: 'ValidationFailed', message: tooLarge };
+  const problem = await checkConfig(config, object);
   const blocked = referrers.length === 0 ? [] : [blockedBy(kind, referrers)];
   const wanted = [validity(problem), ...(problem === undefined ? (more?.(object) ?? []) : []), ...blocked];
   emitTransitions(object, wanted, context);

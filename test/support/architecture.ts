@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path/posix';
+import { PUBLIC_ENTRIES } from './public-entries.ts';
 import { type Import, importsOf, type Token, tokensOf } from './source-text.ts';
 
 /**
@@ -72,29 +73,6 @@ const LAYERS = [
   ['examples', 'test', 'scripts'],
 ] as const satisfies readonly (readonly string[])[];
 
-/** The public entries of the workspaces and their files. */
-const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
-  '@toolmgr/core': 'core/index.ts',
-  '@toolmgr/core/testing': 'core/testing/index.ts',
-  '@toolmgr/plugins': 'plugins/index.ts',
-  '@toolmgr/plugins/image-verification': 'plugins/image-verification/index.ts',
-  '@toolmgr/plugins/registry': 'plugins/registry/index.ts',
-  '@toolmgr/plugins/incoming-auth/oidc': 'plugins/incoming-auth/oidc/standalone.ts',
-  '@toolmgr/plugins/workloads/container': 'plugins/workloads/container/engines.ts',
-  '@toolmgr/plugins/workloads/engine-ping': 'plugins/workloads/container/ping-engines.ts',
-  '@toolmgr/plugins/outgoing-auth/oauth-client/login': 'plugins/outgoing-auth/oauth-client/login/index.ts',
-  '@toolmgr/plugins/secrets/encrypted': 'plugins/secrets/encrypted/exports.ts',
-  '@toolmgr/plugins/secrets/stores': 'plugins/secrets/stores.ts',
-  '@toolmgr/plugins/cel-rule': 'plugins/shared/cel-rule.ts',
-  '@toolmgr/plugins/kubernetes': 'plugins/shared/kubernetes/exports.ts',
-  '@toolmgr/plugins/management': 'plugins/shared/management/index.ts',
-  '@toolmgr/plugins/clients': 'plugins/clients/index.ts',
-  '@toolmgr/plugins/clients/places': 'plugins/clients/places.ts',
-  '@toolmgr/plugins/skills': 'plugins/skills/index.ts',
-  '@toolmgr/plugins/workloads/images': 'plugins/workloads/container/build/images.ts',
-  '@toolmgr/plugins/workloads/state': 'plugins/workloads/state/index.ts',
-  '@toolmgr/plugins/workloads/state-files': 'plugins/workloads/state/files.ts',
-};
 const OWN_PACKAGE = /^(@toolmgr\/|toolmgr($|\/))/;
 
 function importFaults(tree: SourceTree, from: string, { from: specifier }: Import): readonly string[] {
@@ -152,11 +130,11 @@ function targetOf({ sources }: SourceTree, from: string, specifier: string): str
 
 /** Index of the layer of a file, lower layers first; -1 when it is on none. */
 export function layerOf(path: string): number {
-  return LAYERS.findIndex((pipeline) => pipeline.some((manager) => isIn(path, manager)));
+  return LAYERS.findIndex((layer) => layer.some((part) => isIn(path, part)));
 }
 
-function isIn(path: string, manager: string): boolean {
-  return path === `${manager}.ts` || path.startsWith(`${manager}/`);
+function isIn(path: string, part: string): boolean {
+  return path === `${part}.ts` || path.startsWith(`${part}/`);
 }
 
 function placeFaults({ path, tokens }: Source): readonly string[] {
@@ -283,9 +261,9 @@ function packageFault(path: string, { from, typeOnly }: Import): readonly string
   if (name.startsWith('@modelcontextprotocol/') && path.startsWith('core/') && !typeOnly) {
     return [`${path} runs '${name}'; the core takes types only from it`];
   }
-  const pipeline = PACKAGES[name] ?? PACKAGES[name.replace(/\/.*/, '/*')];
-  if (pipeline === undefined || pipeline.some((manager) => isIn(path, manager))) return [];
-  return [`'${name}' belongs in ${pipeline.join(', ')}, not in ${path}`];
+  const folders = PACKAGES[name] ?? PACKAGES[name.replace(/\/.*/, '/*')];
+  if (folders === undefined || folders.some((folder) => isIn(path, folder))) return [];
+  return [`'${name}' belongs in ${folders.join(', ')}, not in ${path}`];
 }
 
 function packageOf(specifier: string): string | undefined {

@@ -1,0 +1,23 @@
+/** The public entries of the workspaces and their files. */
+export const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
+  '@toolmgr/core': 'core/index.ts',
+  '@toolmgr/core/testing': 'core/testing/index.ts',
+  '@toolmgr/plugins': 'plugins/index.ts',
+  '@toolmgr/plugins/image-verification': 'plugins/image-verification/index.ts',
+  '@toolmgr/plugins/registry': 'plugins/registry/index.ts',
+  '@toolmgr/plugins/incoming-auth/oidc': 'plugins/incoming-auth/oidc/standalone.ts',
+  '@toolmgr/plugins/workloads/container': 'plugins/workloads/container/engines.ts',
+  '@toolmgr/plugins/workloads/engine-ping': 'plugins/workloads/container/ping-engines.ts',
+  '@toolmgr/plugins/outgoing-auth/oauth-client/login': 'plugins/outgoing-auth/oauth-client/login/index.ts',
+  '@toolmgr/plugins/secrets/encrypted': 'plugins/secrets/encrypted/exports.ts',
+  '@toolmgr/plugins/secrets/stores': 'plugins/secrets/stores.ts',
+  '@toolmgr/plugins/cel-rule': 'plugins/shared/cel-rule.ts',
+  '@toolmgr/plugins/kubernetes': 'plugins/shared/kubernetes/exports.ts',
+  '@toolmgr/plugins/management': 'plugins/shared/management/index.ts',
+  '@toolmgr/plugins/clients': 'plugins/clients/index.ts',
+  '@toolmgr/plugins/clients/places': 'plugins/clients/places.ts',
+  '@toolmgr/plugins/skills': 'plugins/skills/index.ts',
+  '@toolmgr/plugins/workloads/images': 'plugins/workloads/container/build/images.ts',
+  '@toolmgr/plugins/workloads/state': 'plugins/workloads/state/index.ts',
+  '@toolmgr/plugins/workloads/state-files': 'plugins/workloads/state/files.ts',
+};

@@ -40,6 +40,7 @@ export class Resumption implements BackendReader {
   }
 
   wait(): void {
+    this.#frames.restart(); // a part of an event is not counted any more
     if (this.#attempts++ >= MAX_RESUMES) return this.#giveUp(new Error('the stream was not resumed'));
     const ms = this.#frames.retryMs ?? backOffMs(this.#attempts, RETRY);
     this.#timer = setTimeout(() => this.#open(), Math.min(ms, RETRY.maxMs));
@@ -47,7 +48,6 @@ export class Resumption implements BackendReader {
 
   #open(): void {
     if (this.#exchange.settled || this.#wire.closed) return;
-    this.#frames.restart();
     const headers = this.#wire.headers('2025-11-25', STREAM_TYPE);
     headers['last-event-id'] = this.#frames.lastEventId ?? '';
     const { caller, purpose, signal, cancel } = this.#exchange.asked;

@@ -37,7 +37,6 @@ export class ServerChannel implements BackendReader {
     this.#status = 0;
     this.#refusal = new ByteCollector();
     const headers = this.#wire.headers('2025-11-25', STREAM_TYPE);
-    this.#frames.restart();
     const { lastEventId } = this.#frames;
     if (lastEventId !== undefined) headers['last-event-id'] = lastEventId;
     const request = { method: 'GET', headers, caller: this.#holder.caller, purpose: 'session', signal: NEVER } as const;
@@ -89,6 +88,7 @@ export class ServerChannel implements BackendReader {
 
   #again(): void {
     if (this.#wire.closed) return;
+    this.#frames.restart(); // a part of an event is not counted any more
     const backOff = backOffMs(++this.#failures, RETRY);
     // The server sets the retry time of a stream that it closed; the delay grows while it is unavailable.
     const ms = this.#failures === 1 ? Math.max(this.#frames.retryMs ?? backOff, RETRY_LEAST_MS) : backOff;

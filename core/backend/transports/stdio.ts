@@ -4,7 +4,7 @@ import type { JsonObject } from '../../contract/json.ts';
 import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
-import type { ByteBudget } from '../../mcp/byte-budget.ts';
+import type { ByteBudget, HeldBytes } from '../../mcp/byte-budget.ts';
 import { ConnectionFailure, tooLargeFailure } from '../failure.ts';
 import type { Exchange, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { FairReader } from './fair-reader.ts';
@@ -43,6 +43,8 @@ export class StdioTransport implements Transport {
   readonly #limits: Limits;
   readonly #command: Command;
   readonly #group: ProcessGroup;
+  /** What the program has not read of its input, also of requests that were cancelled. */
+  readonly #unread: HeldBytes;
   #malformed = 0;
   #closing = false;
 
@@ -58,6 +60,9 @@ export class StdioTransport implements Transport {
     this.#group = started(backend.name, command, { spawn, launcher, onStderrLine });
     processCount.processes++;
     const { child } = this.#group;
+    this.#unread = heldOfBackend({ bytes, backend: backend.name });
+    child.stdin?.on('drain', () => this.#unread.add(-this.#unread.bytes));
+    child.stdin?.once('close', () => this.#unread.release());
     const lines = new Lines(
       limits.frameBytes,
       (line) => this.#line(line),
@@ -115,7 +120,8 @@ export class StdioTransport implements Transport {
       const facts = { category: 'exit', notRun: true, connectionLost: true } as const;
       return new ConnectionFailure('BACKEND_UNREACHABLE', this.#backend, 'is not running', facts);
     }
-    if (stdin.writableLength > MAX_UNREAD_BYTES) {
+    const isSpent = this.#unread.bytes > 0 && !this.#unread.budget.hasSpace(this.#unread, body.length);
+    if (isSpent || stdin.writableLength > MAX_UNREAD_BYTES) {
       const facts = { category: 'busy', notRun: true } as const;
       return new ConnectionFailure('BACKEND_BUSY', this.#backend, 'does not read its input', facts);
     }
@@ -123,6 +129,7 @@ export class StdioTransport implements Transport {
     stdin.write(oneLine(body));
     stdin.write(LF_BYTES);
     stdin.uncork();
+    if (stdin.writableNeedDrain) this.#unread.add(stdin.writableLength - this.#unread.bytes);
     return undefined;
   }
 

@@ -20,8 +20,9 @@ export function installCommand(
   importer: string,
   { cwd, argv }: StartedAs = { cwd: process.cwd(), argv: process.argv.slice(1) },
 ): string {
-  const place = PLACE.exec(importer) === null ? importer : (argv[0] ?? importer); // a store that projects share
-  const at = place.indexOf(MODULES);
+  const isLinked = SHARED_STORE.test(importer);
+  const place = isLinked ? (argv[0] ?? importer) : importer;
+  const at = place.search(MODULES);
   if (at < 0) return inFolder('npm', cloneAbove(place) ?? cwd, cwd, packages);
   const root = place.slice(0, at);
   const manifest = manifestIn(root);
@@ -32,21 +33,31 @@ export function installCommand(
   if (basename(dirname(dirname(root))) === 'dlx')
     return ['pnpm', ...['toolmgr', ...packages].map((name) => `--package=${name}`), 'dlx', ...again(argv)].join(' ');
   if (manifest === undefined) return ['npm install -g', ...prefixFlag(root), ...packages].join(' ');
-  const isOfPnpm =
-    importer.includes(`${sep}.pnpm${sep}`) || place !== importer || existsSync(join(root, 'pnpm-lock.yaml'));
-  if (/[\\/]pnpm[\\/]global[\\/]/.test(root)) {
-    // pnpm gives what is installed together one folder
-    const spec = manifest.dependencies?.toolmgr ?? '';
-    return ['pnpm add -g', /^[\d^~]/.test(spec) ? `toolmgr@${spec}` : quoted(spec || 'toolmgr'), ...packages].join(' ');
-  }
+  const isOfPnpm = isLinked || /[\\/]\.pnpm[\\/]/.test(importer) || existsSync(join(root, 'pnpm-lock.yaml'));
+  if (isOfPnpm) return withPnpm(root, manifest, cwd, packages);
   if (/[\\/]yarn[\\/](Data[\\/])?global$/i.test(root)) return ['yarn global add', ...packages].join(' ');
   if (/[\\/]\.bun[\\/]install[\\/]global$/.test(root)) return ['bun add -g', ...packages].join(' ');
-  return inFolder(isOfPnpm ? 'pnpm' : programOf(root), root, cwd, packages);
+  return inFolder(programOf(root), root, cwd, packages);
 }
 
-const MODULES = `${sep}node_modules${sep}`;
+/** The folder of packages of a project. The one of the global packages of pnpm 10 has `.pnpm` beside `node_modules`. */
+const MODULES = /[\\/](?:node_modules|\.pnpm)[\\/]/;
 /** The store of pnpm from which it links packages into all projects. */
-const PLACE = /[\\/]store[\\/]v\d+[\\/]links[\\/]/;
+const SHARED_STORE = /[\\/]store[\\/]v\d+[\\/]links[\\/]/;
+
+/** pnpm 10 has one folder for all global packages; since pnpm 11 each command makes one, for the packages that commas join. */
+function withPnpm(root: string, manifest: Manifest, cwd: string, packages: readonly string[]): string {
+  if (/[\\/]global[\\/]\d+$/.test(root)) return [PNPM_GLOBAL, ...packages].join(' ');
+  if (!/[\\/]global[\\/]v\d+[\\/][^\\/]+$/.test(root)) return inFolder('pnpm', root, cwd, packages);
+  const isNew = (name: string): boolean => !packages.some((wanted) => wanted.startsWith(`${name}@`));
+  const kept = Object.entries(manifest.dependencies ?? {}).filter(([name]) => isNew(name));
+  const group = [...kept.map(([name, spec]) => (/^\w+:/.test(spec) ? spec : `${name}@${spec}`)), ...packages];
+  return `${PNPM_GLOBAL} ${quoted(group.join(','))}`;
+}
+
+/** None of the optional packages needs its scripts, and since pnpm 11 a package with scripts that nobody allowed is an error. */
+const PNPM_ADD = 'add --ignore-scripts';
+const PNPM_GLOBAL = `pnpm ${PNPM_ADD} -g`;
 
 type Program = 'npm' | 'pnpm' | 'yarn' | 'bun';
 
@@ -62,7 +73,7 @@ const COMMANDS: Readonly<
   Record<Program, { readonly add: string; folder(root: string, add: string): readonly string[] }>
 > = {
   npm: { add: 'install', folder: (root, add) => ['npm', add, '--prefix', root] },
-  pnpm: { add: 'add', folder: (root, add) => ['pnpm', '--dir', root, add] },
+  pnpm: { add: PNPM_ADD, folder: (root, add) => ['pnpm', '--dir', root, add] },
   yarn: { add: 'add', folder: (root, add) => ['yarn', '--cwd', root, add] },
   bun: { add: 'add', folder: (root, add) => ['bun', add, '--cwd', root] },
 };
@@ -116,5 +127,5 @@ function prefixFlag(root: string): readonly string[] {
 }
 
 function quoted(text: string): string {
-  return /^[\w./:\\@^~-]+$/.test(text) ? text : JSON.stringify(text);
+  return /^[\w./:\\@^~,-]+$/.test(text) ? text : JSON.stringify(text);
 }

@@ -55,7 +55,7 @@ function withPnpm(root: string, manifest: Manifest, cwd: string, packages: reado
   return `${PNPM_GLOBAL} ${quoted(group.join(','))}`;
 }
 
-/** None of the optional packages needs its scripts, and since pnpm 11 a package with scripts that nobody allowed is an error. */
+/** None of the optional packages needs its scripts, and pnpm 11 and newer fail when the project has not allowed a script. */
 const PNPM_ADD = 'add --ignore-scripts';
 const PNPM_GLOBAL = `pnpm ${PNPM_ADD} -g`;
 

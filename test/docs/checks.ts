@@ -23,6 +23,7 @@ const TEXT_KINDS: Readonly<Record<string, string>> = {
   tree: 'names of files',
   pattern: 'patterns that the text explains; another test reads such a file',
   log: 'lines of the log; test/hosts/shared/gateway-log/repeats.test.ts compares them',
+  packages: 'a file of pnpm or Yarn; test/packaging/tarballs.test.ts installs with it',
   answer: 'an answer of the API; another test compares its form',
 };
 
@@ -43,8 +44,8 @@ export async function checkBlock(block: DocBlock): Promise<BlockReport> {
   const reader = OPTION_FILES[kind];
   if (reader !== undefined && (language === 'json' || language === 'yaml')) return checkWith(kind, () => reader(text));
   if (language === 'json' && kind === '') return checkJson(text);
-  if (language === 'yaml') return checkYaml(block);
-  const reason = language === 'text' || language === 'json' ? TEXT_KINDS[kind] : undefined;
+  const reason = ['text', 'json', 'yaml'].includes(language) ? TEXT_KINDS[kind] : undefined;
+  if (language === 'yaml' && reason === undefined) return checkYaml(block);
   if (reason !== undefined) {
     if (language === 'json') JSON.parse(text);
     return { checked: 'read', notRun: [reason] };

@@ -71,6 +71,9 @@ const OTHER_PROGRAMS: Readonly<Record<string, readonly string[]>> = {
       'man',
       'printf',
       'autoload',
+      'pnpm',
+      'touch',
+      'yarn',
     ],
   ],
 };

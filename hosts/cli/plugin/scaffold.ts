@@ -1,5 +1,6 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { VERSION } from '../../shared/version.ts';
@@ -35,7 +36,8 @@ export async function scaffold({ name, into }: ScaffoldRequest): Promise<Scaffol
   const folder = resolve(into, name);
   if (existsSync(folder)) return { problem: `${folder} exists already; choose another name or remove it` };
   await mkdir(folder, { recursive: true });
-  const files = filesOf(name, cloneOfCore());
+  const clone = cloneOfCore();
+  const files = filesOf(name, clone, clone ?? coreFromFile());
   for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text, { flag: 'wx' });
   return { folder, files: Object.keys(files).sort() };
 }
@@ -46,11 +48,31 @@ function cloneOfCore(): string | undefined {
   return existsSync(join(core, 'index.ts')) ? core : undefined;
 }
 
-function filesOf(name: string, core: string | undefined): Readonly<Record<string, string>> {
+/** The folder of the installed core when toolmgr was installed from a file: then a registry may not have the core. */
+function coreFromFile(): string | undefined {
+  try {
+    const core = dirname(createRequire(import.meta.url).resolve('@toolmgr/core/package.json'));
+    const root = core.slice(0, core.search(/[\\/]node_modules[\\/]/));
+    const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Installed;
+    return FILE_SPEC.test(dependencies?.toolmgr ?? '') ? core : undefined;
+  } catch {
+    return undefined; // a global installation from a registry, or a single file with the whole program
+  }
+}
+
+/** The part of a package.json that is read here. */
+interface Installed {
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** A dependency on a tarball or folder; Yarn writes its path without `file:`. */
+const FILE_SPEC = /^(?:file:|link:|[./~]|[a-z]:[\\/])/i;
+
+function filesOf(name: string, clone: string | undefined, core: string | undefined): Readonly<Record<string, string>> {
   return {
-    'package.json': json(packageOf(name, core)),
-    'tsconfig.json': json(tsconfigOf(core)),
-    'tsconfig.build.json': json(buildConfigOf(core)),
+    'package.json': json(packageOf(name, clone, core)),
+    'tsconfig.json': json(tsconfigOf(clone)),
+    'tsconfig.build.json': json(buildConfigOf(clone)),
     '.gitignore': 'dist/\nnode_modules/\n',
     'index.ts': pluginText(name),
     'index.test.ts': testText(),
@@ -62,10 +84,10 @@ function json(value: unknown): string {
   return `${JSON.stringify(value, undefined, 2)}\n`;
 }
 
-/** The core is a peer: the gateway has it. In a clone it is also linked, because it may be on no registry. */
-function packageOf(name: string, core: string | undefined) {
-  const nodeFlags = core === undefined ? '' : '--conditions=development ';
-  const buildOfCore = core === undefined ? '' : `tsc -b ${JSON.stringify(core)} && `;
+/** The core is a peer: the gateway has it. The one of a clone or a tarball is also linked, because it may be on no registry. */
+function packageOf(name: string, clone: string | undefined, core: string | undefined) {
+  const nodeFlags = clone === undefined ? '' : '--conditions=development ';
+  const buildOfCore = clone === undefined ? '' : `tsc -b ${JSON.stringify(clone)} && `;
   return {
     name: `toolmgr-plugin-${name}`,
     version: '0.1.0',

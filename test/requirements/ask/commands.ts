@@ -156,6 +156,8 @@ export const commands = [
       'ask.start.cause-shown': 'a start that fails shows why, down to the first cause',
       'ask.start.bare-manager':
         'toolmgr serve starts without optional packages, and it and toolmgr doctor name each function that is missing, with one command that installs its packages',
+      'ask.install.tarballs':
+        'the tarballs of npm run pack are installed by npm, pnpm and Yarn as the page says, without a registry that has them, and plugin new makes a plugin that npm installs there',
       'ask.start.peer-install': 'an optional package that is missing is named with the command that installs it',
     },
   },

@@ -1,0 +1,103 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { blocksOf, type DocBlock } from '../docs/blocks.ts';
+import { type LocalRegistry, type Ran, startLocalRegistry } from '../support/local-registry.ts';
+import { proves } from '../support/proves.ts';
+import { rig } from '../support/rig.ts';
+
+const PAGE = 'docs/start/install.md';
+const found = rig('packaging');
+const LONG_MS = 240_000;
+const BLOCKS = blocksOf(PAGE, readFileSync(join(import.meta.dirname, '../..', PAGE), 'utf8'));
+
+/** Where each package manager says what to install, and notes it; a package of a registry has the given text there. */
+const PROJECTS = [
+  { name: 'npm', manifest: 'package.json', lock: 'package-lock.json', ofRegistry: '/@toolmgr/core/-/' },
+  { name: 'pnpm', manifest: 'pnpm-workspace.yaml', lock: 'pnpm-lock.yaml', ofRegistry: "'@toolmgr/core@0.1.0'" },
+  { name: 'yarn', manifest: 'package.json', lock: 'yarn.lock', ofRegistry: '"@toolmgr/core@npm:' },
+] as const;
+
+function textWith(isWanted: (block: DocBlock) => boolean): string {
+  const found = BLOCKS.find(isWanted);
+  if (found === undefined) throw new Error(`${PAGE} has no such block`);
+  return found.text;
+}
+
+describe.skipIf('missing' in found)('the tarballs of a clone', () => {
+  const tools = 'folder' in found ? join(found.folder, 'node_modules/.bin') : '';
+  const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-tarballs-'));
+  const home = join(scratch, 'home');
+  let registry: LocalRegistry;
+
+  const run = async (cwd: string, command: string): Promise<Ran> => {
+    const env = {
+      HOME: home,
+      XDG_STATE_HOME: join(home, 'state'),
+      NO_COLOR: '1',
+      CI: undefined,
+      PATH: `${tools}:${process.env.PATH}`,
+      pnpm_config_registry: registry.url,
+      YARN_NPM_REGISTRY_SERVER: registry.url,
+      YARN_UNSAFE_HTTP_WHITELIST: '127.0.0.1',
+      YARN_ENABLE_IMMUTABLE_INSTALLS: 'false',
+    };
+    return registry.run('sh', ['-c', command], { cwd, env });
+  };
+  const ran = async (cwd: string, command: string): Promise<string> => {
+    const { code, out, err } = await run(cwd, command);
+    if (code !== 0) throw new Error(`${command}:\n${out}${err}`);
+    return out;
+  };
+
+  beforeAll(async () => {
+    if ('missing' in found) return;
+    mkdirSync(home);
+    registry = await startLocalRegistry(found.folder);
+  }, LONG_MS);
+
+  afterAll(async () => {
+    await registry?.[Symbol.asyncDispose]();
+    rmSync(scratch, { recursive: true, force: true });
+  }, LONG_MS);
+
+  /** A text of the page with the folder of the packed tarballs instead of the one of the reader's clone. */
+  const here = (text: string): string => text.replaceAll('../toolmgr/.scratch/packages', packages());
+  const packages = (): string => dirname(registry.tarballs[0]?.file ?? '');
+
+  for (const { name, manifest, lock, ofRegistry } of PROJECTS) {
+    proves(
+      'ask.install.tarballs',
+      `are installed by ${name} without a registry that has them, get optional packages, and make a plugin that npm installs`,
+      async () => {
+        const project = join(scratch, name);
+        mkdirSync(project);
+        const written =
+          name === 'npm' ? '{}' : textWith((block) => block.kind === 'packages' && block.file === manifest);
+        writeFileSync(join(project, manifest), here(written));
+        const script =
+          name === 'npm' ? `npm install ${packages()}/*.tgz` : textWith(({ text }) => text.includes(`\n${name} `));
+        const lines = here(script)
+          .split('\n')
+          .filter((line) => !line.endsWith('toolmgr up'));
+        await ran(project, lines.join(' && '));
+        expect(readFileSync(join(project, lock), 'utf8')).not.toContain(ofRegistry);
+
+        const toolmgr = join(project, 'node_modules/.bin/toolmgr');
+        const [, command = ''] =
+          /if you need that: (.* ioredis@6)\n/.exec(await ran(project, `${toolmgr} doctor`)) ?? [];
+        expect(command).toMatch(new RegExp(`^${name} (?:install|add) `));
+        await ran(project, command);
+        expect(await ran(project, `${toolmgr} doctor`)).not.toContain('ioredis');
+
+        await ran(project, `${toolmgr} plugin new own`);
+        const plugin = join(project, 'own');
+        const { devDependencies } = JSON.parse(readFileSync(join(plugin, 'package.json'), 'utf8'));
+        expect(devDependencies['@toolmgr/core']).toMatch(/^file:\/.*node_modules\/@toolmgr\/core$/);
+        expect(await ran(plugin, 'npm install && npm test && npm run types')).toMatch(/pass 2\n.*fail 0/);
+      },
+      LONG_MS,
+    );
+  }
+});

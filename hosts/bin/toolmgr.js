@@ -5,7 +5,7 @@ import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const NPX_LINE = 26; // a line that the registry has for every platform
 const here = dirname(realpathSync(fileURLToPath(import.meta.url)));
@@ -32,7 +32,7 @@ async function start() {
   if (isOwn(cache)) module.enableCompileCache(cache);
   const { prepareEngine } = await import('../dist/shared/engine.js');
   prepareEngine();
-  return (await import(built)).main(process.argv);
+  return (await import(pathToFileURL(built).href)).main(process.argv);
 }
 
 /** Whether a version such as `24.1.0` is at least `22.19`. */

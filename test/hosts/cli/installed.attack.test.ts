@@ -48,6 +48,12 @@ it('compiled code is neither read from nor written to a folder that others may w
   expect(await readdir(elsewhere)).toEqual([]);
 });
 
+it('the path of the package is no URL: a name such as %41 in it is not decoded, and C: is no protocol', async () => {
+  const other = join(folder, '#1 %41?');
+  await cp(join(folder, 'project'), other, { recursive: true });
+  expect(node([join(other, 'node_modules/toolmgr/bin/toolmgr.js'), 'version'])).toBe('started');
+});
+
 it('a node in a node_modules that others may write is not started', async () => {
   const pinned = join(folder, 'node_modules', '.bin');
   await mkdir(pinned, { recursive: true });

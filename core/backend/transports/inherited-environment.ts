@@ -1,7 +1,11 @@
 /** Needed by every program. */
 const BASICS = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TERM', 'SHELL', 'TMPDIR', 'TEMP', 'TMP', 'TZ'] as const;
 /** Needed to start programs on Windows. */
-const WINDOWS = ['SystemRoot', 'ComSpec', 'PATHEXT', 'APPDATA', 'LOCALAPPDATA', 'USERPROFILE'] as const;
+const WINDOWS = [
+  ...['SYSTEMROOT', 'SYSTEMDRIVE', 'WINDIR', 'COMSPEC', 'PATHEXT', 'PROCESSOR_ARCHITECTURE'],
+  ...['PROGRAMFILES', 'PROGRAMFILES(X86)', 'PROGRAMDATA', 'APPDATA', 'LOCALAPPDATA'],
+  ...['USERNAME', 'USERPROFILE', 'HOMEDRIVE', 'HOMEPATH'],
+] as const;
 /** Network settings and trusted certificates. */
 const PROXIES = ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY', 'ALL_PROXY'] as const;
 const CERTIFICATES = [
@@ -24,11 +28,13 @@ const SILENCED = /^npm_config_loglevel$/i;
 
 const NAMES: ReadonlySet<string> = new Set([
   ...BASICS,
-  ...(process.platform === 'win32' ? WINDOWS : []),
   ...PROXIES,
   ...PROXIES.map((name) => name.toLowerCase()),
   ...CERTIFICATES,
 ]);
+
+/** Names of Windows are the same in any case: `Path` is usual. */
+const WINDOWS_NAMES: ReadonlySet<string> = new Set([...NAMES, ...WINDOWS]);
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -36,10 +42,15 @@ type Env = Readonly<Record<string, string | undefined>>;
  * The part of the gateway's own environment that every program gets: what it needs to start, to use the network and to
  * install its package. A proxy's URL may contain a password; the other values are not secret.
  */
-export function inheritedEnvironment(own: Env = process.env): Record<string, string> {
+export function inheritedEnvironment(own: Env = process.env, platform = process.platform): Record<string, string> {
   const passed: Record<string, string> = {};
+  const isWindows = platform === 'win32';
   for (const [name, value] of Object.entries(own)) {
-    if (!NAMES.has(name) && (!RUNNERS.test(name) || WITHHELD.test(name))) continue;
+    if (
+      !(isWindows ? WINDOWS_NAMES.has(name.toUpperCase()) : NAMES.has(name)) &&
+      (!RUNNERS.test(name) || WITHHELD.test(name))
+    )
+      continue;
     // Set by `npm run -s` for its script; with it an npx that cannot install would end without a message.
     if (SILENCED.test(name) && value === 'silent') continue;
     // A function exported by a shell would run in every shell that the program starts.
@@ -57,8 +68,17 @@ export function inheritedEnvironment(own: Env = process.env): Record<string, str
 export function programEnvironment(
   given: Readonly<Record<string, string>> = {},
   own: Env = process.env,
+  platform = process.platform,
 ): Record<string, string> {
+  if (platform === 'win32') return withoutDoubles(inheritedEnvironment(own, platform), given);
   return { ...inheritedEnvironment(own), ...given };
+}
+
+/** Windows would use either of `Path` and `PATH`. */
+function withoutDoubles(inherited: Record<string, string>, given: Readonly<Record<string, string>>) {
+  const names = new Set(Object.keys(given).map((name) => name.toUpperCase()));
+  const rest = Object.entries(inherited).filter(([name]) => !names.has(name.toUpperCase()));
+  return { ...Object.fromEntries(rest), ...given };
 }
 
 /** Passwords in URLs of an environment, to be masked in the output of a program. */

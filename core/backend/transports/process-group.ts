@@ -1,12 +1,14 @@
-import { type ChildProcess, spawn as nodeSpawn, type SpawnOptions } from 'node:child_process';
+import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import type { Command } from '../../contract/backend.ts';
 import type { StdioLauncher, StdioProcess } from '../../contract/stdio-launcher.ts';
 import { LATE, within } from '../../timing/within.ts';
+import { endTree } from './end-tree.ts';
 import { passwordsIn, programEnvironment } from './inherited-environment.ts';
 import { Lines } from './lines.ts';
 import { unwatchGroup, watchGroup } from './orphan-watch.ts';
+import { spawnProgram } from './windows-command.ts';
 
-/** Starts a program; Node's `spawn` unless a test or a runtime sets another. */
+/** Starts a program; {@link spawnProgram} unless a test or a runtime sets another. */
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;
 
 /** What starts a program: a launcher of the plan, else `spawn`. */
@@ -15,7 +17,12 @@ export interface StartedBy {
   readonly launcher?: StdioLauncher | undefined;
   /** Gets each line of stderr, with the values of the environment masked. */
   readonly onStderrLine?: ((line: string) => void) | undefined;
+  /** The system, which a test may set. */
+  readonly platform?: NodeJS.Platform | undefined;
 }
+
+/** How the processes of a program are ended. */
+type Family = 'own process' | 'process group' | 'tree of Windows';
 
 /** Waits while stopping a program: after the end of its input, and after SIGTERM. */
 const END_GRACE_MS = 1_000;
@@ -28,19 +35,24 @@ const LINE_END = Buffer.from('\n');
 /** Shorter values are not masked: they would mask ordinary words. */
 const MIN_SECRET_LENGTH = 6;
 
-/** One running program in its own process group; the end of its stderr is stored. */
+/** One running program with its child processes: a process group, on Windows a tree. The end of its stderr is stored. */
 export class ProcessGroup {
   readonly child: StdioProcess & { readonly pid?: number | undefined };
   readonly ended: Promise<void>;
   readonly #secrets: readonly string[];
-  readonly #hasGroup: boolean;
+  readonly #family: Family;
   #stderr = Buffer.alloc(0);
   #over = false;
   #stopping: Promise<void> | undefined;
 
   /** Exact argv, no shell; a failed start is reported by the child's `error` event. */
-  constructor(command: Command, { spawn = nodeSpawn, launcher, onStderrLine }: StartedBy = {}) {
-    const detached = launcher === undefined && process.platform !== 'win32';
+  constructor(
+    command: Command,
+    { spawn = spawnProgram, launcher, onStderrLine, platform = process.platform }: StartedBy = {},
+  ) {
+    const family = platform === 'win32' ? 'tree of Windows' : 'process group';
+    this.#family = launcher === undefined ? family : 'own process';
+    const detached = this.#family === 'process group';
     const env = programEnvironment(command.env);
     const values = [...Object.values(command.env ?? {}), ...passwordsIn(env)];
     this.#secrets = values.filter(isLongEnough);
@@ -54,7 +66,6 @@ export class ProcessGroup {
         env,
         ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
       });
-    this.#hasGroup = detached;
     const { pid } = this.child;
     if (detached && pid !== undefined) watchGroup(pid);
     this.child.stderr?.on('data', (chunk: Buffer) => this.#keep(chunk));
@@ -108,8 +119,9 @@ export class ProcessGroup {
   #signal(signal: NodeJS.Signals): void {
     const { pid } = this.child;
     try {
-      if (this.#hasGroup && pid !== undefined) process.kill(-pid, signal);
-      else this.child.kill(signal);
+      if (pid === undefined || this.#family === 'own process') this.child.kill(signal);
+      else if (this.#family === 'process group') process.kill(-pid, signal);
+      else if (!this.#over) endTree(pid, () => this.child.kill(signal)); // later another process may have this number
     } catch {
       // ESRCH: the group is empty
     }

@@ -20,7 +20,7 @@ import { logInFirst } from '../login/log-in-first.ts';
 import type { RunFlags } from '../options/options.ts';
 import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
 import { addWorkload, exposureWarnings } from '../workloads/add-workload.ts';
-import { checkNewWorkload, startNew } from '../workloads/create.ts';
+import { checkNewWorkload, requireSystem, startNew } from '../workloads/create.ts';
 import { groupsOf } from '../workloads/groups.ts';
 import { type NewFromTarget, newWorkload } from '../workloads/new-workload.ts';
 import type { FailedStart } from '../workloads/start.ts';
@@ -43,8 +43,7 @@ export interface RunRequest {
  * @throws UsageError when the arguments are invalid
  */
 export async function runTarget({ target, args, flags }: RunRequest): Promise<void> {
-  if (process.platform === 'win32')
-    throw new UsageError('run needs process groups, which Windows does not have: use WSL');
+  requireSystem();
   if (flags.supervised && !flags.foreground) throw new UsageError('--supervised needs --foreground');
   if (flags.logFormat !== undefined && !flags.foreground)
     throw new UsageError('--log-format needs --foreground: the proxy in the background writes JSON to its log');

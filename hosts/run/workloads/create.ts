@@ -1,5 +1,6 @@
 import { GatewayFault } from '@toolmgr/core';
 import { type RunConfig, readWorkload, readWorkloadSecrets } from '@toolmgr/plugins/workloads/state';
+import { UsageError } from '../../shared/usage-error.ts';
 import type { NewWorkload } from '../config/config-from-flags.ts';
 import { planFromRun } from '../proxy/plan.ts';
 import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
@@ -32,10 +33,17 @@ export async function createWorkload(state: string, made: NewWorkload, work: Sta
 
 /** Checks everything that can be checked before something is made. `stored`: state folder of a workload that has secrets. @throws UsageError, or GatewayFault for a missing secret */
 export async function checkNewWorkload({ config, secrets }: NewWorkload, stored?: string): Promise<void> {
+  requireSystem();
   const kept = stored === undefined ? {} : await readWorkloadSecrets(stored, config.name);
   const all = { ...kept, ...secrets };
   await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets: all }));
   await readUserSecrets(config, all);
+}
+
+/** Refuses Windows. @throws UsageError */
+export function requireSystem(): void {
+  if (process.platform !== 'win32') return;
+  throw new UsageError('workloads need process groups, which Windows does not have: use WSL, or toolmgr up');
 }
 
 /** Starts a workload that was just added under `id`; removes it when it does not answer. */

@@ -114,6 +114,17 @@ export const gatewayChoices = [
     },
   },
   {
+    source: 'choice: systems (docs/project/support.md)',
+    says: {
+      'choice.windows.scripts':
+        'npx and other scripts are found on the PATH and started on Windows, and never from the working folder',
+      'choice.windows.quoting': 'on Windows no argument of a server is read by the shell that starts its script',
+      'choice.windows.tree': 'on Windows a server is ended with all processes that it has started',
+      'choice.windows.refused': 'on Windows a workload is refused before anything is made',
+      'choice.windows.environment': 'on Windows programs inherit the path and the folders of the system',
+    },
+  },
+  {
     source: 'choice: networks',
     says: {
       'choice.network.inherited':

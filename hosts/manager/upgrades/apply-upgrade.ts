@@ -2,6 +2,7 @@ import { GatewayFault } from '@toolmgr/core';
 import type { EnvVar } from '@toolmgr/plugins/registry';
 import { type RunConfig, readWorkload, readWorkloadSecrets } from '@toolmgr/plugins/workloads/state';
 import { secretTargetOf } from '../../run/config/collect-secrets.ts';
+import { readTarget } from '../../run/config/target.ts';
 import { planFromRun } from '../../run/proxy/plan.ts';
 import { readUserSecrets } from '../../run/secrets/start-secrets.ts';
 import { checkImage } from '../../run/workloads/check-image.ts';
@@ -12,6 +13,7 @@ import type { Work } from '../../run/workloads/work.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { type Candidate, checkUpgrade, type UpgradeRegistry } from './check-upgrade.ts';
 import { variablesSet } from './drift.ts';
+import { toolDrift, toolsOf } from './tool-drift.ts';
 import type { UpgradeCheck } from './upgrade-result.ts';
 
 /** What an upgrade may add to the configuration. */
@@ -34,7 +36,7 @@ export type Applied =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * Upgrades a workload to the image of its registry entry: checks again, verifies the image, pulls it, and only then recreates the
+ * Upgrades a workload to the image of its registry entry, or to the newest release of its package: checks again, verifies the image, pulls it, and only then recreates the
  * workload. Its configuration is kept. When the new one does not become ready, the old one is restored.
  *
  * `signal` ends the work until the workload is touched; later it has no effect. Source: HTTP API spec §4 "Workload upgrades".
@@ -56,14 +58,20 @@ export async function applyUpgrade(
   });
   if ('refused' in prepared) return { kind: 'refused', reason: prepared.refused };
   if (signal.aborted) return { kind: 'refused', reason: 'it was cancelled before anything was changed' };
+  const toolsBefore = await toolsOf(record);
   const refused = await recreate(state, prepared.config, candidate.config, report);
   if (refused !== undefined) return refused;
-  const image = prepared.config.image ?? '';
+  const { image } = candidate;
   const reason = `it was upgraded from ${result.current_image} to ${image}`;
   const { config_drift: _, env_var_drift: __, ...about } = result;
+  const tools = toolsBefore && toolDrift(toolsBefore, await toolsOf(await readWorkload(state, name)));
   return {
     kind: 'applied',
-    result: { ...about, status: 'up-to-date', current_image: image, candidate_image: image, reason },
+    result: {
+      ...about,
+      ...{ status: 'up-to-date', current_image: image, candidate_image: image, reason },
+      ...(tools === undefined ? {} : { tools_drift: tools }),
+    },
     warnings: prepared.warnings,
   };
 }
@@ -94,29 +102,36 @@ async function recreate(
 /** Everything that can fail before the workload is touched. @throws UsageError or GatewayFault with the reason */
 async function prepare(
   state: string,
-  { config: old, entry, allowsPrivateAddresses }: Candidate,
+  { config: old, image, entry, allowsPrivateAddresses }: Candidate,
   options: UpgradeOptions,
   work: Work,
 ): Promise<{ readonly config: RunConfig; readonly warnings: readonly string[] }> {
-  const declared = entry.image.env_vars ?? [];
-  const merged = mergeOptions(old, declared, options);
-  const { image_digest: _, ...rest } = merged;
-  const wanted: RunConfig = { ...rest, image: entry.image.image };
-  refuseMissing(entry.name, wanted, declared);
+  const declared = entry?.image.env_vars ?? [];
+  const { image_digest: _, ...merged } = mergeOptions(old, declared, options);
+  const wanted = await withImage(merged, image);
+  refuseMissing(entry?.name ?? old.name, wanted, declared);
   await readUserSecrets(wanted, await readWorkloadSecrets(state, old.name)); // a missing one is refused
-  work.report(`verifies ${entry.image.image}`);
-  const mode = entry.image.provenance === undefined ? 'warn' : 'enabled';
-  const { digest, warning } = await checkImage(wanted, { entry, allowsPrivateAddresses }, mode).catch(
-    (cause: unknown) => {
-      if (cause instanceof UsageError)
-        throw new UsageError(cause.message.replace(/^--image-verification enabled: /, ''));
-      throw cause;
-    },
-  );
+  if (entry !== undefined) work.report(`verifies ${image}`);
+  const mode = entry?.image.provenance === undefined ? 'warn' : 'enabled';
+  const from = { allowsPrivateAddresses, ...(entry === undefined ? {} : { entry }) };
+  const { digest, warning } = await checkImage(wanted, from, mode).catch((cause: unknown) => {
+    if (cause instanceof UsageError) throw new UsageError(cause.message.replace(/^--image-verification enabled: /, ''));
+    throw cause;
+  });
   const config: RunConfig = { ...wanted, ...(digest === undefined ? {} : { image_digest: digest }) };
   await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets: {} }));
   await fetchImage(config, work);
   return { config, warnings: warning === undefined ? [] : [warning] };
+}
+
+/** The configuration with another image, or with the command of another package. @throws UsageError when no program runs it */
+async function withImage(config: RunConfig, image: string): Promise<RunConfig> {
+  const { process: program } = config;
+  if (program === undefined) return { ...config, image };
+  const read = await readTarget(image, [], program.cwd, 'process');
+  if (read.kind !== 'command') throw new UsageError(read.kind === 'refused' ? read.reason : `${image} is no package`);
+  const { file, args } = read.command;
+  return { ...config, process: { ...program, target: image, file, args: [...args] } };
 }
 
 /** The configuration with the options; a new reference replaces one for the same variable. @throws UsageError */

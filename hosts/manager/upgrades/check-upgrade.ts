@@ -1,3 +1,4 @@
+import { isSchemeTarget, newestPackage } from '@toolmgr/plugins';
 import { type LoadedAll, lookUpEntry, type RegistryEntry } from '@toolmgr/plugins/registry';
 import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/workloads/state';
 import { lookUpProblem } from '../../run/registry/look-up-problem.ts';
@@ -8,7 +9,10 @@ import type { UpgradeCheck } from './upgrade-result.ts';
 /** What an upgrade uses beside the result of its check. */
 export interface Candidate {
   readonly config: RunConfig;
-  readonly entry: RegistryEntry & { readonly image: object };
+  /** The image or package that it becomes. */
+  readonly image: string;
+  /** Without one it is a newer release of a package, which its package registry has. */
+  readonly entry?: RegistryEntry & { readonly image: object };
   /** Image registries at private addresses may be asked for signatures. */
   readonly allowsPrivateAddresses: boolean;
 }
@@ -29,7 +33,10 @@ export interface Checked {
   readonly candidate?: Candidate;
 }
 
-/** Compares a workload with its entry in the registry. Reads registries only, and no image. */
+/**
+ * Compares a workload with its entry in the registry, and a package that has none with the releases of its package registry. Reads
+ * registries only, and no image or package.
+ */
 export async function checkUpgrade(
   { name, config, status }: WorkloadRecord,
   registry: UpgradeRegistry,
@@ -43,6 +50,14 @@ export async function checkUpgrade(
   const server = config.registry_server_name;
   const current = config.image ?? config.process?.target;
   const known = { ...(current === undefined ? {} : { current_image: current }) };
+  if (server === undefined && current !== undefined && isSchemeTarget(current)) {
+    const newest = await newestPackage(current, { ...process.env, ...config.env_vars }, signal);
+    if ('problem' in newest) return unknown(newest.problem, known);
+    const { target } = newest;
+    const released = { ...about, ...known, candidate_image: target, ...compareImages(current, target) };
+    if (released.status !== 'upgrade-available') return { result: released };
+    return { result: released, candidate: { config, image: target, allowsPrivateAddresses: false } };
+  }
   if (server === undefined) {
     const reason = 'it was not made from an entry of a registry';
     return { result: { ...about, ...known, status: 'not-registry-sourced', reason } };
@@ -63,13 +78,15 @@ export async function checkUpgrade(
   const both = { ...named, candidate_image: entry.image.image };
   if (current === undefined) return unknown('the workload is a remote server', both);
   const compared = compareImages(current, entry.image.image);
-  if (config.image === undefined && compared.status === 'upgrade-available') {
-    return unknown('the workload runs as a process, which is not upgraded: remove it and run it again', both);
-  }
   if (compared.status !== 'upgrade-available') return { result: { ...about, ...both, ...compared } };
   const source = read.registry.sourceOf(entry.name);
   return {
     result: { ...about, ...both, ...compared, ...driftOf(config, entry.image) },
-    candidate: { config, entry, allowsPrivateAddresses: registry.allowsPrivateAddresses(source) },
+    candidate: {
+      config,
+      entry,
+      image: entry.image.image,
+      allowsPrivateAddresses: registry.allowsPrivateAddresses(source),
+    },
   };
 }

@@ -72,6 +72,9 @@ export async function applyOne(name: string, { env, secret, format }: ApplyFlags
   (isRefused ? stderr : stdout).line(
     printable(`${name}: ${applied.kind === 'applied' ? result.reason : `${result.status}, ${explain(result)}`}`),
   );
+  for (const [what, names] of Object.entries(result.tools_drift ?? {})) {
+    if (names.length > 0) stdout.line(printable(`tools ${what}: ${names.join(', ')}`));
+  }
 }
 
 function explain({ status, current_image: current = '', candidate_image: candidate, reason }: UpgradeCheck): string {

@@ -3,12 +3,14 @@ import { readPair } from '../../run/options/option-values.ts';
 
 /** Adds `toolmgr upgrade`. */
 export function addUpgradeCommands(program: Command): void {
-  const upgrade = program.command('upgrade').description('newer images of workloads that were made from a registry');
+  const upgrade = program
+    .command('upgrade')
+    .description('newer images of workloads that were made from a registry, and newer releases of packages');
   upgrade
     .command('check')
     .argument('[name...]', 'names of workloads; without names all that are not stopped')
     .description(
-      'compare the images of workloads with those of the registry; exit code 0 also when there are newer ones',
+      'compare the images of workloads with those of the registry, and packages with their newest release; exit code 0 also when there are newer ones',
     )
     .option('-a, --all', 'stopped workloads too')
     .option('-g, --group <name>', 'only workloads of a group')
@@ -18,7 +20,7 @@ export function addUpgradeCommands(program: Command): void {
     .command('apply')
     .argument('<name>', 'name of a workload')
     .description(
-      'verify and pull the newer image, then start the workload with it; the old one is restored when that fails; exit code 1 when there is nothing that it can be upgraded to',
+      'verify and pull the newer image, then start the workload with it, or with the newest release of its package; the old one is restored when that fails; exit code 1 when there is nothing that it can be upgraded to',
     )
     .option('-e, --env <key=value>', 'a variable to add or change; may be repeated', readPair, {})
     .option('--secret <name,target=variable>', 'a secret for a variable; may be repeated', collect, [])

@@ -40,7 +40,7 @@ const checkResult = z.object({
   workload_name: z.string().describe('name of the workload'),
   status: z.enum(UPGRADE_STATUSES).describe('how its image compares with that of the registry'),
   current_image: text('image of the workload'),
-  candidate_image: text('image of its entry in the registry'),
+  candidate_image: text('image of its entry in the registry, or the newest release of its package'),
   registry_server: text('name of the entry that it was made from'),
   reason: text('why the status is what it is'),
   config_drift: z
@@ -57,6 +57,14 @@ const checkResult = z.object({
     })
     .optional()
     .describe('variables that differ'),
+  tools_drift: z
+    .object({
+      added: z.array(z.string()).describe('tools that it did not have before'),
+      removed: z.array(z.string()).describe('tools that it has no longer'),
+      changed: z.array(z.string()).describe('tools whose definition is another one'),
+    })
+    .optional()
+    .describe('tools of a workload that ran, before and after an upgrade that was applied'),
 });
 
 const EXAMPLE = {
@@ -108,7 +116,7 @@ function checkMany({ select, check }: UpgradeDeps): Operation {
     tag: TAG,
     summary: 'Check workloads for available upgrades',
     description:
-      'Compares the images of workloads with those of their registry entries. No image is pulled. A workload that cannot be compared has the status `unknown` and a reason.',
+      'Compares the images of workloads with those of their registry entries, and packages (`npx://`, `uvx://`, `go://`) without an entry with the newest release in the npm registry, Python index or Go proxy of the user. No image or package is pulled. A workload that cannot be compared has the status `unknown` and a reason.',
     query: z.strictObject({
       all: flag.describe('stopped workloads too'),
       group: z.string().optional().describe('only workloads of this group'),
@@ -137,7 +145,8 @@ function checkOne({ read, check }: UpgradeDeps): Operation {
     path: '/api/v1beta/workloads/{name}/upgrade-check',
     tag: TAG,
     summary: 'Check a workload for an available upgrade',
-    description: 'Compares the image of a workload with that of its registry entry. No image is pulled.',
+    description:
+      'Compares the image of a workload with that of its registry entry, or its package with the newest release. No image or package is pulled.',
     params: path,
     answers: { 200: one('the result', EXAMPLE) },
     problems: ['not_found'],
@@ -158,7 +167,7 @@ function apply({ apply }: UpgradeDeps): Operation {
     tag: TAG,
     summary: 'Apply an available upgrade to a workload',
     description:
-      'Checks again, verifies the image of the registry entry, pulls it and then recreates the workload with it. Its configuration is kept. When the new one does not become ready, the old one is restored and the answer is 500. After a success the status is `up-to-date` and `current_image` is the new image; a workload without an upgrade is not changed, and the answer is its check.',
+      'Checks again, verifies the image of the registry entry, pulls it and then recreates the workload with it, or with the newest release of its package. Its configuration is kept. When the new one does not become ready, the old one is restored and the answer is 500. After a success the status is `up-to-date` and `current_image` is the new image; a workload without an upgrade is not changed, and the answer is its check.',
     params: path,
     body,
     bodyOptional: true,

@@ -37,6 +37,9 @@ export async function upgradeRegistry(): Promise<UpgradeRegistry> {
   };
 }
 
+/** Packages ask their package registries. */
+const CHECKS_AT_ONCE = 16;
+
 /** One result for each record, in their order. */
 export async function checkAll(
   records: readonly WorkloadRecord[],
@@ -45,9 +48,11 @@ export async function checkAll(
   const { checkUpgrade } = await import('./check-upgrade.ts');
   const registry = await upgradeRegistry();
   const results: UpgradeCheck[] = [];
-  for (const record of records) {
+  for (let at = 0; at < records.length; at += CHECKS_AT_ONCE) {
     signal.throwIfAborted();
-    results.push((await checkUpgrade(record, registry, signal)).result);
+    const some = records.slice(at, at + CHECKS_AT_ONCE);
+    const checked = await Promise.all(some.map((record) => checkUpgrade(record, registry, signal)));
+    results.push(...checked.map(({ result }) => result));
   }
   return results;
 }

@@ -397,6 +397,12 @@ export const gatewayChoices = [
         'skills of a registry that is a file, or may lead to private addresses, may be at private addresses themselves',
       'choice.skills.confirmed':
         'skill sync and skill upgrade ask before they change something; without a terminal and --yes they are refused with exit code 4',
+      'choice.manager.package-upgrades':
+        'a package without a registry entry is compared with the newest release of its package registry, and upgraded to it',
+      'choice.manager.package-upgrade-tools':
+        'an applied upgrade of a running workload answers with the diff of its tools',
+      'choice.manager.package-upgrade-back':
+        'a package whose newer release does not start goes back to the release that ran',
       'choice.manager.operations': '202 answers carry Location of an operation',
       'choice.manager.events': 'events travel over SSE',
     },

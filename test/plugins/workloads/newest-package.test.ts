@@ -1,0 +1,76 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { newestPackage } from '@toolmgr/plugins';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { startPackageRegistry } from '../../support/package-registry.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+
+const { signal } = new AbortController();
+
+async function rig() {
+  const folder = temporaryFolder('newest-package');
+  const registry = await startPackageRegistry(folder);
+  onTestFinished(() => registry[Symbol.asyncDispose]());
+  const { url, files } = registry;
+  const env = { HOME: folder, NPM_CONFIG_REGISTRY: url, UV_INDEX_URL: `${url}/simple`, GOPROXY: `${url},direct` };
+  const newest = (target: string, more: object = {}) => newestPackage(target, { ...env, ...more }, signal);
+  return { folder, registry, files, newest };
+}
+
+describe('the newest release of a package', () => {
+  it('is that of the npm registry of the settings, or of the scope of the package', async () => {
+    const { folder, registry, newest } = await rig();
+    registry.publish('pack', '1.0.0', []);
+    registry.publish('pack', '1.10.0', []);
+    expect(await newest('npx://pack@1.9.0')).toEqual({ target: 'npx://pack@1.10.0' });
+    expect(await newest('npx://absent@1.0.0')).toEqual({ problem: 'its registry does not have absent' });
+    writeFileSync(join(folder, '.npmrc'), '@own:registry=http://127.0.0.1:9/\n//x/:_authToken=secret\n');
+    expect(await newest('npx://@own/pack@1.0.0')).toEqual({ problem: expect.stringContaining('127.0.0.1:9') });
+  });
+
+  it('is the newest final release of a Python index that is not yanked', async () => {
+    const { files, newest } = await rig();
+    files.set('/simple/my-pack/', [
+      ...['my_pack-1.9.tar.gz', 'my_pack-1.10-py3-none-any.whl', 'my_pack-2.0rc1-py3-none-any.whl'],
+      ...['yanked my_pack-3.0-py3-none-any.whl', 'other-9.0.tar.gz'],
+    ]);
+    expect(await newest('uvx://My_Pack==1.9')).toEqual({ target: 'uvx://My_Pack==1.10' });
+    expect(await newest('uvx://my-pack[x]@1.9')).toEqual({ target: 'uvx://my-pack[x]@1.10' });
+    expect(await newest('uvx://none==1')).toEqual({ problem: 'its index does not have none' });
+  });
+
+  it('is the newest release of the Go module that has the package, and none is asked for a private one', async () => {
+    const { registry, files, newest } = await rig();
+    files.set('/example.com/!org/tool/@v/list', ['v1.2.0', 'v1.10.0', 'v2.0.0-rc.1']);
+    expect(await newest('go://example.com/Org/tool/cmd/server@v1.2.0')).toEqual({
+      target: 'go://example.com/Org/tool/cmd/server@v1.10.0',
+    });
+    const asked = registry.seen.length;
+    const isPrivate = { problem: expect.stringContaining('GOPRIVATE') };
+    expect(await newest('go://example.com/Org/tool@v1.2.0', { GOPRIVATE: 'a.b,*.com/Org' })).toEqual(isPrivate);
+    expect(await newest('go://example.com/Org/tool@v1.2.0', { GOPROXY: 'off' })).toHaveProperty('problem');
+    expect(registry.seen).toHaveLength(asked);
+  });
+
+  it('is not asked for without a fixed version or a package, and a registry cannot name another program', async () => {
+    const { registry, newest } = await rig();
+    for (const target of [
+      'npx://pack',
+      'npx://pack@^1',
+      'uvx://pack',
+      'uvx://pack>=1',
+      'go://example.com/x',
+      'go://./x',
+    ])
+      expect(await newest(target), target).toHaveProperty('problem');
+    expect(registry.seen).toEqual([]);
+    registry.publish('pack', 'x && y', []);
+    expect(await newest('npx://pack@1.0.0')).toEqual({ problem: 'its registry names a version that is none' });
+  });
+
+  it('ends with its signal', async () => {
+    const { newest } = await rig();
+    await expect(newestPackage('npx://pack@1.0.0', {}, AbortSignal.abort())).rejects.toThrow();
+    expect(await newest('npx://pack@1.0.0', { NPM_CONFIG_REGISTRY: 'not a url' })).toHaveProperty('problem');
+  });
+});

@@ -148,8 +148,7 @@ async function ask(
 ): Promise<Buffer | undefined> {
   if (!URL.canParse(address)) throw new GatewayFault('REMOTE_REFUSED', 'the address in the settings is not a URL');
   const url = new URL(address);
-  const login =
-    url.username === '' ? undefined : `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  const login = url.username === '' ? undefined : decoded(`${url.username}:${url.password}`);
   url.username = '';
   url.password = '';
   const authorized =
@@ -158,6 +157,15 @@ async function ask(
   if (status === 404 || status === 410) return undefined;
   if (status !== 200) throw new GatewayFault('REMOTE_UNAVAILABLE', `${url.origin} answered with status ${status}`);
   return body;
+}
+
+/** A text without its percent-encoding, or as it is when that is damaged. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function parsed(body: Buffer): unknown {

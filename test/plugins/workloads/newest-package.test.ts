@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { newestPackage } from '@toolmgr/plugins';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { startPackageRegistry } from '../../support/package-registry.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -66,6 +67,22 @@ describe('the newest release of a package', () => {
     expect(registry.seen).toEqual([]);
     registry.publish('pack', 'x && y', []);
     expect(await newest('npx://pack@1.0.0')).toEqual({ problem: 'its registry names a version that is none' });
+  });
+
+  it('is asked for with the login in the address, which no message shows', async () => {
+    const logins: (string | undefined)[] = [];
+    await using server = await loopbackServer(({ headers }, response) => {
+      logins.push(headers.authorization);
+      response.writeHead(500).end();
+    });
+    const { newest } = await rig();
+    for (const login of ['me:s%40cret', 'me:100%zz']) {
+      const found = await newest('npx://pack@1.0.0', { NPM_CONFIG_REGISTRY: server.url.replace('//', `//${login}@`) });
+      expect(found).toEqual({ problem: expect.stringContaining('status 500') });
+      expect(JSON.stringify(found)).not.toMatch(/cret|100/);
+    }
+    const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
+    expect(logins).toEqual([basic('me:s@cret'), basic('me:100%zz')]);
   });
 
   it('ends with its signal', async () => {

@@ -106,6 +106,7 @@ export class BackendController {
       ...shared,
       backend,
       perCaller,
+      bytes: options.bytes,
       inherited: options.inherited ?? storedLists(store, backend, log),
       changed: (listClass) => {
         events.listed(name, listClass);

@@ -5,6 +5,7 @@ import type { Era } from '../../contract/era.ts';
 import type { UserActionRequired } from '../../errors.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
+import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { sharedClass } from '../../mcp/capabilities.ts';
 import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import type { Availability } from '../availability.ts';
@@ -26,6 +27,7 @@ export interface BackendListsOptions {
   readonly pool: SessionPool;
   readonly availability: Availability;
   readonly limits: Limits;
+  readonly bytes: ByteBudget;
   readonly log: Log;
   /** Lists of the previous description; served until the backend has sent its own. */
   readonly inherited: ReadonlyMap<string, BackendListing> | undefined;
@@ -48,7 +50,8 @@ export class BackendLists {
   readonly #owners: OwnerLists;
 
   constructor(options: BackendListsOptions) {
-    const { backend, perCaller, pool, availability, limits, log, inherited, signal, now, changed, note } = options;
+    const { backend, perCaller, pool, availability, limits, bytes, log, inherited, signal, now, changed, note } =
+      options;
     this.#options = options;
     this.#cache = new ListCache({
       limits,
@@ -62,6 +65,7 @@ export class BackendLists {
       pool,
       lists: this.#cache,
       limits,
+      bytes,
       log,
       signal,
       credentialsRefused: options.credentialsRefused,

@@ -3,6 +3,7 @@ import type { Caller } from '../../contract/caller.ts';
 import type { SessionOwner } from '../../contract/client-context.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
+import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import type { BackendListing } from '../backend-manager.ts';
 import { ConnectionFailure } from '../failure.ts';
@@ -19,6 +20,7 @@ export interface ListReaderOptions {
   readonly pool: SessionPool;
   readonly lists: ListCache;
   readonly limits: Limits;
+  readonly bytes: ByteBudget;
   readonly log: Log;
   /** Aborts when the backend is removed. */
   readonly signal: AbortSignal;
@@ -154,11 +156,15 @@ export class ListReader {
   }
 
   #authContext(holder: SessionHolder): ListingAuthContext {
-    const { backend, limits, log, signal, now } = this.#options;
+    const { backend, limits, bytes, log, signal, now } = this.#options;
     const { caller, purpose, capabilities } = holder;
-    return { backend, caller, purpose, capabilities, limits, log, signal, now };
+    const mostBytes = Math.min(limits.resultBytes, Math.floor(bytes.now.most / LIST_PART));
+    return { backend, caller, purpose, capabilities, limits, mostBytes, log, signal, now };
   }
 }
+
+/** One list may take this part of the memory budget, because it stays in memory and each backend has four. */
+const LIST_PART = 8;
 
 /** Gets the session before anything is read through it. */
 type Opened = (connection: JsonRpcConnection) => void;

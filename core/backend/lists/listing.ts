@@ -21,6 +21,8 @@ export interface ListingAuthContext {
   readonly purpose: 'discovery' | 'session';
   readonly capabilities: JsonObject;
   readonly limits: Limits;
+  /** Of one list, all pages together. */
+  readonly mostBytes: number;
   readonly log: Log;
   readonly signal: AbortSignal;
   now(): number;
@@ -130,7 +132,7 @@ async function walk(
   authContext: ListingAuthContext,
   shape: ListShape,
 ): Promise<WalkedList> {
-  const { limits } = authContext;
+  const { limits, mostBytes } = authContext;
   let ttlMs = Number.MAX_SAFE_INTEGER;
   const items = new Map<string, ListedItem>();
   const cursors = new Set<string>();
@@ -142,7 +144,7 @@ async function walk(
     ttlMs = Math.min(ttlMs, ttlOf(result));
     // Items reference the memory of their page.
     bytes += result.toBytes().length;
-    if (bytes > limits.resultBytes) throw tooMuch(authContext, shape, `has more than ${limits.resultBytes} bytes`);
+    if (bytes > mostBytes) throw tooMuch(authContext, shape, `has more than ${mostBytes} bytes`);
     collect(result, shape, items, authContext);
     if (items.size > limits.listItems) throw tooMuch(authContext, shape, `has more than ${limits.listItems} items`);
     cursor = result.string('nextCursor');

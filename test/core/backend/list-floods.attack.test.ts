@@ -69,6 +69,13 @@ describe('a backend that lists without end', () => {
     expect(server.seen.length).toBeLessThan(20);
   });
 
+  proves('choice.backend.list-bounds', 'is not read beyond an eighth of the memory budget', async () => {
+    const tool = `{"name":"t","description":"${'x'.repeat(1_500_000)}","inputSchema":{"type":"object"}}`;
+    await using server = await listingServer(() => `{"tools":[${tool}]}`);
+    await using kit = await gatewayBefore(server, { memoryBudgetBytes: 8_000_000 });
+    expect(kit.logged.join('\n')).toContain('an invalid list: it has more than 1000000 bytes');
+  });
+
   it('may not answer a call with more messages than the limit', async () => {
     await using server = await listingServer(() => '{"tools":[{"name":"t","inputSchema":{"type":"object"}}]}');
     await using kit = await gatewayBefore(server);

@@ -9,7 +9,7 @@ export const foreign = [
       'choice.bridge.legacy-to-legacy-structured':
         'structuredContent that is no object stays as it is between a legacy backend and a legacy client',
       'choice.backend.list-bounds':
-        'a list of a backend has at most listItems elements and resultBytes bytes, all its pages together; what is skipped is one line a page',
+        'a list of a backend has at most listItems elements and resultBytes bytes or an eighth of the memory budget, all its pages together; what is skipped is one line a page',
       'choice.backend.question-floods':
         'a backend has at most 64 requests to clients answered at once, and one question of an id open; what is more is refused or left out',
       'choice.backend.content-coding':

@@ -42,7 +42,7 @@ const CONTRACT = [
 ] as const satisfies readonly (readonly [string, string, readonly number[], ('body' | 'optional')?])[];
 
 /** Answers of the host, which every operation has (`docs/reference/manager-api.md`). */
-const OF_HOST = new Set([400, 401, 403, 405, 408, 413, 414, 415, 431, 500, 503, 504]);
+const OF_HOST = new Set([400, 401, 403, 405, 408, 413, 414, 415, 431, 500, 501, 503, 504]);
 
 /** Codes beyond the contract, with the cause. */
 const FURTHER: Readonly<Record<string, readonly number[]>> = {
@@ -55,11 +55,7 @@ const FURTHER: Readonly<Record<string, readonly number[]>> = {
   'GET /api/v1beta/registry/{name}/servers': [502],
   // an ambiguous name; an artifact that is not a skill
   'GET /api/v1beta/skills/content': [409, 422],
-  'POST /api/v1beta/skills': [422, 501],
-  // this machine cannot hold skills
-  'GET /api/v1beta/skills/{name}': [501],
-  'DELETE /api/v1beta/skills/{name}': [501],
-  'POST /api/v1beta/skills/validate': [501],
+  'POST /api/v1beta/skills': [422],
   // the file with the configuration is damaged
   'GET /api/v1beta/workloads/{name}/export': [422],
   'GET /api/v1beta/workloads/{name}': [422],

@@ -17,6 +17,14 @@ const NEEDED = isCheckout ? '24.0' : '22.19';
 const isNewEnough = isAtLeast(process.versions.node, NEEDED);
 const argv = process.argv.slice(2);
 
+if (/\.zip[\\/]node_modules[\\/]/.test(here)) {
+  // its file system lacks fsync, and its resolver refuses optional packages
+  console.error(
+    "toolmgr: it does not run with Yarn's Plug'n'Play: write nodeLinker: node-modules to .yarnrc.yml, then yarn install",
+  );
+  process.exit(1);
+}
+
 // `--`: without it Node would take flags such as --env-file of the product for its own
 if (isCheckout) run(await nodeFor(here), ['--conditions=development', '--', source, ...argv]);
 else if (isNewEnough) process.exitCode = await start();

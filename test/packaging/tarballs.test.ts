@@ -100,4 +100,21 @@ describe.skipIf('missing' in found)('the tarballs of a clone', () => {
       LONG_MS,
     );
   }
+
+  proves(
+    'ask.install.tarballs',
+    "are refused by Yarn's Plug'n'Play with what to write",
+    async () => {
+      const project = join(scratch, 'plug-n-play');
+      mkdirSync(project);
+      writeFileSync(join(project, 'package.json'), here(textWith(({ file }) => file === 'package.json')));
+      await ran(project, 'touch yarn.lock && YARN_NODE_LINKER=pnp yarn install');
+      expect(await run(project, 'yarn toolmgr --version')).toMatchObject({
+        code: 1,
+        out: '',
+        err: expect.stringContaining('write nodeLinker: node-modules to .yarnrc.yml, then yarn install'),
+      });
+    },
+    LONG_MS,
+  );
 });

@@ -1,14 +1,15 @@
 import { nearest } from '@toolmgr/core';
 import { z } from 'zod';
 import { compileWorkflow } from './compile-workflow.ts';
-import { type CompositeDefinition, compositeTool } from './definition-schema.ts';
+import { type CompositeDefinition, compositeToolOf } from './definition-schema.ts';
 import { collectProblems, type Problem, type Problems } from './problem.ts';
 import { STEP_TYPES } from './step-types.ts';
+import { typedStep } from './typed-step.ts';
 
 /** The plugin's configuration: the contract's section, and where suspended workflows are kept. */
 export const compositeConfig = z.strictObject({
   compositeTools: z
-    .array(compositeTool)
+    .array(compositeToolOf(typedStep))
     .default([])
     .superRefine((definitions, context) => {
       const found: Problem[] = [];

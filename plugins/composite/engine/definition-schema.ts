@@ -57,29 +57,36 @@ const outputProperty: z.ZodType<OutputProperty> = z.strictObject({
   },
 });
 
-/** One configured composite tool; the keys of step types are checked later. */
-export const compositeTool = z.strictObject({
-  name: name.describe('name of the tool; unique'),
-  description: text.optional().describe('description that clients see'),
-  parameters: jsonMap.optional().describe('JSON Schema of type object: the arguments of the tool'),
-  timeout: goDuration.default(1_800_000).describe('limit of the whole workflow'),
-  output: z
-    .strictObject({
-      properties: z.record(z.string(), outputProperty).describe('each with a type, and a value or properties'),
-      required: z.array(text).default([]).describe('properties without which the workflow fails'),
-    })
-    .optional()
-    .describe('result of the tool; without it the output of the last step'),
-  authorizeSteps: z.boolean().default(false).describe('whether authorization and rate limits also apply to every step'),
-  steps: z
-    .array(z.looseObject(commonStepKeys))
-    .min(1, 'expected at least one step')
-    .max(MAX_STEPS, `expected at most ${MAX_STEPS} steps`)
-    .describe('other keys depend on the type'),
-});
+/** One step; the keys of its type are checked later. */
+export const step = z.looseObject(commonStepKeys);
+
+/** One configured composite tool. */
+export const compositeToolOf = (each: typeof step) =>
+  z.strictObject({
+    name: name.describe('name of the tool; unique'),
+    description: text.optional().describe('description that clients see'),
+    parameters: jsonMap.optional().describe('JSON Schema of type object: the arguments of the tool'),
+    timeout: goDuration.default(1_800_000).describe('limit of the whole workflow'),
+    output: z
+      .strictObject({
+        properties: z.record(z.string(), outputProperty).describe('each with a type, and a value or properties'),
+        required: z.array(text).default([]).describe('properties without which the workflow fails'),
+      })
+      .optional()
+      .describe('result of the tool; without it the output of the last step'),
+    authorizeSteps: z
+      .boolean()
+      .default(false)
+      .describe('whether authorization and rate limits also apply to every step'),
+    steps: z
+      .array(each)
+      .min(1, 'expected at least one step')
+      .max(MAX_STEPS, `expected at most ${MAX_STEPS} steps`)
+      .describe('each has the keys of every step and those of its type; types of plugins have others'),
+  });
 
 /** A parsed composite tool. */
-export type CompositeDefinition = z.output<typeof compositeTool>;
+export type CompositeDefinition = z.output<ReturnType<typeof compositeToolOf>>;
 
 /** One of its steps; the keys of its type are not parsed yet. */
 export type StepDefinition = CompositeDefinition['steps'][number];

@@ -2,7 +2,7 @@ import { CONNECTION_FIELDS, FIELD_NAME, restrictedHeaderPattern } from '@toolmgr
 import type { Addition, KubeMeta } from './fields.ts';
 import type { Rule } from './kind.ts';
 import { MAX_PLUGIN_ADDRESS, MAX_PLUGINS, PLUGIN_RULE } from './plugin-address.ts';
-import { durationRule, MAX_DURATION, REDIS_RULES, rateLimits, SERVERS_RULE } from './shared-sections.ts';
+import { durationRule, MAX_DURATION, REDIS_RULES, rateLimits, SERVERS_RULE, stepRules } from './shared-sections.ts';
 
 const RESTRICTED: Rule = {
   rule: `!self.matches('${restrictedHeaderPattern()}')`,
@@ -85,6 +85,8 @@ const BACKEND_RULES: readonly Rule[] = [
   ),
 ];
 
+/** Bounds the cost of rules of their steps. */
+const MAX_COMPOSITE_TOOLS = 500;
 const OVERRIDES = 'aggregation.tools.[].overrides.*';
 
 /** What `spec.config` gets beside the schemas of the plugins: what a pod would refuse, the API server refuses. */
@@ -96,8 +98,8 @@ export const CONFIG: KubeMeta['within'] = {
   plugins: { maxItems: MAX_PLUGINS },
   'plugins.[].use': { maxLength: MAX_PLUGIN_ADDRESS, rules: [PLUGIN_RULE] },
   compositeToolRefs: { listMapKeys: ['name'] },
-  compositeTools: { listMapKeys: ['name'] },
-  'compositeTools.[].steps': { listMapKeys: ['id'] },
+  compositeTools: { maxItems: MAX_COMPOSITE_TOOLS, listMapKeys: ['name'] },
+  ...stepRules('compositeTools.[].'),
   aggregation: { rules: AGGREGATION_RULES },
   'aggregation.conflictResolutionConfig.prefixFormat': { pattern: '^([^{}]|[{]workload[}])*$' },
   'aggregation.tools': { listMapKeys: ['workload'] },

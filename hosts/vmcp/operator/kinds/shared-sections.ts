@@ -67,6 +67,27 @@ export function rateLimits(place: '' | 'rateLimiting'): Readonly<Record<string, 
   };
 }
 
+/** What the steps of a composite tool get in objects: the keys that the built-in types need. Source: vmcp spec §2 compositeTools. */
+export function stepRules(at: '' | 'compositeTools.[].'): Readonly<Record<string, Addition>> {
+  const needs = (key: string, isOther: string, type: string): Rule => ({
+    rule: `${isOther} || has(self.${key})`,
+    message: `${key} is required when type is ${type}`,
+    fieldPath: `.${key}`,
+    reason: 'FieldValueRequired',
+  });
+  const other = (type: string): string => `!has(self.type) || self.type != '${type}'`;
+  return {
+    [`${at}steps`]: { listMapKeys: ['id'] },
+    [`${at}steps.[]`]: {
+      rules: [
+        needs('tool', "(has(self.type) && self.type != 'tool')", 'tool, the default'),
+        needs('message', other('elicitation'), 'elicitation'), // rules cannot read `schema`, which is any JSON
+        ...['collection', 'step'].map((key) => needs(key, other('forEach'), 'forEach')),
+      ],
+    },
+  };
+}
+
 /** `spec.sessionStorage`. Source: vmcp spec §2. */
 export const sessionStorage = kube(
   z.strictObject({

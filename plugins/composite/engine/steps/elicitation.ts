@@ -4,7 +4,12 @@ import { MAX_DEPTH, MAX_QUESTION_MS, MAX_SCHEMA_BYTES, STEP_TIMEOUT_MS } from '.
 import { bytesOf, compileSchema, depthOf } from '../schema-check.ts';
 import { StepFailure } from '../step-failure.ts';
 
-const answer = z.strictObject({ action: z.enum(['skip_remaining', 'abort', 'continue']).default('abort') });
+const answer = z.strictObject({
+  action: z
+    .enum(['skip_remaining', 'abort', 'continue'])
+    .default('abort')
+    .describe('skip the steps that are left, end the workflow with an error, or continue'),
+});
 
 const options = z.strictObject({
   message: z.string().min(1, 'expected a text that is not empty').describe('template; the text that the user sees'),

@@ -12,7 +12,7 @@ import { toolKeys } from './tool.ts';
 const { condition, timeout, onError, defaultResults } = commonStepKeys;
 const inner = z.strictObject({
   id: commonStepKeys.id.optional(),
-  type: z.literal('tool').default('tool'),
+  type: z.literal('tool').default('tool').describe('only tool steps are repeated'),
   condition,
   timeout,
   onError,
@@ -26,7 +26,8 @@ const options = z.strictObject({
     .string()
     .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'expected letters, digits and "_", not beginning with a digit')
     .refine((name) => name !== 'index', 'index is the number of the item; expected another name')
-    .default('item'),
+    .default('item')
+    .describe('name of the item in `.forEach`'),
   maxIterations: z.int().min(0).max(MAX_ITERATIONS).default(100).describe('more items are an error; 0 means 100'),
   maxParallel: z.int().min(0).default(10).describe('items in parallel, at most 50; 0 means 10'),
   step: inner.describe('a tool step; its templates can also read `.forEach`'),

@@ -208,6 +208,14 @@ describe.skipIf(missing)(`admission by the API server${missing === undefined ? '
     expect([status, body.message]).toEqual([400, expect.stringContaining('spec.telemetryConfigRef.namespace')]);
   });
 
+  it('kubectl explain describes the keys of steps of composite tools', async () => {
+    for (const [path, text] of [
+      ['virtualmcpservers.spec.config.compositeTools.steps.collection', 'forEach: template that renders a JSON array'],
+      ['virtualmcpcompositetooldefinitions.spec.steps.step.tool', 'workload.tool_name'],
+    ] as const)
+      expect((await api.kube.kubectl(['explain', path])).replace(/\s+/g, ' ')).toContain(text);
+  });
+
   it('names unknown fields, as the local check does', async () => {
     const unknown = [
       ['VirtualMCPServer', server({ incomingAuht: {} }), 'spec.incomingAuht'],

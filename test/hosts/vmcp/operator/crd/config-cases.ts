@@ -14,6 +14,10 @@ const lifespans = (tokenLifespans: Spec): Spec => authServer({ tokenLifespans })
 const breaker = (timeout: string): Spec =>
   config({ operational: { failureHandling: { circuitBreaker: { timeout } } } });
 const STEP = { id: 'a', tool: 'b.c' };
+const steps = (...each: readonly Spec[]): Spec => config({ compositeTools: [{ name: 'a', steps: each }] });
+const ASK = { id: 'a', type: 'elicitation', message: 'Sure?', schema: { properties: { sure: { type: 'boolean' } } } };
+const LOOP = { id: 'a', type: 'forEach', collection: '{{ json .params.list }}', step: { tool: 'b.c' } };
+const PLUGIN_STEP = { id: 'a', type: 'wait', until: { any: ['thing'] } };
 const twice = <T>(each: T): readonly T[] => [each, each];
 
 /** Rules of `spec.config`. */
@@ -78,6 +82,18 @@ const ofConfig: readonly Omit<RuleCase, 'kind'>[] = [
     accepts: backend({ type: 'entry', caBundlePath: '/etc/ca.crt' }),
     refuses: backend({ caBundlePath: '/etc/ca.crt' }),
   },
+  ...[
+    ['tool', STEP],
+    ['tool', { ...STEP, type: 'tool' }],
+    ['message', ASK],
+    ['collection', LOOP],
+    ['step', LOOP],
+  ].map(([key, step]) => ({
+    says: `${key} is required when type is`,
+    at: `spec.config.compositeTools[0].steps[1].${key}`,
+    accepts: steps(PLUGIN_STEP, { ...(step as Spec), id: 'b' }),
+    refuses: steps(PLUGIN_STEP, { ...(step as Spec), id: 'b', [key as string]: undefined }),
+  })),
   ...[{ conflictResolution: 'priority' }, { conflictResolutionConfig: { priorityOrder: ['a'] } }].map((each) => ({
     says: 'priorityOrder must be set when conflictResolution is priority, and only then',
     at: 'spec.config.aggregation.conflictResolutionConfig',
@@ -190,6 +206,25 @@ export const CONFIG_LIMITS: readonly LimitCase[] = [
     at: 'spec.config.compositeTools[0].steps[1]',
     refuses: [config({ compositeTools: [{ name: 'a', steps: twice(STEP) }] })],
   },
+  ...(
+    [
+      ['tool', STEP, [3, 'b c']],
+      ['arguments', STEP, ['text', ['list']]],
+      ['message', ASK, [3, '']],
+      ['schema', ASK, ['text']],
+      ['onDecline', ASK, ['abort']],
+      ['onCancel.action', ASK, [{ action: 'stop' }]],
+      ['collection', LOOP, [[1, 2], '']],
+      ['itemVar', LOOP, ['1st']],
+      ['maxIterations', LOOP, [1001, -1, '5']],
+      ['maxParallel', LOOP, [-1]],
+      ['step.tool', LOOP, [{}, { tool: '' }]],
+    ] as const
+  ).map(([key, step, wrong]) => ({
+    at: `spec.config.compositeTools[0].steps[0].${key}`,
+    accepts: [steps(step)],
+    refuses: wrong.map((value) => steps({ ...step, [key.split('.')[0] as string]: value })),
+  })),
   { at: 'spec.config.compositeToolRefs[1]', refuses: [config({ compositeToolRefs: twice({ name: 'a' }) })] },
   { at: 'spec.config.passthroughHeaders[1]', refuses: [config({ passthroughHeaders: twice('x-tenant') })] },
   {

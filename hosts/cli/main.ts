@@ -32,6 +32,8 @@ import { addUpCommand } from './up/main.ts';
  */
 export async function main(argv: readonly string[]): Promise<number> {
   prepareEngine();
+  // Windows searches the working folder first, where a project could have an npm.cmd
+  if (process.platform === 'win32') process.env.NoDefaultCurrentDirectoryInExePath ??= '1';
   enterInvocationFolder();
   process.exitCode = EXIT_CODES.ok.code;
   try {

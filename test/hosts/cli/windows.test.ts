@@ -15,7 +15,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolmgr-as-windows-'));
   await script('bin/npx', 'exit 1'); // for other shells
   await script('bin/npx.cmd', `"${process.execPath}" "${SERVER}"; :`); // below the shell, as on Windows
-  await script('System32/cmd.exe', `echo "$@" >> "${folder}/started"; line=\${4#?}; /bin/sh -c "\${line%?}"; :`);
+  await script(
+    'System32/cmd.exe',
+    `echo "$NoDefaultCurrentDirectoryInExePath $@" >> "${folder}/started"; line=\${4#?}; /bin/sh -c "\${line%?}"; :`,
+  );
   await script('project/npx.cmd', 'exit 1'); // of a project that is not trusted
   env = {
     HOME: folder,
@@ -42,7 +45,7 @@ proves('choice.windows.scripts', 'on Windows toolmgr up starts npx of a client f
   gateway.signal('SIGINT');
   expect((await gateway.finished).code).toBe(0);
   const started = (await readFile(join(folder, 'started'), 'utf8')).trim().split('\n');
-  expect(new Set(started)).toEqual(new Set([`/d /s /c "${join(folder, 'bin/npx.cmd')} -y server-everything"`]));
+  expect(new Set(started)).toEqual(new Set([`1 /d /s /c "${join(folder, 'bin/npx.cmd')} -y server-everything"`]));
 });
 
 proves(

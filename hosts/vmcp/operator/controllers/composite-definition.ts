@@ -1,6 +1,6 @@
 import type { Catalogue } from '@toolmgr/core';
 import { keyOf, type ObjectKey } from '@toolmgr/plugins/kubernetes';
-import type { Problem } from '../../problem.ts';
+import { fieldPath, type Problem } from '../../problem.ts';
 import { definitionProblems } from '../../workflow/read-definition.ts';
 import { type CompositeToolDefinition, compositeToolDefinition } from '../kinds/composite-tool-definition.ts';
 import { typeOfKind } from '../kinds/kind.ts';
@@ -83,7 +83,7 @@ function reasonOf(problem: Problem): string {
 function sentencesOf(problems: readonly Problem[]): readonly string[] {
   const shown = problems
     .slice(0, MAX_ERRORS)
-    .map(({ path, message }) => cut(path.length === 0 ? message : `spec.${path.join('.')}: ${message}`));
+    .map(({ path, message }) => cut(path.length === 0 ? message : `spec.${fieldPath(path)}: ${message}`));
   const others = problems.length - shown.length;
   return others === 0 ? shown : [...shown, `and ${others} more`];
 }

@@ -1,5 +1,6 @@
 import { type Catalogue, explainIssues, isObject } from '@toolmgr/core';
 import { type KubeObject, keyOf, type Resource, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import { fieldPath } from '../../problem.ts';
 import { sectionsProblems } from '../../section-problems.ts';
 import { isIn, sectionsOf } from '../../sections.ts';
 import type { KindDefinition } from '../kinds/kind.ts';
@@ -96,7 +97,7 @@ async function problemOf(file: object, catalogue: Catalogue): Promise<ConfigProb
   const sections = await sectionsOf(catalogue, (section) => isIn(file, section));
   const problems = await sectionsProblems(file, sections, catalogue);
   if (problems.length === 0) return undefined;
-  const sentences = problems.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const sentences = problems.map(({ path, message }) => `${fieldPath(path)}: ${message}`);
   return { reason: 'InvalidConfig', message: shown(sentences) };
 }
 

@@ -119,7 +119,10 @@ function checkKeywords(schema: Structural, value: unknown, path: string, refuse:
   const { enum: values, pattern, minimum, maximum, exclusiveMinimum } = schema;
   if (values !== undefined && !values.includes(value)) {
     const hint = typeof value === 'string' ? nearest(value, values.map(String)) : undefined;
-    refuse(path, `expected one of ${values.join(', ')}${hint === undefined ? '' : `, did you mean "${hint}"?`}`);
+    refuse(
+      path,
+      `expected one of ${values.map((each) => JSON.stringify(each)).join(', ')}${hint === undefined ? '' : `, did you mean "${hint}"?`}`,
+    );
   }
   if (typeof value === 'string') {
     within([...value].length, schema.minLength, schema.maxLength, 'characters', path, refuse);

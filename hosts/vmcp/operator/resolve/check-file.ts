@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { definePlugin, type LoadPlugin, missingPackage } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { z } from 'zod';
-import type { Problem } from '../../problem.ts';
+import { fieldPath, type Problem } from '../../problem.ts';
 import { examineConfig } from '../../read-config.ts';
 import type { BaseFile } from './base-file.ts';
 import type { Context } from './context.ts';
@@ -97,7 +97,7 @@ interface Blame {
 
 function blame(path: Problem['path'], { compositeRefs }: BaseFile, spec: Context['spec']): Blame {
   const [section, second] = path;
-  const written = path.join('.');
+  const written = fieldPath(path);
   if (section === 'authServerConfig') {
     return { type: 'AuthServerConfigValidated', reason: 'AuthServerConfigInvalid', field: `spec.${written}` };
   }
@@ -112,7 +112,7 @@ function blame(path: Problem['path'], { compositeRefs }: BaseFile, spec: Context
   }
   const ref = section === 'compositeTools' && typeof second === 'number' ? compositeRefs.get(second) : undefined;
   if (ref !== undefined) {
-    const field = `VirtualMCPCompositeToolDefinition ${ref} (${path.slice(2).join('.')})`;
+    const field = `VirtualMCPCompositeToolDefinition ${ref} (${fieldPath(path.slice(2))})`;
     return { type: 'CompositeToolRefsValidated', reason: 'CompositeToolRefInvalid', field };
   }
   return {

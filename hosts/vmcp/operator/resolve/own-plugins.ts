@@ -16,9 +16,9 @@ export function pluginsProblem({ config }: ServerSpec): string | undefined {
   if (large !== undefined) return large.replace(/^spec/, 'spec.config.plugins');
   for (const [index, use] of uses.entries()) {
     if (typeof use !== 'string') continue; // the schema of the file says it
-    if (!isPluginAddress(use)) return `spec.config.plugins.${index}.use: ${PLUGIN_RULE.message}`;
+    if (!isPluginAddress(use)) return `spec.config.plugins[${index}].use: ${PLUGIN_RULE.message}`;
     const mistake = Object.hasOwn(catalogue, use) ? undefined : misspelt(use, catalogue);
-    if (mistake !== undefined) return `spec.config.plugins.${index}.use: ${mistake}`;
+    if (mistake !== undefined) return `spec.config.plugins[${index}].use: ${mistake}`;
   }
   return undefined;
 }

@@ -1,5 +1,6 @@
 import { stringify } from 'yaml';
 import type { VmcpConfig } from '../../config-schema.ts';
+import { fieldPath } from '../../problem.ts';
 import { contentHash } from '../objects/content-hash.ts';
 import { documentOf, mountListed } from './backend-files.ts';
 import type { BaseFile } from './base-file.ts';
@@ -50,7 +51,7 @@ export async function podInputsOf(
 }
 
 function tellWarnings(warnings: CheckedBackends['warnings'], { findings }: Context): void {
-  const texts = warnings.map(({ path, message }) => `${path.join('.')}: ${message}`);
+  const texts = warnings.map(({ path, message }) => `${fieldPath(path)}: ${message}`);
   const different = [...new Set(texts)];
   if (different.length === 0) return;
   findings.tell('ConfigWarnings', 'True', 'ProbableMistakes', different.join('; '));

@@ -125,7 +125,7 @@ async function backendsOf(
   for (const [index, written] of writtenBackends(context).entries()) {
     const { name } = written as { readonly name?: unknown };
     if (typeof name === 'string' && names.has(name)) continue;
-    const message = `spec.config.backends.${index}.name: no member of MCPGroup ${spec.groupRef.name} is named ${String(name)}`;
+    const message = `spec.config.backends[${index}].name: no member of MCPGroup ${spec.groupRef.name} is named ${String(name)}`;
     findings.fail('Valid', 'ValidationFailed', message);
   }
   const upstreams = spec.authServerConfig?.upstreamProviders.map(({ name }) => name);

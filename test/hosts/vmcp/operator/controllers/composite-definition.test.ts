@@ -17,7 +17,7 @@ const tool = (id: string, more: object = {}) => ({ id, tool: 'x.y', ...more });
 /** Definitions that the API server accepts and no aggregator starts with. */
 const INVALID = [
   ['cycle', [tool('a', { dependsOn: ['b'] }), tool('b', { dependsOn: ['a'] })], {}, 'DependencyCycle', 'a -> b -> a'],
-  ['template', [tool('a', { arguments: { q: '{{.params.q' } })], {}, 'TemplateInvalid', 'spec.steps.0.arguments.q'],
+  ['template', [tool('a', { arguments: { q: '{{.params.q' } })], {}, 'TemplateInvalid', 'spec.steps[0].arguments.q'],
   ['schema', [tool('a')], { parameters: { type: 'string' } }, 'SchemaInvalid', 'spec.parameters'],
   ['unknown-step', [tool('a', { dependsOn: ['nowhere'] })], {}, 'ValidationFailed', 'nowhere'],
   ['itself', [{ id: 'a', tool: 'itself' }], {}, 'DependencyCycle', 'itself -> itself'],

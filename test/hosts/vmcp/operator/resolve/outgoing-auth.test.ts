@@ -358,7 +358,7 @@ describe('spec.outgoingAuth', () => {
       const refused = await resolveYaml(
         server(`${listed.replace('name: a', 'name: z')}, outgoingAuth: { source: inline }`) + text,
       );
-      expect(messageOf(refused, 'Valid')).toBe('spec.config.backends.0.name: no member of MCPGroup group is named z');
+      expect(messageOf(refused, 'Valid')).toBe('spec.config.backends[0].name: no member of MCPGroup group is named z');
       expect(refused.outcome.result).toBe('failed');
     },
   );

@@ -369,7 +369,7 @@ describe('other settings', () => {
     expect(conditions(resolution)).toContain('OIDCConfigRefValidated=False/OIDCConfigRefNotFound');
     expect(resolution.outcome.result).toBe('failed');
     const other = await resolveYaml(server('passthroughHeaders: [Host]'));
-    expect(messageOf(other, 'Valid')).toContain('spec.config.passthroughHeaders.0');
+    expect(messageOf(other, 'Valid')).toContain('spec.config.passthroughHeaders[0]');
   });
 
   it('with timeouts of workloads that are no backends now are no error', async () => {

@@ -62,7 +62,7 @@ describe('a plugin that is not of the catalogue', () => {
   ])('is refused where the address cannot be one: %s', async (use, message) => {
     const resolution = await own(use);
     expect(resolution.outcome.result).toBe('failed');
-    expect(messageOf(resolution, 'Valid')).toContain(`spec.config.plugins.0.use: ${message}`);
+    expect(messageOf(resolution, 'Valid')).toContain(`spec.config.plugins[0].use: ${message}`);
   });
 
   it('is not read with settings of more than 256 KiB: they take seconds to check', async () => {

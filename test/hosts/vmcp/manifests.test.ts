@@ -58,7 +58,9 @@ describe('toolmgr vmcp validate with manifests', () => {
     const { isValid, problems, servers } = await check(two);
     expect(isValid).toBe(false);
     expect(problems).toEqual([
-      expect.stringMatching(/^m\.yaml:8: VirtualMCPServer other: spec\.incomingAuth\.type: .*anonymous/),
+      expect.stringMatching(
+        /^m\.yaml:8: VirtualMCPServer other: spec\.incomingAuth\.type: expected one of "anonymous", "oidc"/,
+      ),
     ]);
     expect(servers.map(({ name }) => name)).toEqual(['tools']);
     const rule = await check(SERVER.replace('{ type: anonymous }', '{ type: oidc }'));

@@ -22,6 +22,11 @@ describe('a hand-written page', () => {
     expect(others.map(([path]) => path)).toEqual([]);
   });
 
+  it('does not begin with a formula', () => {
+    const formula = /^(?:(?:With|After|On) this page|This page (?:helps|shows|describes))\b/;
+    expect(pages.filter(([, text]) => formula.test(text.split('\n')[2] ?? '')).map(([path]) => path)).toEqual([]);
+  });
+
   it('links only to headings that exist', () => {
     expect(pages.flatMap(([path, text]) => brokenAnchors(path, text))).toEqual([]);
   });

@@ -14,6 +14,7 @@ const PARTS: Readonly<Record<string, readonly (readonly [path: string, title: st
     ['spec.config.authServerConfig', 'authorization server in config'],
     ['spec.config.outgoingAuth', 'outgoing authentication in config'],
     ['spec.config.limits', 'limits in config'],
+    ['spec.config.compositeTools[]', 'composite tools in config'],
     ['spec.config', 'config'],
   ],
   MCPExternalAuthConfig: [['spec.embeddedAuthServer', 'authorization server']],
@@ -90,7 +91,7 @@ function fileOf(kind: string): string {
 }
 
 function partFile(kind: string, path: string): string {
-  return `${fileOf(kind)}-${path.split('.').slice(1).join('-').toLowerCase()}`;
+  return `${fileOf(kind)}-${path.replace('[]', '').split('.').slice(1).join('-').toLowerCase()}`;
 }
 
 /** Rows with full paths. A list shows them: the columns of a table would be as wide as the longest path. */

@@ -15,7 +15,7 @@ export interface FakeContext {
   readonly capabilities: JsonObject;
   /** Aborts when the call is cancelled. */
   readonly signal: AbortSignal;
-  progress(progress: number, total?: number): void;
+  progress(progress: number, total?: number, message?: string): void;
   log(level: string, data: JsonValue): void;
   /** Sends a legacy server request during the call. */
   ask(method: string, params: JsonObject): Promise<JsonObject>;
@@ -262,10 +262,10 @@ class JsonRpcConnection {
       era,
       capabilities: this.#capabilities,
       signal,
-      progress: (progress, total) => {
+      progress: (progress, total, message) => {
         const progressToken = meta.progressToken;
         if (progressToken === undefined) return;
-        const more = total === undefined ? {} : { total };
+        const more = { ...(total === undefined ? {} : { total }), ...(message === undefined ? {} : { message }) };
         this.send({ jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress, ...more } });
       },
       log: (level, data) => this.send({ jsonrpc: '2.0', method: 'notifications/message', params: { level, data } }),

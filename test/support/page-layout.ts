@@ -11,7 +11,9 @@ export function layoutFindings(page: Page): Promise<readonly string[]> {
   return page.evaluate<string[]>(FINDINGS);
 }
 
-/** A word that is broken has at least this many characters for each line. */
+/** A word of letters and digits with at most this many characters is in one line. */
+const LONGEST_WHOLE = 22;
+/** A longer word that is broken has at least this many characters for each line. */
 const FEWEST = 9;
 
 const FINDINGS = `(() => {
@@ -38,13 +40,13 @@ const FINDINGS = `(() => {
   const texts = document.createTreeWalker(document.querySelector('#page'), NodeFilter.SHOW_TEXT);
   const range = document.createRange();
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
-    if (node.parentElement.closest('.hidden, .code-block, .log, textarea, select, .diff, .lines, .readme')) continue;
+    if (node.parentElement.closest('.hidden, .code-block, .log, textarea, select, .diff, .readme')) continue;
     if (node.data.length > 5000) continue;
-    for (const { 0: word, index } of node.data.matchAll(/[^\\s\\u2026-]+/g)) {
+    for (const { 0: word, index } of node.data.matchAll(/[A-Za-z0-9]+/g)) {
       range.setStart(node, index);
       range.setEnd(node, index + word.length);
       const lines = new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top))).size;
-      if (lines > Math.max(1, Math.floor(word.length / ${FEWEST}))) found.push('in ' + lines + ' lines: ' + short(word));
+      if (lines > (word.length <= ${LONGEST_WHOLE} ? 1 : Math.floor(word.length / ${FEWEST}))) found.push('in ' + lines + ' lines: ' + short(word));
     }
   }
   return [...new Set(found)].slice(0, 20);

@@ -76,7 +76,7 @@ const server = () =>
       ],
     }))
     .tool('slow', async ({ progress }) => {
-      progress(3, 10);
+      progress(3, 10, 'reading files');
       await released.promise;
       return text('done at last');
     })
@@ -234,7 +234,7 @@ describe.skipIf(browserMissing)(`the page of one endpoint in a browser ${browser
     async () => {
       await open('playground?name=slow');
       await page.getByRole('button', { name: 'Call' }).click();
-      await page.getByRole('region', { name: 'Progress' }).getByText('3 of 10').waitFor();
+      await page.getByRole('region', { name: 'Progress' }).getByText('3 of 10 reading files').waitFor();
       expect(await page.getByRole('progressbar').evaluate((bar) => (bar as unknown as { value: number }).value)).toBe(
         3,
       );

@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Name } from './name.tsx';
 
 interface DialogProps {
   readonly title: string;
@@ -26,7 +27,9 @@ export function Dialog({ title, onClose, children, wide }: DialogProps): JSX.Ele
   return (
     <dialog ref={dialog} class={wide ? 'wide' : ''} aria-labelledby={heading} onCancel={cancel}>
       <header>
-        <h2 id={heading}>{title}</h2>
+        <h2 id={heading}>
+          <Name text={title} />
+        </h2>
         <button type="button" class="quiet" aria-label="Close" onClick={onClose}>
           ×
         </button>

@@ -5,6 +5,7 @@ import type { FieldProps, InputAttributes } from './field-props.ts';
 import { Branches } from './form-branches.tsx';
 import { Choices, Items, JsonText, MapRows, SecretChoice } from './form-parts.tsx';
 import { type FieldKind, type FormSchema, kindOf, plainSchema, titleOf } from './form-schema.ts';
+import { Name } from './name.tsx';
 
 /** A member of a form with its label, its description and what the host said about it. */
 export function Field(props: FieldProps): JSX.Element {
@@ -81,7 +82,10 @@ const GROUPS: ReadonlySet<FieldKind> = new Set(['object', 'branches', 'map', 'it
 /** A description as a sentence; texts in backquotes are code. */
 function withCode(text: string): ComponentChildren {
   const parts = (text.charAt(0).toUpperCase() + text.slice(1)).split('`');
-  return parts.map((part, index) => (index % 2 === 1 ? <code key={part}>{part}</code> : part));
+  return parts.map((part, index) => {
+    const shown = <Name key={index} text={part} />;
+    return index % 2 === 1 ? <code key={index}>{shown}</code> : shown;
+  });
 }
 
 function RequiredMark(): JSX.Element {

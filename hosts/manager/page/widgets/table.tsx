@@ -19,6 +19,8 @@ export type ColumnWidth = '' | 'wide' | 'medium' | 'narrow' | 'action' | 'action
 /** A table of any length: only the rows near the window are elements, the others keep their place. */
 export function Table<Item>({ title, columns, items, row }: TableProps<Item>): JSX.Element {
   const rowHeight = useSignal(USUAL_HEIGHT);
+  // buttons say what they do
+  const titles = Object.entries(columns).map(([title, width]) => (width.startsWith('action') ? undefined : title));
   const starts = Array.from({ length: Math.ceil(items.length / PART) }, (_, part) => part * PART);
   return (
     <div class="scroll">
@@ -44,6 +46,7 @@ export function Table<Item>({ title, columns, items, row }: TableProps<Item>): J
             start={start}
             items={items.slice(start, start + PART)}
             row={row}
+            titles={titles}
             rowHeight={rowHeight}
             isOnly={starts.length === 1}
           />
@@ -54,6 +57,8 @@ export function Table<Item>({ title, columns, items, row }: TableProps<Item>): J
 }
 
 interface PartProps<Item> extends Pick<TableProps<Item>, 'items' | 'row'> {
+  /** Of the columns; a narrow screen has them in front of the texts of a row. */
+  readonly titles: readonly (string | undefined)[];
   /** Position of its first item in the table. */
   readonly start: number;
   /** Height of a row in pixels, as the first part has it. */
@@ -62,7 +67,7 @@ interface PartProps<Item> extends Pick<TableProps<Item>, 'items' | 'row'> {
 }
 
 /** Some rows of a table; far from the window an empty row of their height. A part that has the focus stays. */
-function Part<Item>({ start, items, row, rowHeight, isOnly }: PartProps<Item>): JSX.Element {
+function Part<Item>({ start, items, row, titles, rowHeight, isOnly }: PartProps<Item>): JSX.Element {
   const body = useRef<HTMLTableSectionElement>(null);
   const isNear = useSignal(start === 0);
   const height = useRef<number>(undefined);
@@ -86,9 +91,15 @@ function Part<Item>({ start, items, row, rowHeight, isOnly }: PartProps<Item>): 
   const isShown = isNear.value || isOnly;
   useLayoutEffect(() => {
     const { current } = body;
-    if (!isShown || isOnly || current === null) return;
-    for (const [at, element] of [...current.rows].entries()) element.ariaRowIndex = String(start + at + 2);
-    if (start === 0 && current.offsetHeight > 0) rowHeight.value = current.offsetHeight / items.length;
+    if (!isShown || current === null) return;
+    for (const [at, element] of [...current.rows].entries()) {
+      if (!isOnly) element.ariaRowIndex = String(start + at + 2);
+      for (const [column, title] of titles.entries()) {
+        const cell = element.cells[column];
+        if (title !== undefined && cell?.tagName === 'TD') cell.dataset.title = title;
+      }
+    }
+    if (!isOnly && start === 0 && current.offsetHeight > 0) rowHeight.value = current.offsetHeight / items.length;
   });
   return (
     <tbody ref={body}>

@@ -43,6 +43,7 @@ const NAMES = [
 const PLACES: Readonly<Record<string, string>> = {
   workloads: 'workloads',
   overview: `workloads/${NAMES[0][0]}`,
+  'no-workload': `workloads/${NAMES[1][0]}-that-was-removed`,
   logs: 'workloads/fetch?tab=logs',
   edit: 'workloads/fetch?tab=edit',
   configuration: 'workloads/fetch?tab=export',
@@ -114,10 +115,11 @@ describe.skipIf(browserMissing !== undefined)('views with long names and errors'
       const status = at % 7 === 0 ? 'error' : 'running';
       state.workloads.set(`server-${at}`, { name: `server-${at}`, status, status_context: '' });
     }
-    await page.setViewportSize({ width: 1280, height: 900 });
     await open('secrets');
     await open('workloads');
     await page.getByText('1000 of 1000').waitFor();
+    await expectLayout(page, 'thousand', { isWhole: false });
+    await page.setViewportSize({ width: 1280, height: 900 });
     const rows = page.locator('tbody th');
     expect(await rows.count()).toBeLessThan(150);
     await page.keyboard.press('End');
@@ -154,32 +156,45 @@ describe.skipIf(browserMissing !== undefined)('views of an endpoint with long na
     const client = await gateway.client();
     await client.callTool(TEXTS.tool ?? '', {});
     await client.callTool('fails', {});
-    for (const place of ['endpoint', 'playground', `playground?name=${TEXTS.tool}`, 'calls']) {
+    for (const place of [
+      'endpoint',
+      'playground',
+      `playground?name=${TEXTS.tool}`,
+      'playground?name=slow',
+      'playground?name=fails',
+      'calls',
+    ]) {
       await open(place);
       await page
         .getByText(TEXTS.tool ?? '')
         .first()
         .waitFor();
-      if (place.includes('=')) {
+      if (place.includes('slow')) {
+        await page.getByRole('button', { name: 'Call' }).click();
+        await page.getByText('3 of 10').waitFor();
+      } else if (place.includes('fails')) {
+        await page.getByRole('button', { name: 'Call' }).click();
+        await page.getByRole('region', { name: 'Result' }).getByText('tool error').waitFor();
+      } else if (place.includes('=')) {
         await page.getByLabel('Form of the value').selectOption(TEXTS.title ?? '');
         await page.getByLabel(/^Customer-success/).fill(TEXTS.label ?? '');
         await page.getByRole('button', { name: 'Call' }).click();
         await page.getByRole('region', { name: 'Text' }).waitFor();
       }
-      await expectLayout(page, place.replace(/\W.*/, '-entry'));
+      await expectLayout(page, place.replace(/\W+(name=)?/, '-').slice(0, 24));
     }
     expect(opened.faults).toEqual([]);
   });
 });
 
 /** Looks at the open view at each width; makes pictures in both themes when `PAGE_PICTURES` is set. */
-async function expectLayout(page: Page, name: string): Promise<void> {
+async function expectLayout(page: Page, name: string, { isWhole = true } = {}): Promise<void> {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 });
     if (process.env.PAGE_PICTURES) {
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
-        await page.screenshot({ path: join(PICTURES, `long-${name}-${width}-${colorScheme}.png`), fullPage: true });
+        await page.screenshot({ path: join(PICTURES, `long-${name}-${width}-${colorScheme}.png`), fullPage: isWhole });
       }
     }
     expect.soft(await layoutFindings(page), `${name} at ${width} px`).toEqual([]);
@@ -208,5 +223,10 @@ const longServer = () =>
           additionalConfigurationOfTheSearch: { type: 'object', additionalProperties: { type: 'string' } },
         },
       },
+    })
+    .tool('slow', async ({ progress, signal }) => {
+      progress(3, 10, TEXTS.error);
+      await new Promise((resolve) => signal.addEventListener('abort', resolve));
+      return { content: [] };
     })
     .tool('fails', () => ({ content: [{ type: 'text', text: TEXTS.error ?? '' }], isError: true }));

@@ -7,6 +7,7 @@ import { notify } from '../../app/toasts.ts';
 import { Dialog } from '../../widgets/dialog.tsx';
 import { DiffText } from '../../widgets/diff-text.tsx';
 import { Form } from '../../widgets/form.tsx';
+import { Name } from '../../widgets/name.tsx';
 import { ProblemNote } from '../../widgets/problem-note.tsx';
 import { useSubmit } from '../../widgets/use-submit.ts';
 
@@ -76,13 +77,16 @@ function Change({ change }: { readonly change: ClientChange }): JSX.Element {
   return (
     <>
       <p>
-        {diff === '' ? 'Nothing changes in' : 'This is written into'} <code>{path}</code>
+        {diff === '' ? 'Nothing changes in' : 'This is written into'}{' '}
+        <code>
+          <Name text={path} />
+        </code>
         {diff === '' && ' now; workloads that start later are added.'}
       </p>
       {diff !== '' && <DiffText diff={diff} label="Changes of the file" />}
       {conflicts.map(({ name, why }) => (
         <p class="note" key={name}>
-          {name} stays as it is: {why}
+          <Name text={`${name} stays as it is: ${why}`} />
         </p>
       ))}
     </>

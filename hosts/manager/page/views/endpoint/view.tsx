@@ -111,7 +111,11 @@ function Facts({
               </th>
               <td>
                 <StatusMark status={backend.status} />
-                {backend.cause !== undefined && <div class="muted">{backend.cause}</div>}
+                {backend.cause !== undefined && (
+                  <div class="muted">
+                    <Name text={backend.cause} />
+                  </div>
+                )}
               </td>
               <td>{backend.transport}</td>
               <td>{backend.revision ?? '-'}</td>

@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { Progress } from '../../app/mcp-shapes.ts';
+import { Name } from '../../widgets/name.tsx';
 
 interface WaitingProps {
   /** The newest that the server said; nothing while it said nothing. */
@@ -25,7 +26,7 @@ export function Waiting({ progress, onCancel }: WaitingProps): JSX.Element {
       <progress aria-label="Progress of the call" max={total} value={total === undefined ? undefined : done} />
       <p>
         {done !== undefined && `${done}${total === undefined ? '' : ` of ${total}`} `}
-        {message} <span class="muted">{seconds.value} s</span>
+        {message !== undefined && <Name text={message} />} <span class="muted">{seconds.value} s</span>
       </p>
       <button type="button" onClick={onCancel}>
         Cancel

@@ -40,7 +40,7 @@ export function InstalledSkills({ offer }: { readonly offer: Offer }): JSX.Eleme
       {skills.length > 0 && (
         <Table
           title="Installed skills"
-          columns={{ Skill: 'wide', State: 'narrow', For: '', Clients: '', Source: '', Actions: 'action' }}
+          columns={{ Skill: 'wide', State: 'narrow', For: 'narrow', Clients: '', Source: '', Actions: 'action' }}
           items={skills}
           row={(skill) => (
             <tr key={`${skill.scope} ${skill.project_root} ${nameOf(skill)}`}>

@@ -118,7 +118,10 @@ function Overview({ workload }: { readonly workload: Workload }): JSX.Element {
         <>
           <dt>Address</dt>
           <dd>
-            <code>{workload.url}</code> <CopyButton text={workload.url} what="The address" />
+            <code>
+              <Name text={workload.url} />
+            </code>{' '}
+            <CopyButton text={workload.url} what="The address" />
           </dd>
         </>
       )}
@@ -128,7 +131,9 @@ function Overview({ workload }: { readonly workload: Workload }): JSX.Element {
           text !== '' && (
             <>
               <dt>{title}</dt>
-              <dd>{text}</dd>
+              <dd>
+                <Name text={text} />
+              </dd>
             </>
           ),
       )}
@@ -155,7 +160,9 @@ function Exported({ name }: { readonly name: string }): JSX.Element {
       {text !== '' && (
         <>
           <div class="tools">
-            <span class="muted">The configuration as `toolmgr run --from-config` takes it.</span>
+            <span class="muted">
+              The configuration as <code>toolmgr run --from-config</code> takes it.
+            </span>
             <CopyButton text={text} what="The configuration" />
           </div>
           <CodeBlock label={`Configuration of ${name}`} text={text} />

@@ -52,7 +52,7 @@ export function WorkloadList({ offer }: { readonly offer: Offer }): JSX.Element 
           </div>
           <Table
             title="Workloads"
-            columns={{ Name: 'wide', State: 'medium', Server: '', Group: '', Actions: 'actions' }}
+            columns={{ Name: 'wide', State: 'medium', 'Server and group': '', Actions: 'actions' }}
             items={shown}
             row={(workload) => (
               <Row
@@ -91,8 +91,8 @@ function Row({ workload, canUpgrade, readOnly }: RowProps): JSX.Element {
       </td>
       <td>
         <Brief text={workload.package} />
+        <Brief text={group} isSecond />
       </td>
-      <td>{group !== undefined && <Name text={group} />}</td>
       <td class="actions">{!readOnly && <WorkloadActions name={name} status={status} canUpgrade={canUpgrade} />}</td>
     </tr>
   );

@@ -169,7 +169,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     const field = page.getByLabel('Name', { exact: true }).first();
     await page.getByText('it is taken').first().waitFor();
     expect(await field.getAttribute('aria-invalid')).toBe('true');
-    expect(await page.evaluate<string>('document.activeElement?.id')).toBe(await field.getAttribute('id'));
+    await page.waitForFunction(`document.activeElement?.id === '${await field.getAttribute('id')}'`); // after the next frame
   });
 
   it('edits a workload: what was read and not changed is sent back', async () => {

@@ -7,6 +7,7 @@ export const PAGES_WITH_SNIPPETS = [
   'docs/guides/writing-a-plugin.md',
   'docs/guides/plugin-parts.md',
   'docs/start/embed.md',
+  'docs/operations/kubernetes-plugins.md',
   'core/README.md',
   'plugins/README.md',
 ] as const;

@@ -36,7 +36,7 @@ export const SECTIONS: readonly SiteSection[] = [
   {
     folder: 'operations',
     title: 'Operations',
-    first: ['deployment', 'kubernetes', 'kubernetes-operation', 'kubernetes-autoscaling'],
+    first: ['deployment', 'kubernetes', 'kubernetes-operation', 'kubernetes-autoscaling', 'kubernetes-plugins'],
     isClosed: false,
   },
   {

@@ -5,7 +5,7 @@ import { runTool } from '../../scripts/rigs/run-tool.ts';
 import { copyProgram } from '../support/container-engine.ts';
 import { writeImageArchive } from '../support/image-archive.ts';
 import { type KubeNode, startKubeNode } from '../support/kube-node.ts';
-import { PRODUCT_IMAGE, productImage } from '../support/product-image.ts';
+import { imageOnProduct, PRODUCT_IMAGE, productImage } from '../support/product-image.ts';
 import { rig } from '../support/rig.ts';
 import { until } from '../support/until.ts';
 
@@ -99,6 +99,18 @@ export async function loadRedis(node: KubeNode): Promise<void> {
         folder,
       ),
     );
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Loads the image of `examples/kubernetes/Containerfile`: the product with a plugin of an example. */
+export async function loadWithPlugin(node: KubeNode, tag: string): Promise<void> {
+  const examples = join(import.meta.dirname, '../../examples');
+  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-plugin-image-'));
+  try {
+    const containerfile = join(examples, 'kubernetes/Containerfile');
+    await node.load(await imageOnProduct(containerfile, join(examples, 'custom-interceptor'), tag, folder));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -6,10 +6,11 @@ import { SERVER_IMAGE } from '../support/container-engine.ts';
 import { httpBrowser } from '../support/http-browser.ts';
 import { type KubeNode, missingKubeNode } from '../support/kube-node.ts';
 import { productImageMissing } from '../support/product-image.ts';
+import { proves } from '../support/proves.ts';
 import { rig } from '../support/rig.ts';
 import { providerFor, signInWith } from '../support/sign-in-gateway.ts';
 import { until } from '../support/until.ts';
-import { addressOf, hasPhase, installedCluster, loadRedis, REDIS, rolledOut } from './cluster-rig.ts';
+import { addressOf, hasPhase, installedCluster, loadRedis, loadWithPlugin, REDIS, rolledOut } from './cluster-rig.ts';
 import { authServerOf, signInObjects } from './sign-in-objects.ts';
 
 const helm = rig('helm');
@@ -55,6 +56,45 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
     expect(JSON.stringify(await call())).toContain('Echo: hello');
     await client.close();
   });
+
+  proves(
+    'ask.operator.plugin-image',
+    'pods load a plugin of an image, and while new ones cannot, the condition has their message and the old ones serve',
+    async () => {
+      await loadWithPlugin(node, PLUGIN_IMAGE);
+      const text = (await manifest('plugin')).replace(EXAMPLE_PLUGIN_IMAGE, PLUGIN_IMAGE);
+      await node.cluster.kubectl(['--namespace', 'team', 'apply'], text);
+      await rolledOut(node, 'team', 'deployment/masked');
+      const loaded = (field: string): Promise<string> => {
+        const path = `{.status.conditions[?(@.type=="OwnPluginsLoaded")].${field}}`;
+        return kubectl('get', 'vmcp', 'masked', `--output=jsonpath=${path}`);
+      };
+      await until(async () => (await loaded('status')) === 'True', 120_000);
+      const url = new URL(`http://${await addressOf(node, 'team', 'vmcp-masked')}/mcp`);
+      const echoed = async (): Promise<string> => {
+        const client = new Client({ name: 'test', version: '1' });
+        await client.connect(new StreamableHTTPClientTransport(url));
+        const result = await client.callTool({ name: 'everything_echo', arguments: { message: 'use tok_0123456789' } });
+        await client.close();
+        return JSON.stringify(result);
+      };
+      expect(await echoed()).toContain('Echo: use [masked]');
+
+      const plugins = [{ use: '/app/own/mask-secrets.ts', with: { patterns: [] } }];
+      await kubectl(
+        'patch',
+        'vmcp',
+        'masked',
+        '--type=merge',
+        `--patch=${JSON.stringify({ spec: { config: { plugins } } })}`,
+      );
+      await until(async () => (await loaded('status')) === 'False', 180_000);
+      expect(await loaded('message')).toContain('patterns');
+      expect(await echoed()).toContain('Echo: use [masked]');
+      await kubectl('delete', 'vmcp', 'masked');
+    },
+    LONG,
+  );
 
   it('loses no call while three pods with sessions in Redis are replaced under load', { timeout: LONG }, async () => {
     await loadRedis(node);
@@ -160,3 +200,5 @@ async function podNames(kubectl: (...args: readonly string[]) => Promise<string>
 }
 
 const EXAMPLE_IMAGE = 'registry.example/everything:1';
+const EXAMPLE_PLUGIN_IMAGE = 'registry.example/toolmgr-masked:1';
+const PLUGIN_IMAGE = 'localhost/toolmgr-test/masked:1';

@@ -53,6 +53,32 @@ export async function productImage(): Promise<string> {
   return archive;
 }
 
+/** Archive of the image that a Containerfile makes of the product's image and a folder, for {@link KubeNode.load}. */
+export async function imageOnProduct(
+  containerfile: string,
+  folder: string,
+  tag: string,
+  into: string,
+): Promise<string> {
+  const product = await productImage();
+  await using engine = await startEngine('docker');
+  const { status, text } = await engineCall(
+    engine.socket,
+    'POST',
+    '/v1.41/images/load',
+    readFileSync(product),
+    'application/x-tar',
+  );
+  if (status !== 200) throw new Error(`the image of the product was not loaded: ${text}`);
+  const context = join(into, 'context');
+  await cp(folder, context, { recursive: true });
+  await cp(containerfile, join(context, 'Containerfile'));
+  await build(engine, context, 'Containerfile', tag, { TOOLMGR_IMAGE: PRODUCT_IMAGE });
+  const archive = join(into, 'image.tar');
+  await saveImage(engine, tag, archive);
+  return archive;
+}
+
 /** Builds `Containerfile` on a base that is made from this machine. @returns what the engine printed */
 export async function buildProductImage(engine: ContainerEngine): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmgr-context-'));

@@ -150,6 +150,8 @@ export const commands = [
         'no VirtualMCPServer runs code in the operator, ends it, or keeps it from the objects of other namespaces',
       'ask.operator.own-plugins':
         'plugins that are not of the catalogue are loaded by the pods only, and the status has what the pods say of them',
+      'ask.operator.plugin-image':
+        'the documented image with a plugin of your own runs in a cluster; when new pods cannot load the plugin, the old ones serve',
       'ask.token.rejected-logged':
         'a token that is rejected is logged with the reason, and no flood of them fills the log',
       'ask.token.client-told': 'toolmgr tools prints the error_description of a 401',

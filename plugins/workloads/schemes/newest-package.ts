@@ -1,6 +1,6 @@
 import { explainCause, GatewayFault, isObject } from '@toolmgr/core';
 import { compareVersions } from '../../registry/records/versions.ts';
-import { createRemoteHttp, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
+import type { RemoteHttp } from '../../shared/safe-http/remote-http.ts';
 import { type Environment, npmRegistryOf, packageSettings } from './package-settings.ts';
 import { isFloating, readScheme, type SchemeTarget } from './scheme-target.ts';
 
@@ -27,6 +27,7 @@ export async function newestPackage(text: string, env: Environment, signal: Abor
   const { target } = read;
   if ('folder' in target) return { problem: 'the workload runs a folder of this machine' };
   if (isFloating(target)) return { problem: 'the workload names no fixed version: each start takes the newest' };
+  const { createRemoteHttp } = await import('../../shared/safe-http/remote-http.ts'); // only upgrades need undici
   const http = createRemoteHttp({
     ...{ allowHttp: true, allowPrivateAddresses: true, followsWithinOrigin: true }, // the user set the address
     ...{ timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES },

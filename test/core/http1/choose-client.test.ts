@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { chooseClient, ownClient } from '../../../core/http1/choose-client.ts';
 import { createUndiciClient } from '../../../core/http1/undici-client.ts';
@@ -10,12 +11,10 @@ describe('the client of HTTP backends', () => {
   });
 
   proves('choice.backend.http-client', 'is refused with the command that installs its package', async () => {
-    const missing = Object.assign(
-      new Error(
-        `Cannot find package 'undici' imported from ${import.meta.dirname}/../../../core/http1/undici-client.ts`,
-      ),
-      { code: 'ERR_MODULE_NOT_FOUND' },
-    );
+    const importer = join(import.meta.dirname, '../../../core/http1/undici-client.ts');
+    const missing = Object.assign(new Error(`Cannot find package 'undici' imported from ${importer}`), {
+      code: 'ERR_MODULE_NOT_FOUND',
+    });
     await expect(chooseClient('undici', () => Promise.reject(missing))).rejects.toMatchObject({
       code: 'PLAN_INVALID',
       message: expect.stringMatching(/^httpClient is undici, but the package undici.* npm install undici@\^8/),

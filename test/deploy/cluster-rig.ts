@@ -51,16 +51,16 @@ export async function rolledOut(node: KubeNode, namespace: string, workload: str
 }
 
 function exists(node: KubeNode, namespace: string, what: string): Promise<boolean> {
-  return later(node.cluster.kubectl(['--namespace', namespace, 'get', what])).then(
+  return later(() => node.cluster.kubectl(['--namespace', namespace, 'get', what])).then(
     () => true,
     () => false,
   );
 }
 
 /** Each kubectl is a process: a pause leaves the processor to the pods. */
-async function later<T>(result: Promise<T>): Promise<T> {
+async function later<T>(ask: () => Promise<T>): Promise<T> {
   await new Promise((resolve) => setTimeout(resolve, 500));
-  return result;
+  return ask();
 }
 
 /** Waits for a phase. @throws Error with the status, and pods, events and logs of the namespace */
@@ -68,7 +68,7 @@ export async function hasPhase(node: KubeNode, namespace: string, name: string, 
   const get = (path: string) =>
     node.cluster.kubectl(['--namespace', namespace, 'get', 'vmcp', name, `--output=jsonpath=${path}`]);
   try {
-    await until(async () => (await later(get('{.status.phase}'))) === phase, 180_000);
+    await until(async () => (await later(() => get('{.status.phase}'))) === phase, 180_000);
   } catch (cause) {
     const operator = await node.cluster.kubectl(['--namespace', 'toolmgr-system', 'logs', 'deployment/toolmgr']);
     const parts = [await get('{.status}'), operator.slice(-4_000), await node.explain(namespace)];

@@ -296,7 +296,7 @@ describe.skipIf(redisMissing)('the storage in Redis', () => {
           storage.get('kept:1'),
         ];
         expect((await Promise.all(work)).slice(0, 2)).toEqual([true, true]);
-        expect(await group.masterPort()).toBe(group.replica.port);
+        await until(async () => (await group.masterPort()) === group.replica.port, 30_000);
         expect((await storage.get('kept:1'))?.value).toEqual({ a: 2 });
         await exercise(storage);
         const told = core.lines.map(({ message }) => message).filter((message) => message.includes('available'));

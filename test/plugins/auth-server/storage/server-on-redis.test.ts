@@ -305,7 +305,7 @@ describe.skipIf(redisMissing)('the authorization server on Redis', () => {
         expect(issued.map(({ status, body }) => ({ status, error: body.error }))).toEqual(
           issued.map(() => ({ status: 200, error: undefined })),
         );
-        expect(await group.masterPort()).toBe(group.replica.port);
+        await until(async () => (await group.masterPort()) === group.replica.port, 30_000);
         isOver = true;
         const last = await Promise.all(refreshes);
         for (const token of [...last, ...issued.map(({ body }) => body.refresh_token ?? '')]) {

@@ -25,7 +25,9 @@ function textWith(isWanted: (block: DocBlock) => boolean): string {
   return found.text;
 }
 
-describe.skipIf('missing' in found)('the tarballs of a clone', () => {
+const reason = 'missing' in found ? ` (skipped: ${found.missing})` : '';
+
+describe.skipIf('missing' in found)(`the tarballs of a clone${reason}`, () => {
   const tools = 'folder' in found ? join(found.folder, 'node_modules/.bin') : '';
   const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-tarballs-'));
   const home = join(scratch, 'home');

@@ -4,8 +4,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { freshPage } from './browser.ts';
-import type { StartedManager } from './manager.ts';
+import { freshPage, openBrowser } from './browser.ts';
+import { type StartedManager, startManager } from './manager.ts';
+import { type PageState, pageOperations } from './page-operations.ts';
 
 /** Folder of the pictures that tests of the page make; `PAGE_PICTURES` names another one. */
 export const PICTURES = process.env.PAGE_PICTURES ?? join(tmpdir(), 'toolmgr-page-pictures');
@@ -25,6 +26,48 @@ export interface OpenPage {
   /** Opens a place such as `workloads/fetch?tab=logs`. */
   open(place: string): Promise<void>;
   picture(name: string): Promise<void>;
+}
+
+/** Places of the views with the workloads and entries of {@link pageOperations}, by name. */
+export const VIEW_PLACES = {
+  workloads: 'workloads',
+  overview: 'workloads/fetch',
+  logs: 'workloads/fetch?tab=logs',
+  edit: 'workloads/fetch?tab=edit',
+  configuration: 'workloads/fetch?tab=export',
+  browse: 'browse',
+  entry: 'browse/io.example%2Fweather',
+  'run-an-image': 'browse?custom=yes',
+  clients: 'clients',
+  secrets: 'secrets',
+  skills: 'skills',
+  'skills-search': 'skills?tab=search',
+  'skills-project': 'skills?tab=project',
+};
+
+/** A manager with the operations of {@link pageOperations}, its page in a browser, and the state that the operations change. */
+export interface StartedPage extends AsyncDisposable {
+  readonly manager: StartedManager;
+  readonly browser: Browser;
+  readonly opened: OpenPage;
+  readonly state: PageState;
+}
+
+/** Starts a manager whose texts are `text(place)`, and opens its page. `prepare` changes the state before. */
+export async function startPage(
+  text: (place: string) => string,
+  prepare: (state: PageState) => void = () => {},
+): Promise<StartedPage> {
+  const { operations, state } = pageOperations({ text });
+  prepare(state);
+  await using started = new AsyncDisposableStack();
+  const manager = await startManager({ operations });
+  started.defer(() => manager.stop());
+  const browser = await openBrowser();
+  started.defer(() => browser.close());
+  const opened = await openManagerPage(manager, browser);
+  const parts = started.move();
+  return { manager, browser, opened, state, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
 /** Opens the page as the link of `toolmgr serve` does. */

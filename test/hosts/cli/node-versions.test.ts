@@ -14,7 +14,9 @@ const found = process.platform === 'linux' && process.arch === 'x64' ? rig('node
 const programOf = (name: string): string =>
   'folder' in found ? join(found.folder, 'node_modules', name, 'bin/node') : '';
 
-describe.skipIf('missing' in found)('toolmgr on the oldest and the newest Node', () => {
+const reason = 'missing' in found ? ` (skipped: ${found.missing})` : '';
+
+describe.skipIf('missing' in found)(`toolmgr on the oldest and the newest Node${reason}`, () => {
   let folder: string;
   /** The installed package `toolmgr`: no sources, only the build. */
   let script: string;

@@ -1,9 +1,6 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserMissing, openBrowser } from '../../../support/browser.ts';
-import { type StartedManager, startManager } from '../../../support/manager.ts';
-import { type OpenPage, openManagerPage } from '../../../support/manager-page.ts';
-import { pageOperations } from '../../../support/page-operations.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inBrowser } from '../../../support/in-browser.ts';
+import { type StartedPage, startPage } from '../../../support/manager-page.ts';
 
 const TEST_MS = 120_000;
 const RIGHT_TO_LEFT = '\u202e';
@@ -38,28 +35,19 @@ const PLACES = [
   '%3Cscript%3Ewindow.attacked%3D1%3C%2Fscript%3E',
 ];
 
-describe.skipIf(browserMissing !== undefined)('hostile texts on the page', { timeout: TEST_MS }, () => {
-  let manager: StartedManager;
-  let browser: Browser;
-  let opened: OpenPage;
+inBrowser('hostile texts on the page', { timeout: TEST_MS }, () => {
+  let started: StartedPage;
 
   beforeAll(async () => {
     // all attacks in every field; some of them once with 100 KB
-    const { operations } = pageOperations({
-      text: (place) =>
-        place === 'description' || place === 'log' ? `${ATTACKS.join(' ')} ${LONG}` : ATTACKS.join(' '),
-    });
-    manager = await startManager({ operations });
-    browser = await openBrowser();
-    opened = await openManagerPage(manager, browser);
+    started = await startPage((place) =>
+      place === 'description' || place === 'log' ? `${ATTACKS.join(' ')} ${LONG}` : ATTACKS.join(' '),
+    );
   }, TEST_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await manager?.stop();
-  });
+  afterAll(() => started?.[Symbol.asyncDispose]());
 
   it.each(PLACES)('no script runs and no element is made from texts in %s', async (place) => {
-    const { page, open, report } = opened;
+    const { page, open, report } = started.opened;
     await open(place);
     await page.waitForTimeout(300);
     expect(await page.evaluate('window.attacked')).toBeUndefined();
@@ -73,7 +61,7 @@ describe.skipIf(browserMissing !== undefined)('hostile texts on the page', { tim
   });
 
   it('no script runs from texts in dialogs, and a failure is shown as text', async () => {
-    const { page, open, report } = opened;
+    const { page, open, report } = started.opened;
     await open('clients');
     await page.getByRole('button', { name: 'Register cursor' }).click();
     await page.getByRole('dialog').getByText('<script>').first().waitFor();
@@ -91,7 +79,7 @@ describe.skipIf(browserMissing !== undefined)('hostile texts on the page', { tim
   });
 
   it('the policy refuses what a fault in the page would run', async () => {
-    const { page } = opened;
+    const { page } = started.opened;
     const refused = await page.evaluate<string[]>(`(() => {
       const tries = {
         html: () => { document.createElement('div').innerHTML = '<b>x</b>'; },
@@ -104,7 +92,7 @@ describe.skipIf(browserMissing !== undefined)('hostile texts on the page', { tim
   });
 
   it('no other site can put the page in a frame', async () => {
-    const answer = await fetch(`${manager.url}/`);
+    const answer = await fetch(`${started.manager.url}/`);
     expect(answer.headers.get('content-security-policy')).toContain("frame-ancestors 'none'");
     expect(answer.headers.get('x-frame-options')).toBe('DENY');
   });

@@ -1,13 +1,12 @@
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fakeServer } from '../../../../core/testing/index.ts';
-import { browserMissing, openBrowser } from '../../../support/browser.ts';
+import { openBrowser } from '../../../support/browser.ts';
 import { openGatewayPage } from '../../../support/gateway-page.ts';
-import { type StartedManager, startManager } from '../../../support/manager.ts';
-import { axeFindings, type OpenPage, openManagerPage, PICTURES } from '../../../support/manager-page.ts';
+import { inBrowser } from '../../../support/in-browser.ts';
+import { axeFindings, PICTURES, type StartedPage, startPage, VIEW_PLACES } from '../../../support/manager-page.ts';
 import { layoutFindings, WIDTHS } from '../../../support/page-layout.ts';
-import { type PageState, pageOperations } from '../../../support/page-operations.ts';
 
 const TEST_MS = 120_000;
 
@@ -41,50 +40,33 @@ const NAMES = [
 ] as const;
 
 const PLACES: Readonly<Record<string, string>> = {
-  workloads: 'workloads',
+  ...VIEW_PLACES,
   overview: `workloads/${NAMES[0][0]}`,
   'no-workload': `workloads/${NAMES[1][0]}-that-was-removed`,
-  logs: 'workloads/fetch?tab=logs',
-  edit: 'workloads/fetch?tab=edit',
-  configuration: 'workloads/fetch?tab=export',
-  browse: 'browse',
-  entry: 'browse/io.example%2Fweather',
-  'run-an-image': 'browse?custom=yes',
-  clients: 'clients',
-  secrets: 'secrets',
-  skills: 'skills',
-  'skills-search': 'skills?tab=search',
-  'skills-project': 'skills?tab=project',
 };
 
-describe.skipIf(browserMissing !== undefined)('views with long names and errors', { timeout: TEST_MS }, () => {
-  let manager: StartedManager;
-  let browser: Browser;
-  let opened: OpenPage;
-  let state: PageState;
+inBrowser('views with long names and errors', { timeout: TEST_MS }, () => {
+  let started: StartedPage;
 
   beforeAll(async () => {
-    const made = pageOperations({ text: (place) => TEXTS[place] ?? place });
-    state = made.state;
-    for (const [name, status] of NAMES) {
-      state.workloads.set(name, { name, status, status_context: TEXTS.reason ?? '' });
-      state.secrets.set(`${name}_PERSONAL_ACCESS_TOKEN`, 'x');
-      state.skills.add(name);
-    }
-    state.clients.set('visual-studio-code-insiders-with-profile', true);
-    manager = await startManager({ operations: made.operations });
-    browser = await openBrowser();
-    opened = await openManagerPage(manager, browser);
+    started = await startPage(
+      (place) => TEXTS[place] ?? place,
+      (before) => {
+        for (const [name, status] of NAMES) {
+          before.workloads.set(name, { name, status, status_context: TEXTS.reason ?? '' });
+          before.secrets.set(`${name}_PERSONAL_ACCESS_TOKEN`, 'x');
+          before.skills.add(name);
+        }
+        before.clients.set('visual-studio-code-insiders-with-profile', true);
+      },
+    );
   }, TEST_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await manager?.stop();
-  });
+  afterAll(() => started?.[Symbol.asyncDispose]());
 
   it.each(Object.entries(PLACES))(
     'nothing is cut off or broken into syllables in %s at three widths',
     async (name, place) => {
-      const { page, open } = opened;
+      const { page, open } = started.opened;
       await open(place);
       await page.waitForTimeout(200); // data of the view; a view without data is looked at too
       await expectLayout(page, name);
@@ -92,7 +74,7 @@ describe.skipIf(browserMissing !== undefined)('views with long names and errors'
   );
 
   it('nothing is cut off in dialogs with long texts', async () => {
-    const { page, open } = opened;
+    const { page, open } = started.opened;
     await open('clients');
     await page.getByRole('button', { name: 'Register cursor' }).click();
     await page.getByRole('dialog').getByText('cline_mcp_settings.json').waitFor();
@@ -110,10 +92,10 @@ describe.skipIf(browserMissing !== undefined)('views with long names and errors'
   });
 
   it('of 1,000 workloads only those near the window are elements; each is found by scrolling and by the filter', async () => {
-    const { page, open } = opened;
-    for (let at = state.workloads.size; at < 1_000; at += 1) {
+    const { page, open } = started.opened;
+    for (let at = started.state.workloads.size; at < 1_000; at += 1) {
       const status = at % 7 === 0 ? 'error' : 'running';
-      state.workloads.set(`server-${at}`, { name: `server-${at}`, status, status_context: '' });
+      started.state.workloads.set(`server-${at}`, { name: `server-${at}`, status, status_context: '' });
     }
     await open('secrets');
     await open('workloads');
@@ -134,7 +116,7 @@ describe.skipIf(browserMissing !== undefined)('views with long names and errors'
   });
 
   it('a row with the focus stays while others are scrolled, so its question stays open', async () => {
-    const { page } = opened;
+    const { page } = started.opened;
     await page.getByLabel('Filter').fill('');
     await page.getByRole('button', { name: 'Remove fetch' }).click();
     await page.getByRole('dialog').waitFor();
@@ -145,7 +127,7 @@ describe.skipIf(browserMissing !== undefined)('views with long names and errors'
   });
 });
 
-describe.skipIf(browserMissing !== undefined)('views of an endpoint with long names', { timeout: TEST_MS }, () => {
+inBrowser('views of an endpoint with long names', { timeout: TEST_MS }, () => {
   it('nothing is cut off or broken into syllables in playground, calls and endpoint', async () => {
     await using browser = await openBrowser();
     await using opened = await openGatewayPage(browser, {

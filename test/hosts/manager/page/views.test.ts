@@ -1,34 +1,21 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { browserMissing, openBrowser } from '../../../support/browser.ts';
-import { type StartedManager, startManager } from '../../../support/manager.ts';
-import { axeFindings, type OpenPage, openManagerPage } from '../../../support/manager-page.ts';
-import { type PageState, pageOperations } from '../../../support/page-operations.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { inBrowser } from '../../../support/in-browser.ts';
+import { axeFindings, type StartedPage, startPage, VIEW_PLACES } from '../../../support/manager-page.ts';
 
 const READY_MS = 1_000;
 const TEST_MS = 120_000;
 
-describe.skipIf(browserMissing !== undefined)('the views of the page in a real browser', { timeout: TEST_MS }, () => {
-  let manager: StartedManager;
-  let browser: Browser;
-  let state: PageState;
-  let opened: OpenPage;
+inBrowser('the views of the page in a real browser', { timeout: TEST_MS }, () => {
+  let started: StartedPage;
 
   beforeAll(async () => {
-    const made = pageOperations({ text: (place) => place });
-    state = made.state;
-    manager = await startManager({ operations: made.operations });
-    browser = await openBrowser();
-    opened = await openManagerPage(manager, browser);
+    started = await startPage((place) => place);
   }, TEST_MS);
-  afterAll(async () => {
-    await browser?.close();
-    await manager?.stop();
-  });
+  afterAll(() => started?.[Symbol.asyncDispose]());
 
   it('signs in with the code of the link, once, and removes it from the address and the history', async () => {
-    const { page } = opened;
-    expect(page.url()).toBe(`${manager.url}/#/`);
+    const { page } = started.opened;
+    expect(page.url()).toBe(`${started.manager.url}/#/`);
     expect(await page.evaluate('history.length')).toBeLessThanOrEqual(2);
     const token = await page.evaluate<string>(`sessionStorage.getItem('toolmgr-token')`);
     expect(token).toMatch(/^page\./);
@@ -37,16 +24,16 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
   });
 
   it('a used code or a wrong token leads to the sign-in, which takes the token of the file', async () => {
-    const { body } = await manager.request('POST', '/api/v1beta/page/codes');
-    const other = await browser.newContext();
+    const { body } = await started.manager.request('POST', '/api/v1beta/page/codes');
+    const other = await started.browser.newContext();
     const page = await other.newPage();
-    await page.goto(`${manager.url}/#code=wrong`);
+    await page.goto(`${started.manager.url}/#code=wrong`);
     await page.getByText('was used already').waitFor();
     await page.getByLabel('Token').fill('nonsense');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
     expect(await axeFindings(page)).toEqual([]);
-    await page.getByLabel('Token').fill(manager.token);
+    await page.getByLabel('Token').fill(started.manager.token);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Workloads' }).waitFor();
     expect(body.code).toMatch(/./);
@@ -54,7 +41,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
   });
 
   it('is ready in under a second, and nothing moves while it loads', async () => {
-    const { page } = opened;
+    const { page } = started.opened;
     const times: number[] = [];
     // the fastest counts: the machine of the test has other work
     for (let round = 0; round < 3 || (Math.min(...times) >= READY_MS && round < 15); round += 1) {
@@ -67,47 +54,34 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     expect(Math.min(...times)).toBeLessThan(READY_MS);
   });
 
-  const PLACES = {
-    workloads: 'workloads',
-    'workload-overview': 'workloads/fetch',
-    'workload-logs': 'workloads/fetch?tab=logs',
-    'workload-edit': 'workloads/fetch?tab=edit',
-    'workload-configuration': 'workloads/fetch?tab=export',
-    browse: 'browse',
-    entry: 'browse/io.example%2Fweather',
-    'run-an-image': 'browse?custom=yes',
-    clients: 'clients',
-    secrets: 'secrets',
-    skills: 'skills',
-    'skills-search': 'skills?tab=search',
-    'skills-project': 'skills?tab=project',
-  };
-
-  it.each(Object.entries(PLACES))('axe finds nothing in %s: light and dark, wide and narrow', async (name, place) => {
-    const { page, open, picture } = opened;
-    for (const colorScheme of ['light', 'dark'] as const) {
-      for (const [size, width] of [
-        ['wide', 1200],
-        ['narrow', 400],
-      ] as const) {
-        await page.emulateMedia({ colorScheme });
-        await page.setViewportSize({ width, height: 800 });
-        await open(place);
-        await page.waitForTimeout(150);
-        await picture(`${name}-${size}-${colorScheme}`);
-        expect(await axeFindings(page), `${name} ${size} ${colorScheme}`).toEqual([]);
-        const overflow = await page.evaluate<number>(
-          'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-        );
-        expect(overflow, `${name} ${size} is wider than the window`).toBeLessThanOrEqual(0);
+  it.each(Object.entries(VIEW_PLACES))(
+    'axe finds nothing in %s: light and dark, wide and narrow',
+    async (name, place) => {
+      const { page, open, picture } = started.opened;
+      for (const colorScheme of ['light', 'dark'] as const) {
+        for (const [size, width] of [
+          ['wide', 1200],
+          ['narrow', 400],
+        ] as const) {
+          await page.emulateMedia({ colorScheme });
+          await page.setViewportSize({ width, height: 800 });
+          await open(place);
+          await page.waitForTimeout(150);
+          await picture(`${name}-${size}-${colorScheme}`);
+          expect(await axeFindings(page), `${name} ${size} ${colorScheme}`).toEqual([]);
+          const overflow = await page.evaluate<number>(
+            'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+          );
+          expect(overflow, `${name} ${size} is wider than the window`).toBeLessThanOrEqual(0);
+        }
       }
-    }
-    await page.emulateMedia({ colorScheme: 'light' });
-    await page.setViewportSize({ width: 1200, height: 800 });
-  });
+      await page.emulateMedia({ colorScheme: 'light' });
+      await page.setViewportSize({ width: 1200, height: 800 });
+    },
+  );
 
   it('shows states as they change, follows long work, and asks before it removes', async () => {
-    const { page, open } = opened;
+    const { page, open } = started.opened;
     await open('workloads');
     const row = page.getByRole('row', { name: /github/ });
     await row.getByRole('button', { name: 'Start' }).click();
@@ -120,22 +94,22 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     await question.waitFor();
     expect(await axeFindings(page)).toEqual([]);
     await question.getByRole('button', { name: 'Cancel' }).click();
-    expect(state.workloads.has('broken')).toBe(true);
+    expect(started.state.workloads.has('broken')).toBe(true);
     await broken.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
     await broken.waitFor({ state: 'detached' });
   });
 
   it('runs a server of the registry: a form from its inputs, a new secret that is stored first', async () => {
-    const { page, open } = opened;
+    const { page, open } = started.opened;
     await open('browse/io.example%2Fweather');
     await page.getByLabel('UNITS').selectOption('imperial');
     await page.getByLabel('Stored secret').selectOption('New value…');
     await page.getByLabel('New value').fill('s3cret');
     await page.getByRole('button', { name: 'Run' }).click();
     await page.getByRole('heading', { name: 'weather' }).waitFor();
-    expect(state.secrets.get('weather-API_KEY')).toBe('s3cret');
-    expect(state.bodies.findLast(({ id }) => id === 'createWorkload')?.body).toEqual({
+    expect(started.state.secrets.get('weather-API_KEY')).toBe('s3cret');
+    expect(started.state.bodies.findLast(({ id }) => id === 'createWorkload')?.body).toEqual({
       name: 'weather',
       registry: 'default',
       server: 'io.example/weather',
@@ -145,7 +119,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
   });
 
   it('upgrades a workload: new variables are asked for, and a new secret is stored before it is referred to', async () => {
-    const { page, open } = opened;
+    const { page, open } = started.opened;
     await open('workloads');
     await page.getByRole('button', { name: 'Upgrade fetch' }).click();
     const dialog = page.getByRole('dialog');
@@ -154,15 +128,15 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     await dialog.getByLabel('New value').fill('fresh');
     await dialog.getByRole('button', { name: 'Upgrade', exact: true }).click();
     await page.getByText('fetch is upgraded').waitFor();
-    expect(state.secrets.get('fetch-NEW_TOKEN')).toBe('fresh');
-    expect(state.bodies.findLast(({ id }) => id === 'applyUpgrade')?.body).toEqual({
+    expect(started.state.secrets.get('fetch-NEW_TOKEN')).toBe('fresh');
+    expect(started.state.bodies.findLast(({ id }) => id === 'applyUpgrade')?.body).toEqual({
       env: {},
       secrets: ['fetch-NEW_TOKEN,target=NEW_TOKEN'],
     });
   });
 
   it('shows what the host refuses at the field it is about', async () => {
-    const { page, open } = opened;
+    const { page, open } = started.opened;
     await open('browse?custom=yes');
     await page.getByLabel('Name', { exact: true }).first().fill('fetch');
     await page.getByRole('button', { name: 'Run' }).click();
@@ -173,12 +147,12 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
   });
 
   it('edits a workload: what was read and not changed is sent back', async () => {
-    const { page, open } = opened;
+    const { page, open } = started.opened;
     await open('workloads/fetch?tab=edit');
     await page.getByLabel('Command arguments').fill('--verbose\n--level=2');
     await page.getByRole('button', { name: 'Save and restart' }).click();
     await page.getByText('fetch is updated').waitFor();
-    expect(state.bodies.findLast(({ id }) => id === 'updateWorkload')?.body).toEqual({
+    expect(started.state.bodies.findLast(({ id }) => id === 'updateWorkload')?.body).toEqual({
       name: 'fetch',
       image: 'ghcr.io/example/fetch:1.0.0',
       cmd_arguments: ['--verbose', '--level=2'],
@@ -190,7 +164,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
   });
 
   it('follows a log and filters it', async () => {
-    const { page, open } = opened;
+    const { page, open } = started.opened;
     await open('workloads/fetch?tab=logs');
     const log = page.getByRole('log', { name: 'Log of fetch' });
     await log.getByText('line 40').waitFor();
@@ -200,7 +174,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
   });
 
   it('registers a client, and takes a secret through its life', async () => {
-    const { page, open } = opened;
+    const { page, open } = started.opened;
     await open('clients');
     await page.getByRole('button', { name: 'Register cursor' }).click();
     await page.getByRole('dialog').getByLabel('default').uncheck();
@@ -209,7 +183,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     await page.getByRole('dialog').getByText('/home/ann/path').waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Register' }).click();
     await page.getByRole('button', { name: 'Unregister cursor' }).waitFor();
-    expect(state.bodies.findLast(({ id }) => id === 'registerClient')?.body).toEqual({
+    expect(started.state.bodies.findLast(({ id }) => id === 'registerClient')?.body).toEqual({
       name: 'cursor',
       groups: ['work'],
     });
@@ -222,15 +196,15 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
     await page.getByRole('button', { name: 'Rotate db' }).click();
     await page.getByLabel('New value').fill('second');
     await page.getByRole('button', { name: 'Store', exact: true }).click();
-    await expect.poll(() => state.secrets.get('db')).toBe('second');
+    await expect.poll(() => started.state.secrets.get('db')).toBe('second');
     expect(await page.content()).not.toContain('second');
     await page.getByRole('button', { name: 'Delete db' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await expect.poll(() => state.secrets.has('db')).toBe(false);
+    await expect.poll(() => started.state.secrets.has('db')).toBe(false);
   });
 
   it('works with the keyboard alone: to a view, into a dialog and back to its button', async () => {
-    const { page, open } = opened;
+    const { page, open } = started.opened;
     await open('workloads');
     await page.keyboard.press('Tab');
     const focused = () => page.evaluate<string>(`document.activeElement?.textContent?.trim() ?? ''`);
@@ -253,7 +227,7 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
   });
 
   it('keeps the chosen theme', async () => {
-    const { page, open } = opened;
+    const { page, open } = started.opened;
     await open('workloads');
     await page.getByLabel('Theme').selectOption('dark');
     await page.reload();
@@ -263,19 +237,19 @@ describe.skipIf(browserMissing !== undefined)('the views of the page in a real b
   });
 
   it('leads a person who has no workload by the hand', async () => {
-    const { page, open, picture } = opened;
-    const kept = new Map(state.workloads);
-    state.workloads.clear();
+    const { page, open, picture } = started.opened;
+    const kept = new Map(started.state.workloads);
+    started.state.workloads.clear();
     await open('browse');
     await open('workloads');
     await page.getByRole('link', { name: 'Find a server' }).waitFor();
     await picture('first-steps');
     expect(await axeFindings(page)).toEqual([]);
-    for (const [name, workload] of kept) state.workloads.set(name, workload);
+    for (const [name, workload] of kept) started.state.workloads.set(name, workload);
   });
 
   it('asked no other host, and broke no policy', () => {
-    expect(opened.report).toEqual({ faults: [], foreign: [] });
+    expect(started.opened.report).toEqual({ faults: [], foreign: [] });
   });
 });
 

@@ -145,7 +145,7 @@ describe.skipIf(redisMissing)('stores/redis on several servers', () => {
         await group.master.kill();
         await expect(store.get('id')).rejects.toMatchObject({ code: 'STORE_UNAVAILABLE' });
         await until(async () => (await store.set('other', 'x', HOUR).catch(() => 'away')) === undefined, 30_000);
-        // the sentinel that is asked may hear of it after the one that chose the new master
+        // the sentinel that is asked may know the new master later than the one that chose it
         await until(async () => (await group.masterPort()) === group.replica.port, 30_000);
         expect(await store.get('id')).toBe('value');
         expect(await store.take(BUCKETS, 0)).toBe(0);

@@ -123,7 +123,7 @@ inBrowser('views with long names and errors', { timeout: TEST_MS }, () => {
     await page.evaluate('scrollTo(0, document.documentElement.scrollHeight)');
     await page.getByRole('rowheader', { name: 'server-999', includeHidden: true }).waitFor();
     await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
-    expect(await page.evaluate<string>('document.activeElement?.textContent')).toBe('Remove fetch');
+    await page.waitForFunction(`document.activeElement?.textContent === 'Remove fetch'`); // after the next frame
   });
 });
 

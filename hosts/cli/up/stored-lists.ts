@@ -1,5 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
-import { lstatSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createHmac, randomBytes, randomUUID } from 'node:crypto';
+import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backend, explainCause, type ListStore, type Log } from '@toolmgr/core';
@@ -87,20 +87,29 @@ function textOf(file: string): string | undefined {
   return readFileSync(file, 'utf8');
 }
 
-/** The key of the hashes, made once: without it a name tells nothing about the values that it was made of. */
+/**
+ * The key of the hashes, made once: without it a name tells nothing about the values that it was made of. One that is not whole
+ * after a crash is replaced.
+ */
 function saltIn(folder: string): Buffer {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const file = join(folder, SALT);
-  try {
-    writeFileSync(file, randomBytes(32).toString('hex'), { flag: 'wx', mode: 0o600 });
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-  }
-  const salt = Buffer.from(textOf(file) ?? '', 'hex');
-  if (salt.length !== 32) throw new Error(`${file} is damaged; remove it`);
-  return salt;
+  const known = saltOf(file);
+  if (known !== undefined) return known;
+  const temporary = join(folder, `.${SALT}-${randomUUID()}`);
+  writeFileSync(temporary, randomBytes(SALT_BYTES).toString('hex'), { flag: 'wx', mode: 0o600 });
+  renameSync(temporary, file);
+  const made = saltOf(file); // of two processes, that of the last one
+  if (made === undefined) throw new Error(`${file} is damaged; remove it`);
+  return made;
 }
 
+function saltOf(file: string): Buffer | undefined {
+  const salt = Buffer.from(textOf(file) ?? '', 'hex');
+  return salt.length === SALT_BYTES ? salt : undefined;
+}
+
+const SALT_BYTES = 32;
 const SALT = 'salt';
 
 /** Temporary files of a killed process count too, and leave as the others do. */

@@ -49,7 +49,7 @@ describe('lists that are kept between two runs', () => {
     expect(statSync(folder).mode & 0o777).toBe(0o700);
     for (const name of readdirSync(folder)) expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
     const [name = ''] = files();
-    expect(name + readFileSync(join(folder, name), 'utf8')).not.toMatch(/ada/);
+    expect(name + readFileSync(join(folder, name), 'utf8')).not.toMatch(/of-ada/);
     const other = opened({ authorization: 'Bearer of-ada' });
     other.store.write(server('one', ['pkg'], { TOKEN: 's3cret-of-ada' }), LISTS);
     await other.store.written();
@@ -76,6 +76,18 @@ describe('lists that are kept between two runs', () => {
     store.write(server('one'), LISTS);
     await store.written();
     expect(store.read(server('one'))).toEqual(LISTS);
+  });
+
+  it.each(['', 'f00d'])('are kept again when a crash left "%s" of the key of their names', async (rest) => {
+    const { store, folder } = opened();
+    store.write(server('one'), LISTS);
+    await store.written();
+    writeFileSync(join(folder, 'salt'), rest);
+    const again = opened({}, folder);
+    again.store.write(server('one'), LISTS);
+    await again.store.written();
+    expect(opened({}, folder).store.read(server('one'))).toEqual(LISTS);
+    expect(again.lines).toEqual([]);
   });
 
   it('are not kept when the folder cannot be written or a list is too long; nothing else fails', async () => {

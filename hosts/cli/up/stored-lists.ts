@@ -37,6 +37,8 @@ export function createStoredLists({
 }: StoredListsOptions): StoredLists {
   let salt: Buffer | undefined;
   let writing: Promise<void> = Promise.resolve();
+  /** Texts that are not written yet, by file: of several for one server only the last is needed. */
+  const waiting = new Map<string, string>();
   const fileOf = (backend: Backend): string => {
     salt ??= saltIn(folder);
     const { transport, url, command, era } = backend;
@@ -45,7 +47,9 @@ export function createStoredLists({
   };
   const unused = (what: string, backend: Backend, cause: unknown): void =>
     log.warn(what, { backend: backend.name, folder, cause: explainCause(cause) });
-  const write = async (file: string, text: string, backend: Backend): Promise<void> => {
+  const write = async (file: string, backend: Backend): Promise<void> => {
+    const text = waiting.get(file) ?? '';
+    waiting.delete(file);
     try {
       await atomicWrite(file, text);
       await removeOldest(folder);
@@ -69,7 +73,8 @@ export function createStoredLists({
         const file = fileOf(backend);
         const text = JSON.stringify(lists);
         if (Buffer.byteLength(text) > MAX_BYTES) throw new Error(`they have more than ${MAX_BYTES} bytes`);
-        writing = writing.then(() => write(file, text, backend));
+        if (!waiting.has(file)) writing = writing.then(() => write(file, backend));
+        waiting.set(file, text);
       } catch (cause) {
         unused('lists are not kept for the next run', backend, cause);
       }

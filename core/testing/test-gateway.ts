@@ -11,7 +11,7 @@ import type { FakeServer } from './fake-server.ts';
 import { pushSource } from './push-source.ts';
 import { type TestClient, type TestClientOptions, testClient } from './test-client.ts';
 
-/** A gateway in memory. Dispose of it: `await using gateway = await testGateway(…)`. */
+/** A gateway in memory. Dispose of it: `await using kit = await testGateway(…)`, or on Node 22 `kit.gateway.stop()`. */
 export interface TestGateway extends AsyncDisposable {
   readonly gateway: Gateway;
   /** A client over `gateway.fetch`: no sockets. */

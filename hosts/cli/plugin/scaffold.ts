@@ -98,7 +98,7 @@ function packageOf(name: string, clone: string | undefined, core: string | undef
     files: ['dist'],
     scripts: {
       pretest: NODE_CHECK,
-      test: `node ${nodeFlags}--test`,
+      test: `node ${nodeFlags}--test "*.test.ts"`, // Node 24.0.0 does not look for TypeScript by itself
       types: 'tsc',
       build: `${buildOfCore}tsc -p tsconfig.build.json`,
       prepack: 'npm run build',
@@ -188,14 +188,15 @@ import { test } from 'node:test';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import plugin from './index.ts';
 
-test('hides and refuses a blocked tool and allows other tools', async () => {
+test('hides and refuses a blocked tool and allows other tools', async (context) => {
   const { address } = plugin;
-  await using gateway = await testGateway({
+  const kit = await testGateway({
     plugins: [plugin],
     plan: { plugins: [{ use: address, with: { blocked: ['danger'] } }] },
     backends: { demo: fakeServer().tool('danger').tool('safe', 'done') },
   });
-  const client = await gateway.client();
+  context.after(() => kit.gateway.stop());
+  const client = await kit.client();
   assert.deepEqual(await client.toolNames(), ['safe']);
   const safe = await client.callTool('safe');
   assert.deepEqual(safe.content, [{ type: 'text', text: 'done' }]);

@@ -7,11 +7,15 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { emptyProgramMs } from '../../../support/busy-machine.ts';
 import { cli } from '../../../support/cli.ts';
 import { proves } from '../../../support/proves.ts';
+import { rig } from '../../../support/rig.ts';
 
 const run = promisify(execFile);
 const REPOSITORY = join(import.meta.dirname, '../../../..');
 const BIN = join(REPOSITORY, 'node_modules/.bin');
 const MINUTE_MS = 60_000;
+/** The oldest Node that engines allow, and the first of the next line: their test runners find files differently. */
+const OLDEST_NODES = ['node-22-oldest', 'node-24-oldest'];
+const nodes = process.platform === 'linux' && process.arch === 'x64' ? rig('nodes') : { missing: 'only Linux on x64' };
 
 let folder: string;
 beforeEach(async () => {
@@ -20,8 +24,13 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Runs a program in the new plugin's folder with this project's Node first on PATH; fails with its output. */
-async function inPlugin(name: string, program: string, ...args: string[]): Promise<string> {
-  const env = { ...process.env, PATH: `${BIN}:${process.env.PATH}`, NODE_TEST_CONTEXT: undefined };
+function inPlugin(name: string, program: string, ...args: string[]): Promise<string> {
+  return inPluginWith(BIN, name, program, ...args);
+}
+
+/** The same with the Node of the folder `bin` first on PATH. */
+async function inPluginWith(bin: string, name: string, program: string, ...args: string[]): Promise<string> {
+  const env = { ...process.env, PATH: `${bin}:${BIN}:${process.env.PATH}`, NODE_TEST_CONTEXT: undefined };
   try {
     const { stdout, stderr } = await run(program, args, { cwd: join(folder, name), env, timeout: 4 * MINUTE_MS });
     return stdout + stderr;
@@ -64,6 +73,20 @@ describe('toolmgr plugin new', () => {
         text.replace('apply(core, { blocked })', 'apply(core, { bloked })'),
       );
       await expect(inPlugin('mine', 'npm', 'run', 'types')).rejects.toThrow(/bloked/);
+    },
+    2 * MINUTE_MS,
+  );
+
+  it.skipIf('missing' in nodes)(
+    'creates a plugin whose tests run and pass on the oldest Node that it accepts',
+    async () => {
+      const { folder: rigFolder } = nodes as { readonly folder: string };
+      await cli(['plugin', 'new', 'mine', '--into', folder]);
+      await inPlugin('mine', 'npm', 'install', '--prefer-offline', '--no-audit', '--no-fund');
+      for (const node of OLDEST_NODES) {
+        const bin = join(rigFolder, 'node_modules', node, 'bin');
+        expect(await inPluginWith(bin, 'mine', 'npm', 'test'), node).toMatch(/pass 2\n.*fail 0/);
+      }
     },
     2 * MINUTE_MS,
   );

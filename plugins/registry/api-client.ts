@@ -58,6 +58,7 @@ async function fetchSkills(
     if (answer.status >= 400 && answer.status < 500 && page === 1) return [];
     const { skills: found, metadata } = objectOf(http, answer, url);
     if (!Array.isArray(found)) throw unavailable(url, 'answered without a list of skills');
+    if (skills.length + found.length > MAX_ENTRIES) throw unavailable(url, 'lists too many skills');
     skills.push(...found);
     const total = isObject(metadata) && typeof metadata.total === 'number' ? metadata.total : 0;
     if (found.length === 0 || skills.length >= total) return skills;
@@ -91,8 +92,9 @@ async function fetchPages(
     bytes += answer.body.length;
     const page = objectOf(http, answer, url);
     if (!Array.isArray(page.servers)) throw unavailable(url, 'answered without a list of servers');
+    if (bytes > MAX_LISTING_BYTES || servers.length + page.servers.length > MAX_ENTRIES)
+      throw unavailable(url, 'lists too many servers');
     servers.push(...page.servers);
-    if (bytes > MAX_LISTING_BYTES || servers.length > MAX_ENTRIES) throw unavailable(url, 'lists too many servers');
     cursor = nextCursor(page);
     if (cursor !== undefined && cursors.has(cursor)) throw unavailable(url, 'repeats a page of its list');
     if (cursor !== undefined) cursors.add(cursor);

@@ -8,7 +8,7 @@ import { type LoopbackServer, loopbackServer } from './loopback-server.ts';
 export interface PackageRegistry extends LoopbackServer {
   /** Publishes a version of an npm package: a stdio MCP server with these tools, or one that ends at once. */
   publish(name: string, version: string, tools: readonly object[] | 'broken'): void;
-  /** Releases of a Python project, or of a Go module, by the path of their list; `undefined` in front: yanked. */
+  /** Releases of a Python project, or of a Go module, by the path of their list; `yanked ` in front: yanked. */
   readonly files: Map<string, readonly string[]>;
 }
 

@@ -36,8 +36,9 @@ export type Applied =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * Upgrades a workload to the image of its registry entry, or to the newest release of its package: checks again, verifies the image, pulls it, and only then recreates the
- * workload. Its configuration is kept. When the new one does not become ready, the old one is restored.
+ * Upgrades a workload to the image of its registry entry, or to the newest release of its package: checks again, verifies the image,
+ * pulls it, and only then recreates the workload. Its configuration is kept. When the new one does not become ready, the old one is
+ * restored.
  *
  * `signal` ends the work until the workload is touched; later it has no effect. Source: HTTP API spec §4 "Workload upgrades".
  */
@@ -57,8 +58,8 @@ export async function applyUpgrade(
     throw cause;
   });
   if ('refused' in prepared) return { kind: 'refused', reason: prepared.refused };
-  if (signal.aborted) return { kind: 'refused', reason: 'it was cancelled before anything was changed' };
   const toolsBefore = await toolsOf(record);
+  if (signal.aborted) return { kind: 'refused', reason: 'it was cancelled before anything was changed' };
   const refused = await recreate(state, prepared.config, candidate.config, report);
   if (refused !== undefined) return refused;
   const { image } = candidate;

@@ -35,10 +35,10 @@ export async function newestPackage(text: string, env: Environment, signal: Abor
   try {
     const version = await newestVersion(target, env, { http, signal });
     if (typeof version !== 'string') return version;
-    const newest = text.replace(/(@|==?=?)[^@=]+$/, `$1${version}`);
-    const checked = readScheme(newest); // the text came from a registry
+    const newest = text.replace(/(?<=[@=])[^@=]+$/, () => version);
+    const checked = readScheme(newest); // the version is what a registry says
     if (checked?.kind !== 'target' || isFloating(checked.target))
-      return { problem: `its registry names a version that is none` };
+      return { problem: 'its registry names a version that is none' };
     return { target: newest };
   } catch (cause) {
     if (signal.aborted || !(cause instanceof GatewayFault)) throw cause;
@@ -92,10 +92,15 @@ function isYanked({ yanked }: Readonly<Record<string, unknown>>): boolean {
   return yanked !== undefined && yanked !== false;
 }
 
+// Both take linear time, whatever an index says. The name in a wheel has no hyphen (PEP 427).
+const WHEEL = /^([^-]+)-(\d+(?:\.\d+)*)-.*\.whl$/;
+const SOURCE_ARCHIVE = /^(.+)-(\d+(?:\.\d+)*)(?:\.tar\.gz|\.zip)$/;
+
 /** The version in the name of a wheel or source archive. */
 function releaseOf({ filename }: Readonly<Record<string, unknown>>, project: string): readonly string[] {
-  const text = String(filename).toLowerCase();
-  const [, name = '', version] = /^(.+?)-(\d+(?:\.\d+)*)(?:-.*\.whl|\.tar\.gz|\.zip)$/.exec(text) ?? [];
+  if (typeof filename !== 'string') return [];
+  const text = filename.toLowerCase();
+  const [, name = '', version] = WHEEL.exec(text) ?? SOURCE_ARCHIVE.exec(text) ?? [];
   return version !== undefined && name.replace(/[-_.]+/g, '-') === project ? [version] : [];
 }
 

@@ -8,7 +8,10 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 /** Settings of package managers, by the name of their variable. */
 export type PackageSettings = Readonly<Record<string, string | undefined>>;
 
-/** Reads variables, and the user's files `.npmrc`, `pip.conf` and `go/env`. Tokens in files are not read. */
+/**
+ * Reads variables, and the user's files `.npmrc`, `pip.conf` and `go/env`. Tokens in files are not read. An empty variable is none, as
+ * for the package managers.
+ */
 export function packageSettings(scheme: SchemeTarget['scheme'], env: Environment): Promise<PackageSettings> {
   const home = env.HOME ?? homedir();
   const config = env.XDG_CONFIG_HOME || join(home, '.config');
@@ -18,7 +21,7 @@ export function packageSettings(scheme: SchemeTarget['scheme'], env: Environment
 async function npmSettings(env: Environment, home: string): Promise<PackageSettings> {
   const variable = Object.keys(env).find((name) => name.toLowerCase() === 'npm_config_registry');
   const file = await npmrc(env, home);
-  return { NPM_CONFIG_REGISTRY: (variable === undefined ? undefined : env[variable]) ?? file.registry };
+  return { NPM_CONFIG_REGISTRY: (variable === undefined ? undefined : env[variable]) || file.registry };
 }
 
 /** The registry of a package of npm: that of its scope in `.npmrc`, else the registry of the settings. */
@@ -31,27 +34,27 @@ export async function npmRegistryOf(name: string, env: Environment): Promise<str
 }
 
 function npmrc(env: Environment, home: string): Promise<Record<string, string>> {
-  return readPairs(env.NPM_CONFIG_USERCONFIG ?? env.npm_config_userconfig ?? join(home, '.npmrc'));
+  return readPairs(env.NPM_CONFIG_USERCONFIG || env.npm_config_userconfig || join(home, '.npmrc'));
 }
 
 async function pythonSettings(env: Environment, home: string, config: string) {
   const files = [env.PIP_CONFIG_FILE, join(config, 'pip/pip.conf'), join(home, '.pip/pip.conf'), '/etc/pip.conf'];
   const pip = Object.assign({}, ...(await Promise.all(files.map(readPairs))).reverse()) as Record<string, string>;
-  const index = env.PIP_INDEX_URL ?? pip['index-url'];
-  const main = env.UV_DEFAULT_INDEX ?? env.UV_INDEX_URL ?? index;
-  const extra = env.PIP_EXTRA_INDEX_URL ?? pip['extra-index-url'];
+  const index = env.PIP_INDEX_URL || pip['index-url'];
+  const main = env.UV_DEFAULT_INDEX || env.UV_INDEX_URL || index;
+  const extra = env.PIP_EXTRA_INDEX_URL || pip['extra-index-url'];
   return {
     UV_DEFAULT_INDEX: main,
-    UV_INDEX: env.UV_INDEX ?? env.UV_EXTRA_INDEX_URL ?? extra,
-    PIP_INDEX_URL: index ?? main,
+    UV_INDEX: env.UV_INDEX || env.UV_EXTRA_INDEX_URL || extra,
+    PIP_INDEX_URL: index || main,
     PIP_EXTRA_INDEX_URL: extra,
   };
 }
 
 async function goSettings(env: Environment, _home: string, config: string) {
-  const file = await readPairs(env.GOENV ?? join(config, 'go/env'));
+  const file = await readPairs(env.GOENV || join(config, 'go/env'));
   const names = ['GOPROXY', 'GOSUMDB', 'GONOSUMDB', 'GONOPROXY', 'GOPRIVATE', 'GOINSECURE'];
-  return Object.fromEntries(names.map((name) => [name, env[name] ?? file[name]]));
+  return Object.fromEntries(names.map((name) => [name, env[name] || file[name]]));
 }
 
 /** Lines `key = value` of a file; none when it cannot be read. */

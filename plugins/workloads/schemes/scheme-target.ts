@@ -81,7 +81,7 @@ export function isFloating(target: SchemeTarget): boolean {
   const { scheme, version } = target;
   if (scheme === 'uvx') return version === undefined || !/^===?[^*,]+$/.test(version);
   if (scheme === 'go') return !/^v\d+\.\d+\.\d+/.test(version);
-  return version === undefined || !/^\d+\.\d+\.\d+/.test(version);
+  return version === undefined || !/^\d+\.\d+\.\d+(?:[-+][0-9A-Za-z.+-]+)?$/.test(version); // no range
 }
 
 function isScheme(text: string): text is (typeof SCHEMES)[number] {

@@ -1,6 +1,6 @@
 const LF = 0x0a;
 
-/** A longer piece without a line end is passed on as it is. */
+/** The beginning of a longer line is passed on as it is. */
 const MAX_LINE_BYTES = 16_384;
 
 /** Takes the output of one program in pieces. */
@@ -16,7 +16,8 @@ export function wholeLines(write: (lines: Buffer) => void): WholeLines {
   return {
     add(chunk) {
       const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      const end = all.length > MAX_LINE_BYTES ? all.length : all.lastIndexOf(LF) + 1;
+      const whole = all.lastIndexOf(LF) + 1;
+      const end = all.length - whole > MAX_LINE_BYTES ? all.length : whole;
       if (end > 0) write(all.subarray(0, end));
       rest = Buffer.from(all.subarray(end)); // not a part of a larger buffer
     },

@@ -170,4 +170,14 @@ describe('a registry server', () => {
     expect(namesOf(await loadRegistry({ type: 'api', url: server.url }, options))).toContain('repeats a page');
     expect(server.seen).toHaveLength(2);
   });
+
+  it('is refused when one page has more entries than a registry may have', async () => {
+    const many = Array.from({ length: 1_000_000 }, () => 0);
+    for (const given of [{ servers: many }, { skills: many }]) {
+      await using server = await loopbackServer((_request, response) => {
+        response.end(JSON.stringify({ servers: [], skills: [], metadata: {}, ...given }));
+      });
+      expect(namesOf(await loadRegistry({ type: 'api', url: server.url }, options))).toContain('lists too many s');
+    }
+  });
 });

@@ -69,6 +69,34 @@ describe('the newest release of a package', () => {
     expect(await newest('npx://pack@1.0.0')).toEqual({ problem: 'its registry names a version that is none' });
   });
 
+  it('is found in a list with entries that are none, and a long name of a file takes no time', async () => {
+    const crooked = [null, 1, {}, { filename: { toString: 1 } }, { filename: ['pack-9.tar.gz'] }];
+    const files = [...crooked, { filename: 'pack-1.1.tar.gz' }, { filename: `pack${'-1'.repeat(500_000)}` }];
+    await using server = await loopbackServer((_request, response) => response.end(JSON.stringify({ files })));
+    const { newest } = await rig();
+    expect(await newest('uvx://pack==1.0', { UV_INDEX_URL: server.url })).toEqual({ target: 'uvx://pack==1.1' });
+  });
+
+  it('is one version and no range, whatever the registry says', async () => {
+    const { registry, newest } = await rig();
+    for (const latest of ['1.1.0 || 9', '1.1.0 - 9.0.0', "$'1.1.0", '1.1.0 <', 'latest']) {
+      registry.publish('pack', latest, []);
+      const found = await newest('npx://pack@1.0.0');
+      expect(found, latest).toEqual({ problem: 'its registry names a version that is none' });
+    }
+  });
+
+  it('is asked for where the file says when a variable is set to nothing', async () => {
+    const { folder, registry, files, newest } = await rig();
+    registry.publish('pack', '1.1.0', []);
+    files.set('/simple/pack/', ['pack-1.1.tar.gz']);
+    writeFileSync(join(folder, '.npmrc'), `registry=${registry.url}\n`);
+    writeFileSync(join(folder, 'pip.conf'), `[global]\nindex-url = ${registry.url}/simple\n`);
+    expect(await newest('npx://pack@1.0.0', { NPM_CONFIG_REGISTRY: '' })).toEqual({ target: 'npx://pack@1.1.0' });
+    const python = { UV_INDEX_URL: '', UV_DEFAULT_INDEX: '', PIP_CONFIG_FILE: join(folder, 'pip.conf') };
+    expect(await newest('uvx://pack==1.0', python)).toEqual({ target: 'uvx://pack==1.1' });
+  });
+
   it('is asked for with the login in the address, which no message shows', async () => {
     const logins: (string | undefined)[] = [];
     await using server = await loopbackServer(({ headers }, response) => {

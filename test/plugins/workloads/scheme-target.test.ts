@@ -161,6 +161,7 @@ describe('a target', () => {
       'npx://a',
       'npx://a@latest',
       'npx://a@^1.0.0',
+      'npx://a@1.0.0 || 2',
       'uvx://a',
       'uvx://a>=1',
       'uvx://a==1.*',

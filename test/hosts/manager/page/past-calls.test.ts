@@ -66,4 +66,10 @@ describe('the history of the playground', () => {
       plain: 'e',
     });
   });
+
+  it('finds the secrets of a schema whose forms refer to each other again and again', () => {
+    const all = { anyOf: Array.from({ length: 10 }, () => ({ $ref: '#/$defs/Any' })) };
+    const schema = { $defs: { Any: all }, properties: { any: all, token: { type: 'string', format: 'password' } } };
+    expect([...secretsOf(schema)]).toEqual(['token']);
+  });
 });

@@ -21,6 +21,15 @@ describe('the lines of programs with one log', () => {
     expect(written).toEqual(['first\n', 'a line in two writes\n', 'second, without an end\n']);
   });
 
+  it('stay whole when one write has many of them and the beginning of one more', () => {
+    const { written, program } = log();
+    const [one, two] = [program(), program()];
+    one.add(Buffer.from(`${'many\n'.repeat(10_000)}a line `));
+    two.add(Buffer.from('another\n'));
+    one.add(Buffer.from('in two writes\n'));
+    expect(written.slice(1)).toEqual(['another\n', 'a line in two writes\n']);
+  });
+
   it('are passed on in pieces when they are too long, so that memory has a bound', () => {
     const { written, program } = log();
     const one = program();

@@ -69,11 +69,13 @@ export function secretsOf(schema: unknown, root = schema, depth = 0): ReadonlySe
   );
 }
 
-function isSecret(schema: unknown, root: unknown, depth = 0): boolean {
-  if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH) return false;
+/** `seen`: the schemas that were asked already. Each is asked once, since forms may refer to each other again and again. */
+function isSecret(schema: unknown, root: unknown, seen = new Set<unknown>(), depth = 0): boolean {
+  if (typeof schema !== 'object' || schema === null || depth > MAX_DEPTH || seen.has(schema)) return false;
+  seen.add(schema);
   const { format, writeOnly, items, anyOf = [], oneOf = [], allOf = [] } = plainSchema(schema, root);
   const parts = [items, anyOf, oneOf, allOf].flat();
-  return format === 'password' || writeOnly === true || parts.some((part) => isSecret(part, root, depth + 1));
+  return format === 'password' || writeOnly === true || parts.some((part) => isSecret(part, root, seen, depth + 1));
 }
 
 function withinBounds(calls: readonly PastCall[]): readonly PastCall[] {

@@ -26,7 +26,7 @@ export interface TestReply {
   readonly text: string;
 }
 
-/** A client of either era over any `fetch`: a gateway in memory, or a real URL. */
+/** A client of either protocol revision, over any `fetch`: a gateway in memory, or a real URL. */
 export interface TestClient {
   /** Aborting `signal` closes the request's connection. */
   request(method: string, params?: JsonObject, signal?: AbortSignal): Promise<TestReply>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 
-/** Throws AssertionError when a client of either era cannot list and call at the URL. */
+/** Throws AssertionError when a client of either protocol revision cannot list and call at the URL. */
 export async function listAndCall(story: string, url: string): Promise<void> {
   const { pathname } = new URL(url);
   for (const mode of ['legacy', 'auto'] as const) {

@@ -26,7 +26,7 @@ export function addSkillCommands(program: Command): void {
     .addOption(format())
     .action(async (names: string[], flags) => (await installed()).uninstall(names, flags));
   clients(skill.command('sync').addOption(projectRoot()))
-    .description('make the skills of a project what its toolmgr.lock.yaml says')
+    .description('make the skills of a project match its toolmgr.lock.yaml')
     .addOption(yes())
     .option('--check', 'report and change nothing; exit code 2 when something differs')
     .option('--prune', 'uninstall skills that are no longer in the lock file')
@@ -37,7 +37,7 @@ export function addSkillCommands(program: Command): void {
   clients(
     skill.command('upgrade').argument('[name...]', 'skills of the lock file; default: all').addOption(projectRoot()),
   )
-    .description('read the sources of the lock file again and install what is newer')
+    .description('read the sources in the lock file again and install what is newer')
     .addOption(yes())
     .option('--preview', 'show what is newer and install nothing')
     .option('--fail-on-changes', 'as --preview; exit code 2 when something is newer')
@@ -64,7 +64,7 @@ function addArtifactCommands(skill: Command): void {
   skill
     .command('build')
     .argument('<folder>', 'folder with SKILL.md')
-    .description('make the OCI artifact of a skill and keep it as a local build')
+    .description('build the OCI artifact of a skill and keep it as a local build')
     .option('-t, --tag <tag>', 'a word, or the OCI reference to push it to; default: the name of the skill')
     .addOption(format())
     .action(async (path: string, flags) => (await artifacts()).build(path, flags));

@@ -37,7 +37,7 @@ function addListing(program: Command): void {
   const status = program
     .command('status')
     .argument('[name]', 'name of a workload, of a running gateway or of one of its backends')
-    .description('show the gateways and workloads that run, with their backends; or one of them')
+    .description('show the running gateways and workloads with their backends, or only one of them')
     .option(GATEWAY_FLAG, GATEWAY_HELP)
     .option('--url <url>', 'ask the status pages of a gateway, e.g. on another machine');
   withHeaders(status)
@@ -50,7 +50,7 @@ function addListing(program: Command): void {
   program
     .command('inspect')
     .argument('<name>', 'name of a workload')
-    .description('show the configuration of a workload and the facts of its start as JSON, without secrets')
+    .description('show the configuration of a workload and how it was started, as JSON without secrets')
     .addOption(format('json'))
     .action(async (name: string) => (await import('./commands/show.ts')).inspectWorkload(name));
 }
@@ -60,7 +60,7 @@ function addStartAndStop(program: Command): void {
     .description('start stopped workloads again')
     .action(async (names: string[], flags) => (await workloads()).start(names, flags));
   selecting(program.command('restart'), 'names of workloads, or of backends of a running gateway')
-    .description('stop workloads and start them again; or open new sessions and programs of backends')
+    .description('restart workloads, or the sessions and programs of backends')
     .option(GATEWAY_FLAG, GATEWAY_HELP)
     .addHelpText('after', '\nExamples:\n  toolmgr restart my-server\n  toolmgr restart github --gateway 4483')
     .action(async (names: string[], flags) => (await import('../cli/gateways/restart.ts')).restart(names, flags));
@@ -87,7 +87,7 @@ function addLogs(program: Command): void {
     .action(async (name: string, flags) => (await import('../cli/gateways/logs.ts')).logs(name, flags));
   logs
     .command('prune')
-    .description('remove logs and other files that killed commands left of removed workloads')
+    .description('remove the logs and other files of removed workloads that killed commands left behind')
     .action(async () => (await import('./commands/show-logs.ts')).pruneLogs());
 }
 

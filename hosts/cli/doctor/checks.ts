@@ -46,8 +46,8 @@ export async function runChecks(
 }
 
 function failedCheck(cause: unknown): Finding {
-  const says = `cannot be checked: ${cause instanceof Error ? cause.message : String(cause)}`;
-  return { level: 'warn', says, fix: 'check the folder or program that the message names' };
+  const says = `could not be checked: ${cause instanceof Error ? cause.message : String(cause)}`;
+  return { level: 'warn', says, fix: 'check the folder or program named in the message' };
 }
 
 /** Shorthands. */

@@ -31,7 +31,7 @@ async function settingsFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
     return ok(
       await access(path).then(
         () => path,
-        () => `${path} does not exist; defaults are used`,
+        () => `${path} does not exist, so the defaults apply`,
       ),
     );
   } catch (cause) {
@@ -47,19 +47,23 @@ async function clientFileFindings(env: NodeJS.ProcessEnv): Promise<readonly Find
     const text = await readFoundFile(file).catch((cause: NodeJS.ErrnoException) => cause);
     if (typeof text !== 'string') {
       if (text.code !== 'ENOENT' && text.code !== 'ENOTDIR')
-        found.push(warn(`${file} cannot be read (${text.code})`, `correct the rights of ${file}`));
+        found.push(warn(`${file} cannot be read (${text.code})`, `make ${file} readable for yourself`));
       continue;
     }
     try {
       // files of settings may have no servers
       if (serversIn(await parseClientText(text, file), folder) === undefined) continue;
       const { backends, notes } = await readClientFile(text, file, context);
-      found.push(ok(`${file}: ${backends.length} servers${notes.length > 0 ? `, ${notes.length} notes` : ''}`));
+      found.push(
+        ok(
+          `${file}: ${counted(backends.length, 'server')}${notes.length > 0 ? `, ${counted(notes.length, 'note')}` : ''}`,
+        ),
+      );
     } catch (cause) {
       found.push(warn(explainCause(cause), `correct ${file}`));
     }
   }
-  return found.length === 0 ? [ok('none here; toolmgr up needs one')] : found;
+  return found.length === 0 ? [ok('none found; toolmgr up needs one')] : found;
 }
 
 async function vmcpFinding(file: string): Promise<Finding> {
@@ -72,11 +76,13 @@ async function vmcpFinding(file: string): Promise<Finding> {
     const fix = `see them: toolmgr vmcp validate -c ${file}`;
     return warnings.length === 0
       ? ok(`${file} is valid${leftOut(notLoaded)}`)
-      : warn(`${file}: ${warnings.length} warnings`, fix);
+      : warn(`${file} is valid, with ${counted(warnings.length, 'warning')}`, fix);
   } catch (cause) {
     return fail(explainCause(cause).split('\n').slice(0, 5).join(' '), `correct ${file}`);
   }
 }
+
+const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** A check of files runs nothing that they name. */
 function leftOut(plugins: readonly string[]): string {
@@ -85,7 +91,7 @@ function leftOut(plugins: readonly string[]): string {
 
 async function stateFindings(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   const folder = stateDir(env);
-  const fix = `give yourself the right to write into ${folder}, or name another folder in TOOLMGR_STATE_DIR`;
+  const fix = `make ${folder} writable for yourself, or set TOOLMGR_STATE_DIR to another folder`;
   const probe = join(folder, `.doctor-${process.pid}`);
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 });
@@ -93,7 +99,7 @@ async function stateFindings(env: NodeJS.ProcessEnv): Promise<readonly Finding[]
     await rm(probe);
     await access(folder, constants.R_OK | constants.X_OK);
   } catch (cause) {
-    return [fail(`${folder} cannot be written: ${explainCause(cause)}`, fix)];
+    return [fail(`${folder} is not writable: ${explainCause(cause)}`, fix)];
   }
   const { bavail, bsize } = await statfs(folder);
   const { mode } = await stat(folder);
@@ -101,10 +107,10 @@ async function stateFindings(env: NodeJS.ProcessEnv): Promise<readonly Finding[]
   const shown = `${(free / GIB).toFixed(1)} GiB free`;
   const space =
     free < MIN_FREE
-      ? warn(`${folder}: only ${shown}`, 'make space; installations of servers need some hundred MiB')
+      ? warn(`${folder}: only ${shown}`, 'free some space; installing servers takes a few hundred MiB')
       : ok(`${folder}, ${shown}`);
   const isOpen = process.platform !== 'win32' && (mode & 0o022) !== 0;
-  return isOpen ? [space, fail(`${folder} can be written by others`, `run: chmod go-w ${folder}`)] : [space];
+  return isOpen ? [space, fail(`other users can write to ${folder}`, `run: chmod go-w ${folder}`)] : [space];
 }
 
 const GIB = 1024 ** 3;
@@ -112,6 +118,9 @@ const MIN_FREE = 0.5 * GIB;
 
 async function gatewayFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
   const { running, stale } = await readRecords(join(stateDir(env), 'gateways'));
-  if (stale.length === 0) return ok(running.length === 1 ? '1 runs' : `${running.length} run`);
-  return warn(`${stale.length} were killed and left their records`, 'remove the records: toolmgr status');
+  if (stale.length === 0) return ok(`${running.length} running`);
+  return warn(
+    `${running.length} running, ${stale.length} killed without removing their records`,
+    'toolmgr status removes the records',
+  );
 }

@@ -5,7 +5,9 @@ export function addDoctorCommand(program: Command): void {
   program
     .command('doctor')
     .argument('[file...]', 'vmcp files to check too')
-    .description('check this machine: programs, ports, proxy, certificates, files, clock; each line with its fix')
+    .description(
+      'check this machine (programs, ports, proxy, certificates, files, clock) and say how to fix what is wrong',
+    )
     .addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'))
     .addHelpText(
       'after',

@@ -29,14 +29,14 @@ export async function portFinding(port: number, of: string, flag: string): Promi
     };
     socket.setTimeout(PORT_MS, end(true)).once('connect', end(true)).once('error', end(false));
   });
-  if (!isTaken) return ok(`free, the default of ${of}`);
+  if (!isTaken) return ok(`free; ${of} use it by default`);
   const owner = (await readRunning().catch(() => [])).find(
     ({ url = '' }) => URL.canParse(url) && new URL(url).port === String(port),
   );
-  if (owner !== undefined) return ok(`used by the gateway ${owner.name} (pid ${owner.process.pid})`);
+  if (owner !== undefined) return ok(`in use by the gateway ${owner.name} (pid ${owner.process.pid})`);
   return warn(
-    `used by another program, and the default of ${of}`,
-    `stop that program, or use ${flag} with another port`,
+    `in use by another program; ${of} use it by default`,
+    `stop that program, or choose another port with ${flag}`,
   );
 }
 
@@ -57,23 +57,26 @@ export function proxyFindings(env: NodeJS.ProcessEnv): readonly Finding[] {
     const shown = `${protocol}//${username + password === '' ? '' : '***@'}${host}`;
     return /(^|,)\s*(\*|localhost|127\.0\.0\.1)\s*(,|$)/.test(noProxy)
       ? ok(`${name} is ${shown}`)
-      : warn(`${name} is ${shown}, and NO_PROXY does not name this machine`, 'set NO_PROXY=localhost,127.0.0.1');
+      : warn(`${name} is ${shown}, but NO_PROXY does not include this machine`, 'set NO_PROXY=localhost,127.0.0.1');
   });
 }
 
 /** Whether `NODE_EXTRA_CA_CERTS` can be read: Node only warns, and connections fail later. */
 export async function certificateFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
   const { NODE_EXTRA_CA_CERTS: file } = env;
-  if (!file) return ok('NODE_EXTRA_CA_CERTS is not set; the authorities of Node are used');
+  if (!file) return ok("NODE_EXTRA_CA_CERTS is not set; Node's own authorities are used");
   const fix = 'correct the path in NODE_EXTRA_CA_CERTS, or unset it';
   try {
     const pem = await readFile(file, 'utf8');
     const blocks = pem.match(/-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g) ?? [];
-    if (blocks.length === 0) return fail(`${file} has no PEM certificate`, fix);
+    if (blocks.length === 0) return fail(`${file} contains no PEM certificate`, fix);
     const old = blocks.filter((block) => new X509Certificate(block).validToDate.getTime() < Date.now());
     if (old.length > 0)
-      return warn(`${file}: ${old.length} of ${blocks.length} have expired`, 'renew the certificates');
-    return ok(`${file} has ${blocks.length} ${blocks.length === 1 ? 'certificate' : 'certificates'}`);
+      return warn(
+        `${file}: ${old.length} of ${blocks.length} certificates have expired`,
+        'replace the expired certificates',
+      );
+    return ok(`${file} contains ${blocks.length} ${blocks.length === 1 ? 'certificate' : 'certificates'}`);
   } catch (cause) {
     return fail(`${file} cannot be used: ${(cause as Error).message}`, fix);
   }
@@ -82,7 +85,7 @@ export async function certificateFinding(env: NodeJS.ProcessEnv): Promise<Findin
 /** Compares the clock with the Date header of the npm registry. */
 async function clockFinding(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<Finding> {
   const registry = env.npm_config_registry ?? DEFAULT_REGISTRY;
-  if (!registry.startsWith('https://')) return skipped('not compared: the npm registry has no https URL');
+  if (!registry.startsWith('https://')) return skipped('not compared: the URL of the npm registry is not https');
   const date = await new Promise<string | undefined>((resolve) => {
     const asked = request(registry, { method: 'HEAD', signal, timeout: CLOCK_MS }, (response) => {
       response.resume();
@@ -92,7 +95,7 @@ async function clockFinding(env: NodeJS.ProcessEnv, signal: AbortSignal): Promis
     asked.end();
   });
   return date === undefined
-    ? skipped('not compared: no network answers')
+    ? skipped('not compared: the npm registry did not answer')
     : clockDifference(Date.parse(date), Date.now());
 }
 
@@ -101,8 +104,8 @@ export function clockDifference(theirsMs: number, oursMs: number): Finding {
   const seconds = Math.round(Math.abs(oursMs - theirsMs) / 1000);
   if (!Number.isFinite(seconds)) return skipped('not compared: the answer has no date');
   return seconds <= MAX_SECONDS
-    ? ok(`differs by ${seconds} s from the network`)
-    : fail(`differs by ${seconds} s from the network, so tokens and certificates are refused`, 'set the clock (NTP)');
+    ? ok(`differs from network time by ${seconds} s`)
+    : fail(`differs from network time by ${seconds} s, so tokens and certificates are refused`, 'set the clock (NTP)');
 }
 
 const DEFAULT_REGISTRY = 'https://registry.npmjs.org/';

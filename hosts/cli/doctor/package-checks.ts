@@ -13,15 +13,18 @@ function packageFindings(): readonly Finding[] {
   const missing = missingProductFeatures();
   if (missing.length === 0) return [ok('all are installed')];
   return missing.map(({ feature, missing: names, command }) =>
-    warn(`${feature}: ${names.join(', ')} not installed`, `if you need that: ${command}`),
+    warn(`${feature}: ${names.join(', ')} not installed`, `if you need it: ${command}`),
   );
 }
 
 function terminalFinding(env: NodeJS.ProcessEnv): Finding {
   const { isTTY, columns } = process.stdout;
-  if (isTTY !== true) return ok('output is not a terminal: no colours');
+  if (isTTY !== true) return ok('output is not a terminal, so there are no colours');
   if (columns !== undefined && columns < MIN_COLUMNS)
-    return warn(`only ${columns} columns wide`, `make it at least ${MIN_COLUMNS} columns wide; tables are wrapped`);
+    return warn(
+      `only ${columns} columns wide`,
+      `widen it to at least ${MIN_COLUMNS} columns; narrower tables are wrapped`,
+    );
   return ok(`${columns} columns${env.NO_COLOR ? ', NO_COLOR is set' : ''}`);
 }
 

@@ -56,7 +56,7 @@ async function programFinding(
         .slice(0, MAX_LINE) ?? '',
     );
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return warn('is not installed', fix);
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return warn('not installed', fix);
     return warn(`does not run: ${(cause as Error).message.split('\n', 1)[0]?.slice(0, MAX_LINE)}`, fix);
   }
 }
@@ -67,15 +67,17 @@ async function engineFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
   const client = missingProductFeatures().find(({ missing }) => missing.includes('dockerode'));
   if (client !== undefined) {
     const state = await engineState(env);
-    const says = state === 'answers' ? 'one answers' : 'none answers';
-    return warn(`${says}; ${client.missing.join(', ')} not installed`, `for servers in containers: ${client.command}`);
+    const says = state === 'answers' ? 'running' : NO_ENGINE;
+    return warn(`${says}; not installed: ${client.missing.join(', ')}`, `for servers in containers: ${client.command}`);
   }
   const { checkEngines } = await import('@toolmgr/plugins/workloads/container');
   const engines = await checkEngines(env);
   const used = engines.find(({ version }) => version !== undefined);
   if (used !== undefined) return ok(`${used.kind} version ${used.version} at ${used.socket}`);
   return warn(
-    'none answers',
-    'start Docker or Podman, or name its socket in DOCKER_HOST; servers that are images need it (toolmgr runtime check)',
+    NO_ENGINE,
+    'start Docker or Podman, or set DOCKER_HOST to its socket; servers in containers need it (details: toolmgr runtime check)',
   );
 }
+
+const NO_ENGINE = 'neither Docker nor Podman answers';

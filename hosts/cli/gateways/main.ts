@@ -7,7 +7,7 @@ export function addGatewayCommands(program: Command): void {
   program
     .command('wait')
     .argument('[backend...]', 'names of backends; without names all')
-    .description('wait until a gateway runs and its backends are ready')
+    .description('wait until a gateway is running and its backends are ready')
     .addOption(new Option('--timeout <duration>', 'longest time to wait').argParser(timeoutFrom).default(60_000, '1m'))
     .option('-a, --all', 'all backends, as without names')
     .option(GATEWAY_FLAG, GATEWAY_HELP)

@@ -239,6 +239,6 @@ plugins:
       blocked: [delete_everything]
 \`\`\`
 
-Stability: alpha. Trusts: no other party.
+Stability: alpha. Trusts: nothing outside the gateway.
 `;
 }

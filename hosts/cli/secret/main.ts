@@ -10,7 +10,7 @@ export function addSecretCommands(program: Command): void {
     .addHelpText('after', HELP);
   secret
     .command('setup')
-    .description('make the encrypted file of secrets and choose it; its password is kept in the keyring of the system')
+    .description('create the encrypted secrets file and use it; its password is kept in the system keyring')
     .addOption(new Option('--provider <name>', 'where secrets are').choices(PROVIDERS).default('encrypted'))
     .option('--new-password', 'choose the password yourself, or change it; read from the terminal or stdin')
     .option('--no-keyring', 'do not use the keyring of the system')
@@ -18,7 +18,7 @@ export function addSecretCommands(program: Command): void {
   secret
     .command('provider')
     .argument('[name]', `${PROVIDERS.join(', ')}; without it the current one is shown`)
-    .description('show or choose where secrets are')
+    .description('show or choose where secrets are kept')
     .addOption(format())
     .action(async (name: string | undefined, flags) => (await import('./show-provider.ts')).provider(name, flags));
   secret
@@ -53,7 +53,7 @@ export function addSecretCommands(program: Command): void {
     .action(async (names: string[], flags) => (await import('./values.ts')).remove(names, flags));
   secret
     .command('reset-keyring')
-    .description('store the password in the keyring of the system again, or remove it from there')
+    .description('store the password in the system keyring again, or remove it from there')
     .option('--remove', 'remove it: from then on commands ask for it, or read TOOLMGR_SECRETS_PASSWORD')
     .action(async (flags) => (await import('./reset-keyring.ts')).resetKeyring(flags));
 }

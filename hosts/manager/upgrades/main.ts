@@ -5,7 +5,7 @@ import { readPair } from '../../run/options/option-values.ts';
 export function addUpgradeCommands(program: Command): void {
   const upgrade = program
     .command('upgrade')
-    .description('newer images of workloads that were made from a registry, and newer releases of packages');
+    .description('upgrade workloads to the newer image of their registry, or to the newest release of their package');
   upgrade
     .command('check')
     .argument('[name...]', 'names of workloads; without names all that are not stopped')

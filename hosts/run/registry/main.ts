@@ -42,7 +42,7 @@ export function addRegistryCommands(program: Command): void {
   config
     .command('unset')
     .argument('<setting>', 'registry or sigstore-trusted-root')
-    .description('return a setting to its default')
+    .description('reset a setting to its default')
     .action(async (name: string) => (await import('./set-config.ts')).unsetConfig(name));
 }
 
@@ -56,8 +56,8 @@ function addSourceCommands(registry: Command): void {
     .command('add')
     .argument('<name>', 'name for the registry: lower case letters, digits and hyphens')
     .argument('<source>', 'a JSON file, the https URL of a .json document or of a registry server, or official')
-    .description('use a further registry beside the others; it is loaded first')
-    .option('--first', 'it has priority over the other added registries')
+    .description('add a registry; it must load without problems')
+    .option('--first', 'give it priority over the other added registries')
     .option('--allow-private-ip', 'allow http and private addresses')
     .option('--issuer <url>', 'sign-in: issuer of the tokens; then: toolmgr registry login NAME')
     .option('--client-id <id>', 'sign-in: client id')
@@ -70,11 +70,11 @@ function addSourceCommands(registry: Command): void {
   registry
     .command('remove')
     .argument('<name>', 'name of a registry')
-    .description('no longer use an added registry')
+    .description('remove a registry that was added')
     .action(async (name: string) => (await import('./registry-sources.ts')).removeSource(name));
   registry
     .command('refresh')
-    .description('ask all registries now, although copies of them are fresh')
+    .description('fetch all registries now, even if the stored copies are fresh')
     .action(async () => (await import('./registry-sources.ts')).refreshSources());
   registry
     .command('login')
@@ -87,7 +87,7 @@ function addSourceCommands(registry: Command): void {
   registry
     .command('logout')
     .argument('[name]', 'name of a registry (default: the one whose sign-in is set up)')
-    .description('forget the sign-in to a registry')
+    .description('sign out of a registry')
     .action(async (name?: string) => (await import('./registry-sources.ts')).logOutOfSource(name));
 }
 

@@ -44,7 +44,8 @@ it('doctor checks the machine, names the fix of each fault, prints no secret, an
   expect([...new Set(failed)].sort()).toEqual(['certificates', 'settings', 'state folder', 'vmcp file']);
   expect(checks.filter(({ level, fix }) => ['warn', 'fail'].includes(level) && fix === undefined)).toEqual([]);
   expect(checks.find(({ check }) => check === 'clock')).toMatchObject({ level: 'skipped' });
-  expect(checks.find(({ check }) => check === 'client files')?.says).toContain('.mcp.json: 1 servers');
+  expect(checks.find(({ check }) => check === 'client files')?.says).toMatch(/\.mcp\.json: 1 server$/);
+  expect(checks.find(({ check }) => check === 'gateways')?.says).toBe('0 running');
   expect(checks.find(({ check }) => check === 'proxy')?.says).toContain('http://***@proxy.example:3128');
   expect(ran.out + ran.err).not.toMatch(/pa55word|hidden-token/);
 });

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import { allBlocks, blocksOf, checkedPages } from './blocks.ts';
+import { allBlocks, blocksOf, checkedPages, type DocBlock } from './blocks.ts';
 import { checkBlock } from './checks.ts';
+import { consoleSteps } from './console-session.ts';
 import { commandsIn } from './shell-lines.ts';
 
 const FENCE = '```';
@@ -76,3 +77,32 @@ describe('the check of blocks', () => {
     expect(allBlocks().length).toBeGreaterThan(100);
   });
 });
+
+describe('a file that a command starts with', () => {
+  it('is shown by the page before it', () => {
+    const missing = [...checkedPages()].flatMap(([page, text]) => filesNotShown(blocksOf(page, text)));
+    expect(missing).toEqual([]);
+  });
+
+  it('is missed when no block before the command shows it', () => {
+    const page = `${FENCE}sh\nnpm run -s toolmgr -- up .mcp.json\n${FENCE}\n`;
+    expect(filesNotShown(blocksOf('x.md', page))).toEqual(['x.md:1: .mcp.json']);
+    expect(filesNotShown(blocksOf('x.md', `${FENCE}json file=.mcp.json\n{}\n${FENCE}\n${page}`))).toEqual([]);
+  });
+});
+
+/** Client files that `toolmgr up` gets, and that a new user does not have. */
+function filesNotShown(blocks: readonly DocBlock[]): readonly string[] {
+  const shown = new Set<string>();
+  return blocks.flatMap(({ page, line, language, text, file }) => {
+    if (file !== undefined) shown.add(file);
+    if (!['sh', 'bash', 'console'].includes(language)) return [];
+    const lines = language === 'console' ? consoleSteps({ text, line }).map(({ command }) => command) : [text];
+    return lines.flatMap(commandsIn).flatMap((words) => {
+      const up = words.indexOf('up');
+      const given = words[up + 1];
+      const isFile = words.includes('toolmgr') && up > 0 && given !== undefined && !given.startsWith('-');
+      return isFile && !shown.has(given) ? [`${page}:${line}: ${given}`] : [];
+    });
+  });
+}

@@ -154,7 +154,7 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
 
       const { out } = await run(toolmgr, ['doctor']);
       expect(out).toContain(`fix: for servers in containers: ${containers}\n`);
-      expect(out).toContain(`fix: if you need that: npm install -g --prefix ${prefix} ioredis@6\n`);
+      expect(out).toContain(`fix: if you need it: npm install -g --prefix ${prefix} ioredis@6\n`);
       const skill = join(scratch, 'own');
       mkdirSync(skill);
       writeFileSync(join(skill, 'SKILL.md'), '---\nname: own\ndescription: a skill\n---\nText.\n');

@@ -1,7 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type Catalogue, explainCause, GatewayFault, isObject } from '@toolmgr/core';
+import { type Catalogue, explainCause, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
+import { serversIn } from '../cli/up/file-shapes.ts';
+import { parseJsonWithComments } from '../cli/up/json-with-comments.ts';
+import { ownCommand } from '../shared/own-command.ts';
 import { choiceProblems, choicesOf } from './choices.ts';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
@@ -71,6 +74,7 @@ export async function readConfig(
   catalogue: Catalogue,
   options: ReadConfigOptions = {},
 ): Promise<ReadConfig> {
+  refuseClientFile(text, file);
   const { given: written, linesOf } = parseText(text, file);
   const { given, assumesAnonymous } = withStandaloneDefaults(written, file);
   const read = await examineConfig(withAdded(given, options.added), file, catalogue, options);
@@ -128,6 +132,23 @@ export async function examineConfig(
 export function withAdded(file: unknown, keys: readonly string[] = []): unknown {
   if (!isObject(file)) return file;
   return { ...file, ...Object.fromEntries(keys.filter((key) => file[key] === undefined).map((key) => [key, {}])) };
+}
+
+/** The two kinds of files are easily mistaken for each other. */
+function refuseClientFile(text: string, file: string): void {
+  if (!/^\s*[{/]/.test(text)) return;
+  let given: unknown;
+  try {
+    given = parseJsonWithComments(text, file);
+  } catch {
+    return; // YAML reads more than JSON
+  }
+  if (!isObject(given) || 'backends' in given || serversIn(given as JsonObject, '') === undefined) return;
+  const [serve, init] = [ownCommand(`up ${file}`), ownCommand(`vmcp init --from ${file} -o vmcp.yaml`)];
+  throw new GatewayFault(
+    'PLAN_INVALID',
+    `${file} is a file of an MCP client, not a vmcp file: serve it (${serve}), or make a vmcp file of it (${init})`,
+  );
 }
 
 /** Parses YAML. `linesOf` formats problems as `file:line: path: message`, sorted by line. */

@@ -33,7 +33,7 @@ export function packagesPage(): string {
   const namesOf = (peers: typeof optional): string => peers.map(([name]) => code(name)).join(' ');
   const isIncluded = ([, peers]: (typeof rows)[number]): boolean => peers.every(([name]) => included.has(name));
   return page('Optional packages', '`plugins/package.json` and `hosts/package.json`', [
-    'The packages take 43 MB of files (`du -sb`), and 57 MB on a disk with blocks of 4 KiB (`du -sm`). These features need packages that it does not contain. Without them everything else works. When one is missing, the error names the feature and one command that installs its packages where toolmgr is: for npm, npx, pnpm, Yarn or Bun, global or in a project. `toolmgr serve` and `toolmgr doctor` print the same commands. A clone and the container image contain all of them except the local model.',
+    'The packages take 43 MB of files (`du -sb`), and 57 MB on a disk with blocks of 4 KiB (`du -sm`). These features need packages that it does not contain. Without them everything else works. When one is missing, the error names the feature and one command that installs its packages where toolmgr is: for npm, npx, pnpm, Yarn or Bun, global or in a project. `toolmgr serve` and `toolmgr doctor --all` print the same commands. A clone and the container image contain all of them except the local model.',
     table(
       ['feature', 'packages', 'adds'],
       rows

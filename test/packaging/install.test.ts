@@ -152,7 +152,7 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
       expect(err).toContain(`install: npm install -g --prefix ${prefix} isomorphic-git@1\n`);
       expect(err).not.toContain('ioredis'); // the manager has no use for it
 
-      const { out } = await run(toolmgr, ['doctor']);
+      const { out } = await run(toolmgr, ['doctor', '--all']);
       expect(out).toContain(`fix: for servers in containers: ${containers}\n`);
       expect(out).toContain(`fix: if you need it: npm install -g --prefix ${prefix} ioredis@6\n`);
       const skill = join(scratch, 'own');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { explainCause } from '@toolmgr/core';
 import { userPlace } from '@toolmgr/plugins/clients/places';
 import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { ownCommand } from '../../shared/own-command.ts';
 import { readRecords } from '../../shared/running/gateway-record.ts';
 import { readUserConfig, userConfigPath } from '../../shared/user-config.ts';
 import { readClientFile } from '../up/client-file.ts';
@@ -13,12 +14,11 @@ import { clientPlaces, readFoundFile } from '../up/find-file.ts';
 import { parseClientText } from '../up/parse-client-text.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
-/** Settings, client files, vmcp files that were named, the state folder, records of gateways. */
-export function fileChecks(env: NodeJS.ProcessEnv, vmcpFiles: readonly string[]): readonly Check[] {
+/** Settings, client files that are found, the state folder, records of gateways. */
+export function fileChecks(env: NodeJS.ProcessEnv): readonly Check[] {
   return [
     { name: 'settings', run: () => settingsFinding(env) },
     { name: 'client files', run: () => clientFileFindings(env) },
-    ...vmcpFiles.map((file) => ({ name: 'vmcp file', run: () => vmcpFinding(file) })),
     { name: 'state folder', run: () => stateFindings(env) },
     { name: 'gateways', run: () => gatewayFinding(env) },
   ];
@@ -56,7 +56,7 @@ async function clientFileFindings(env: NodeJS.ProcessEnv): Promise<readonly Find
       const { backends, notes } = await readClientFile(text, file, context);
       found.push(
         ok(
-          `${file}: ${counted(backends.length, 'server')}${notes.length > 0 ? `, ${counted(notes.length, 'note')}` : ''}`,
+          `${file}: ${counted(backends.length, 'server')}${notes.length > 0 ? `, ${counted(notes.length, 'note')} (${ownCommand(`doctor ${file}`)})` : ''}`,
         ),
       );
     } catch (cause) {
@@ -66,28 +66,7 @@ async function clientFileFindings(env: NodeJS.ProcessEnv): Promise<readonly Find
   return found.length === 0 ? [ok('none found; toolmgr up needs one')] : found;
 }
 
-async function vmcpFinding(file: string): Promise<Finding> {
-  const [{ readConfig, readConfigText }, { catalogue }] = await Promise.all([
-    import('../../vmcp/read-config.ts'),
-    import('@toolmgr/plugins'),
-  ]);
-  try {
-    const { warnings, notLoaded } = await readConfig(await readConfigText(file), file, catalogue);
-    const fix = `see them: toolmgr vmcp validate -c ${file}`;
-    return warnings.length === 0
-      ? ok(`${file} is valid${leftOut(notLoaded)}`)
-      : warn(`${file} is valid, with ${counted(warnings.length, 'warning')}`, fix);
-  } catch (cause) {
-    return fail(explainCause(cause).split('\n').slice(0, 5).join(' '), `correct ${file}`);
-  }
-}
-
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
-
-/** A check of files runs nothing that they name. */
-function leftOut(plugins: readonly string[]): string {
-  return plugins.length === 0 ? '' : `; not loaded: ${plugins.join(', ')}`;
-}
 
 async function stateFindings(env: NodeJS.ProcessEnv): Promise<readonly Finding[]> {
   const folder = stateDir(env);

@@ -1,17 +1,22 @@
+import { ownCommand } from '../../shared/own-command.ts';
 import { missingProductFeatures } from '../../shared/product-features.ts';
 import { type Check, type Finding, ok, warn } from './checks.ts';
 
-/** Optional packages, and the terminal. */
-export function packageChecks(env: NodeJS.ProcessEnv): readonly Check[] {
+/** Optional packages, each feature by itself with `listsAll`, and the terminal. */
+export function packageChecks(env: NodeJS.ProcessEnv, listsAll: boolean): readonly Check[] {
   return [
-    { name: 'optional packages', run: async () => packageFindings() },
+    { name: 'optional packages', run: async () => packageFindings(listsAll) },
     { name: 'terminal', run: async () => terminalFinding(env) },
   ];
 }
 
-function packageFindings(): readonly Finding[] {
+function packageFindings(listsAll: boolean): readonly Finding[] {
   const missing = missingProductFeatures();
   if (missing.length === 0) return [ok('all are installed')];
+  if (!listsAll) {
+    const features = missing.length === 1 ? '1 optional feature needs' : `${missing.length} optional features need`;
+    return [ok(`${features} packages that are not installed; see which: ${ownCommand('doctor --all')}`)];
+  }
   return missing.map(({ feature, missing: names, command }) =>
     warn(`${feature}: ${names.join(', ')} not installed`, `if you need it: ${command}`),
   );

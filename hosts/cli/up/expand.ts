@@ -1,3 +1,6 @@
+import { homedir } from 'node:os';
+import { basename, dirname, resolve } from 'node:path';
+
 /** Values for the variables of a client file. */
 export interface ExpansionContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -43,3 +46,15 @@ export function expand(text: string, { env, home, folder }: ExpansionContext): s
 
 /** Settings and commands of VS Code, and files that Windsurf reads. */
 const OF_EDITORS = /^(?:config|command|file):/;
+
+/**
+ * What the variables of a file stand for in this process. Relative paths are relative to the project: the folder above `.vscode`, `.cursor` and
+ * the like, and for user files the current one.
+ */
+export function expansionContext(file: string): ExpansionContext {
+  const folder = dirname(resolve(file));
+  const isInside = /[\\/]\.(vscode|cursor|zed|codex)$/.test(folder);
+  const isOfClaude = basename(file) === '.claude.json';
+  const project = isOfClaude ? process.cwd() : isInside ? dirname(folder) : folder;
+  return { env: process.env, home: homedir(), folder: project };
+}

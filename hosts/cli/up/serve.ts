@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, delimiter, dirname, resolve } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 import { createGateway, type EraSetting, type PlanInput, readPlan, untilAborted } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { userPlace } from '@toolmgr/plugins/clients/places';
@@ -27,6 +27,7 @@ import { requireAgreement, requireAgreementToChange } from './agreed-files.ts';
 import { LONGEST_CALL_MS } from './call-timeout.ts';
 import { type ClientFile, readClientFile } from './client-file.ts';
 import { CLIENT_SERVERS, createClientServers } from './client-servers.ts';
+import { expansionContext } from './expand.ts';
 import { serversIn } from './file-shapes.ts';
 import { clientPlaces, type FoundFile, findClientFiles, shortPath } from './find-file.ts';
 import type { FoundClient } from './found-clients.ts';
@@ -277,13 +278,4 @@ async function readText(file: string): Promise<string> {
     const why = cause.code === 'ENOENT' ? 'there is no such file' : `it cannot be read (${cause.code})`;
     throw new UsageError(`${file}: ${why}`);
   });
-}
-
-/** Relative paths are relative to the project: the folder above `.vscode`, `.cursor` and the like, and for user files the current one. */
-function expansionContext(file: string): { env: NodeJS.ProcessEnv; home: string; folder: string } {
-  const folder = dirname(resolve(file));
-  const isInside = /[\\/]\.(vscode|cursor|zed|codex)$/.test(folder);
-  const isOfClaude = basename(file) === '.claude.json';
-  const project = isOfClaude ? process.cwd() : isInside ? dirname(folder) : folder;
-  return { env: process.env, home: homedir(), folder: project };
 }

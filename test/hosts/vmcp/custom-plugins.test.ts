@@ -196,7 +196,7 @@ describe('a check of a file', () => {
         const connected = await cli(['vmcp', 'validate', '-c', file, '--connect']);
         expect(connected).toMatchObject({ code: 1, err: expect.stringContaining('add --load-plugins') });
         const examined = await cli(['doctor', file]);
-        expect(examined.out).toContain(`is valid; not loaded: ${use}`);
+        expect(examined.out).toContain(`is a valid vmcp file; not loaded: ${use}`);
         expect(isRun()).toBe(false);
       }
       await put({ 'vmcp.yaml': gatewayOf('./own.mjs', { words: 1 }) });

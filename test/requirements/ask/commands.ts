@@ -157,7 +157,11 @@ export const commands = [
       'ask.token.client-told': 'toolmgr tools prints the error_description of a 401',
       'ask.start.cause-shown': 'a start that fails shows why, down to the first cause',
       'ask.start.bare-manager':
-        'toolmgr serve starts without optional packages, and it and toolmgr doctor name each function that is missing, with one command that installs its packages',
+        'toolmgr serve starts without optional packages, and it and toolmgr doctor --all name each function that is missing, with one command that installs its packages',
+      'ask.doctor.files':
+        'doctor checks files of clients, vmcp files and manifests as what they are, one problem per line',
+      'ask.hints.own-command':
+        'commands in hints begin as the user started the program: npx, pnpm, Yarn, Bun, npm run in a clone, or toolmgr alone',
       'ask.install.tarballs':
         'the tarballs of npm run pack are installed by npm, pnpm and Yarn as the page says, without a registry that has them, and plugin new makes a plugin that npm installs there',
       'ask.start.peer-install': 'an optional package that is missing is named with the command that installs it',

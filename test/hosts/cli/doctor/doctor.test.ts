@@ -12,6 +12,7 @@ import {
 } from '../../../../hosts/cli/doctor/network-checks.ts';
 import { nodeFinding } from '../../../../hosts/cli/doctor/program-checks.ts';
 import { cli } from '../../../support/cli.ts';
+import { proves } from '../../../support/proves.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -41,7 +42,7 @@ it('doctor checks the machine, names the fix of each fault, prints no secret, an
   };
   expect([ran.code, isOk]).toEqual([1, false]);
   const failed = checks.filter(({ level }) => level === 'fail').map(({ check }) => check);
-  expect([...new Set(failed)].sort()).toEqual(['certificates', 'settings', 'state folder', 'vmcp file']);
+  expect([...new Set(failed)].sort()).toEqual(['certificates', 'named file', 'settings', 'state folder']);
   expect(checks.filter(({ level, fix }) => ['warn', 'fail'].includes(level) && fix === undefined)).toEqual([]);
   expect(checks.find(({ check }) => check === 'clock')).toMatchObject({ level: 'skipped' });
   expect(checks.find(({ check }) => check === 'client files')?.says).toMatch(/\.mcp\.json: 1 server$/);
@@ -49,6 +50,58 @@ it('doctor checks the machine, names the fix of each fault, prints no secret, an
   expect(checks.find(({ check }) => check === 'proxy')?.says).toContain('http://***@proxy.example:3128');
   expect(ran.out + ran.err).not.toMatch(/pa55word|hidden-token/);
 });
+
+proves(
+  'ask.doctor.files',
+  'doctor checks a named file of a client, a vmcp file and manifests as what they are, with one line for each problem',
+  async () => {
+    const token = '$' + '{NO_SUCH_TOKEN}';
+    const files = {
+      '.mcp.json': '{"mcpServers":{"a":{"command":"x"}}} // of a client',
+      'config.toml': '[mcp_servers.a]\ncommand = "x"\n',
+      'left-out.json': JSON.stringify({ servers: { a: { command: 'x', args: [token] }, b: { url: 'http://x/' } } }),
+      'torn.json': '{"mcpServers": {',
+      'none.json': '{"mcpServers": {}}',
+      'good.yaml': 'backends: [{ name: a, transport: stdio, command: { file: x } }]\n',
+      'bad.yaml': 'name: x\nfoo: 1\n',
+      'kube.yaml': 'apiVersion: toolmgr.dev/v1beta1\nkind: MCPGroup\nmetadata: { name: x }\nspec: { foo: 1 }\n',
+      'vmcp.json': '{"backends": [{"name": "a", "transport": "stdio", "command": {"file": "x"}}]}',
+    };
+    await Promise.all(Object.entries(files).map(([file, text]) => writeFile(join(folder, file), text)));
+    const env = { HOME: folder, npm_config_registry: 'http://127.0.0.1:9/' };
+    const { code, out } = await cli(['doctor', ...Object.keys(files), 'absent.json'], { cwd: folder, env });
+    const lines = out.split('\n').filter((line) => line.includes('  named file  '));
+    const said = lines.map((line) => line.replace(/ +named file +/, ' '));
+    expect(code).toBe(1);
+    expect(said.filter((line) => line.startsWith('ok'))).toEqual([
+      'ok .mcp.json is a client file with 1 server (toolmgr up .mcp.json)',
+      'ok config.toml is a client file with 1 server (toolmgr up config.toml)',
+      'ok left-out.json is a client file with 1 server (toolmgr up left-out.json)',
+      'ok good.yaml is a valid vmcp file (toolmgr vmcp serve -c good.yaml)',
+      'ok vmcp.json is a valid vmcp file (toolmgr vmcp serve -c vmcp.json)',
+    ]);
+    expect(said).toContain('warn left-out.json: a: left out, the environment variable NO_SUCH_TOKEN is not set');
+    expect(said.filter((line) => line.startsWith('fail')).map((line) => line.slice(0, 40))).toEqual([
+      expect.stringContaining('fail torn.json:1:'),
+      expect.stringContaining('fail none.json: no server is left'),
+      'fail bad.yaml:1: groupRef: missing, expe',
+      'fail bad.yaml:1: aggregation: missing, e',
+      'fail bad.yaml:1: outgoingAuth: missing, ',
+      'fail bad.yaml:1: incomingAuth: missing, ',
+      'fail bad.yaml:2: foo: unknown key "foo" ',
+      expect.stringContaining('fail kube.yaml:1: MCPGroup x: spec'),
+      'fail absent.json: there is no such file',
+    ]);
+    expect(out.match(/fix: correct bad\.yaml/g)).toHaveLength(1);
+    expect(out).toMatch(/ok +optional packages +\d+ optional features? needs? .*see which: toolmgr doctor --all\n/);
+
+    const served = await cli(['vmcp', 'serve', '-c', '.mcp.json', '--port', '0'], { cwd: folder, env });
+    expect(served).toMatchObject({ code: 1, err: expect.stringContaining('serve it (toolmgr up .mcp.json)') });
+    const upped = await cli(['up', 'good.yaml', '--port', '0'], { cwd: folder, env });
+    expect(upped).toMatchObject({ code: 1, err: expect.stringContaining('toolmgr vmcp serve -c good.yaml') });
+  },
+  30_000,
+);
 
 it('a check that hangs or throws is a warning, and the others are reported', async () => {
   const found = await runChecks(

@@ -105,6 +105,8 @@ describe('snippets', () => {
     const filled = '<!-- snippet: x.ts#one -->\n```ts\ntwo();\n  three();\n```\n<!-- /snippet -->';
     expect(withSnippets(empty, () => source)).toBe(filled);
     expect(withSnippets(filled, () => source)).toBe(filled);
+    const named = filled.replace('```ts', '```ts file=y.ts');
+    expect(withSnippets(named.replace('two', 'old'), () => source)).toBe(named);
   });
 
   it('fail when the region does not exist', () => {

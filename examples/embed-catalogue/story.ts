@@ -1,33 +1,12 @@
 // The plugins of toolmgr in a server of one's own: the plan names them, and the catalogue has them.
 import assert from 'node:assert/strict';
-// region: server
 import { createServer } from 'node:http';
-import { createGateway } from '@toolmgr/core';
-import { catalogue } from '@toolmgr/plugins';
-
-const memory = {
-  name: 'memory',
-  transport: 'stdio',
-  command: { file: 'npx', args: ['-y', '@modelcontextprotocol/server-memory'] },
-};
-const gateway = await createGateway(
-  {
-    name: 'embedded',
-    plugins: [
-      { use: 'incoming-auth/anonymous' }, // everyone may call
-      { use: 'outgoing-auth/unauthenticated' },
-      { use: 'backend-sources/static', with: { backends: [memory] } },
-      { use: 'aggregation', with: { conflictResolution: 'prefix' } },
-    ],
-    limits: { discoveryMs: 60_000 }, // the first list waits this long for npx, which downloads the package
-  },
-  { catalogue },
-);
+import type { AddressInfo } from 'node:net';
+import { gateway } from './gateway.ts';
 
 const server = createServer((request, response) => gateway.handle(request, response));
-// endregion
 await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-const origin = `http://127.0.0.1:${(server.address() as { readonly port: number }).port}`;
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
 try {
   assert.equal((await fetch(`${origin}/mcp`, { method: 'PUT' })).status, 405, 'the endpoint is served');

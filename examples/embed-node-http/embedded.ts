@@ -1,9 +1,9 @@
 // The plugin of the embed examples: what a gateway needs at least. One stdio server, callers without an identity.
+// region: plugin
 import { fileURLToPath } from 'node:url';
 import { type Backend, definePlugin, untilAborted } from '@toolmgr/core';
 import { z } from 'zod';
 
-// region: plugin
 const memory: Backend = {
   name: 'memory',
   transport: 'stdio',

@@ -2,18 +2,10 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-// region: server
-import { createGateway } from '@toolmgr/core';
-import { loadVmcpFile } from 'toolmgr';
-
-const { plan, options, warnings } = await loadVmcpFile(join(import.meta.dirname, 'vmcp.yaml'));
-for (const warning of warnings) console.warn(warning);
-const gateway = await createGateway(plan, options);
+import { gateway } from './gateway.ts';
 
 const server = createServer((request, response) => gateway.handle(request, response));
-// endregion
 await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
 
@@ -30,9 +22,7 @@ try {
   await client.close();
   console.log(`embed-vmcp-file: listed ${tools.length} tools of the file and called one`);
 } finally {
-  // region: stop
   server.close();
   server.closeAllConnections();
   await gateway.stop();
-  // endregion
 }

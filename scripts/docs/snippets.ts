@@ -16,19 +16,20 @@ export const PAGES_WITH_SNIPPETS = [
  * Fills every snippet of a page from its file.
  *
  * Shape: `<!-- snippet: PATH#REGION -->`, a fenced block, `<!-- /snippet -->`; the region is in the file between
- * `// region: REGION` and `// endregion`. Without `#REGION` the whole file is taken.
+ * `// region: REGION` and `// endregion`. Without `#REGION` the whole file is taken. `file=NAME` after the language of the
+ * block stays: it is the name that the reader gives the file.
  * @throws Error when a file or region does not exist
  */
 export function withSnippets(text: string, read: (path: string) => string = readSource): string {
-  return text.replaceAll(SNIPPET, (_whole, target: string) => {
+  return text.replaceAll(SNIPPET, (_whole, target: string, name = '') => {
     const [path = '', region] = target.split('#');
     const body = region === undefined ? withoutMarks(read(path)) : regionOf(read(path), path, region);
     const language = LANGUAGES[extname(path)] ?? '';
-    return `<!-- snippet: ${target} -->\n\`\`\`${language}\n${body}\n\`\`\`\n<!-- /snippet -->`;
+    return `<!-- snippet: ${target} -->\n\`\`\`${language}${name}\n${body}\n\`\`\`\n<!-- /snippet -->`;
   });
 }
 
-const SNIPPET = /<!-- snippet: (\S+) -->[\s\S]*?<!-- \/snippet -->/g;
+const SNIPPET = /<!-- snippet: (\S+) -->\s*(?:```\w*( file=\S+)?)?[\s\S]*?<!-- \/snippet -->/g;
 const LANGUAGES: Readonly<Record<string, string>> = { '.ts': 'ts', '.yaml': 'yaml', '.json': 'json' };
 const MARK = /^\s*(?:\/\/|#) (?:region: [\w-]+|endregion)\s*$/;
 

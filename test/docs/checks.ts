@@ -24,6 +24,7 @@ const TEXT_KINDS: Readonly<Record<string, string>> = {
   pattern: 'patterns that the text explains; another test reads such a file',
   log: 'lines of the log; test/hosts/shared/gateway-log/repeats.test.ts compares them',
   packages: 'a file of pnpm or Yarn; test/packaging/tarballs.test.ts installs with it',
+  tsconfig: 'settings of TypeScript; test/packaging/embed-page.test.ts checks types with them',
   answer: 'an answer of the API; another test compares its form',
 };
 

@@ -146,7 +146,9 @@ async function checkNpm(args: readonly string[]): Promise<CheckedLine> {
   return { checked: 'npm' };
 }
 
-function checkNpx(args: readonly string[]): CheckedLine {
+/** `npx --no` runs only what the folder has, so a name that others may own in the registry is safe. */
+async function checkNpx(args: readonly string[]): Promise<CheckedLine> {
+  if (args[0] === '--no' && args[1] === 'toolmgr') return checkToolmgr(args.slice(2));
   refuseOwnPackage(args);
   return { notRun: 'another client or its settings' };
 }

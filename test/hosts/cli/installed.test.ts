@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cli } from '../../support/cli.ts';
 
@@ -57,47 +55,3 @@ describe('the installed command line', () => {
     LONG,
   );
 });
-
-describe('the core in another project', () => {
-  it(
-    'is installed as its page describes, and serves its example from the build',
-    async () => {
-      const guide = await readFile(join(ROOT, 'docs/start/embed.md'), 'utf8');
-      expect(guide).toMatch(/npx tsc -b\).*\nnpm install \.\.\/toolmgr\/core zod +#/);
-
-      const regionOf = async (file: string, region: string) => {
-        const example = await readFile(join(ROOT, 'examples', 'embed-node-http', file), 'utf8');
-        return new RegExp(`// region: ${region}\n(.*?)// endregion`, 's').exec(example)?.[1];
-      };
-      const plugin = await regionOf('embedded.ts', 'plugin');
-      const server = await regionOf('story.ts', 'server');
-      const file = join(folder, 'server.mts');
-      await writeFile(file, [IMPORTS, plugin, server, FIRST_CALL].join('\n'));
-      // plain Node, without the condition that selects the sources
-      const { stdout, stderr } = await promisify(execFile)(process.execPath, [file], {
-        env: { PATH: process.env.PATH, HOME: folder },
-        timeout: LONG,
-      });
-      expect({ stdout, stderr }).toEqual({
-        stdout: 'fine {"entities":[],"relations":[]} core/dist/index.js\n',
-        stderr: '',
-      });
-    },
-    LONG,
-  );
-});
-
-const IMPORTS = `
-import { createServer } from 'node:http';
-import { fileURLToPath } from 'node:url';
-import { type Backend, createGateway, definePlugin, untilAborted } from '@toolmgr/core';
-import { z } from 'zod';`;
-const FIRST_CALL = `
-await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-const health = await fetch('http://127.0.0.1:' + (server.address() as { port: number }).port + '/health');
-const reply = await gateway.perform({ name: 'read_graph' });
-const said = 'result' in reply ? JSON.stringify(reply.result.value.structuredContent) : JSON.stringify(reply);
-console.log(await health.text(), said, import.meta.resolve('@toolmgr/core').split('/').slice(-3).join('/'));
-server.close();
-server.closeAllConnections();
-await gateway.stop();`;

@@ -98,6 +98,8 @@ export const commands = [
         'the core alone runs in a Hono app of someone else by web-standard requests, shown by an example that checks itself',
       'ask.embedding.types':
         'apps of Express, Fastify and Hono typecheck with the packed core under TypeScript 5.9 and 7, and answer a call',
+      'ask.embedding.page':
+        'the page about embedding has every step from an empty folder to a server that answers calls and stops',
       'ask.embedding.fetch-leaves':
         'fetch answers, ends its stream and stops the call when request.signal is aborted or the body of the response is cancelled',
       'ask.embedding.fetch-address':

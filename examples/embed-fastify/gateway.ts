@@ -1,0 +1,1 @@
+export { gateway } from '../embed-node-http/gateway.ts';

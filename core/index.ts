@@ -159,6 +159,7 @@ export {
   type Catalogue,
   type CatalogueEntry,
   findPlugin,
+  type ImportFile,
   type LoadPlugin,
   type PluginPlaces,
 } from './gateway/find-plugin.ts';

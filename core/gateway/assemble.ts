@@ -13,7 +13,7 @@ import { ByteBudget } from '../mcp/byte-budget.ts';
 import type { InnerCalls } from '../pipeline/perform-inner.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import { createEndpointSettings } from './endpoint-settings.ts';
-import type { Catalogue } from './find-plugin.ts';
+import type { Catalogue, ImportFile } from './find-plugin.ts';
 import type { Gateway } from './gateway.ts';
 import { type LoadedPlugin, loadPlugins } from './load-plugins.ts';
 import { type Plan, type PlanInput, readPlan } from './plan.ts';
@@ -30,6 +30,8 @@ export interface GatewayOptions {
   readonly plugins?: readonly Plugin[];
   /** Folder of relative plugin paths such as `./custom-plugin.ts`; default: the working directory. */
   readonly baseDir?: string;
+  /** Imports plugins that are files or packages, by URL. Default: `import`, which loads a file once per process. */
+  readonly importFile?: ImportFile | undefined;
   readonly log?: Log;
   /** Epoch milliseconds. */
   readonly now?: () => number;
@@ -123,8 +125,8 @@ export async function assemble(
     },
     toolsFor: (call) => (performing === undefined ? Promise.reject(tooEarly()) : performing.toolsFor(call)),
   };
-  const { catalogue = {}, plugins = [], baseDir = process.cwd() } = options;
-  const loaded = await loadPlugins(plan, { catalogue, inline: plugins, baseDir });
+  const { catalogue = {}, plugins = [], baseDir = process.cwd(), importFile } = options;
+  const loaded = await loadPlugins(plan, { catalogue, inline: plugins, baseDir, importFile });
   applyAll(core, loaded);
   requireAuthentication(hooks, log);
   const authorizers = await prepareAuthorizers(plan, slots, whenUnprepared);
@@ -139,7 +141,7 @@ export async function assemble(
     authorizers,
     httpClient,
     endpointSettings: endpoint.options(),
-    foreign: new Set(loaded.flatMap(({ use, isForeign }) => (isForeign ? [use] : []))),
+    foreign: new Map(loaded.flatMap(({ use, plugin, isForeign }) => (isForeign ? [[use, plugin]] : []))),
     ...(options.spawn === undefined ? {} : { spawn: options.spawn }),
     originOption: options.originOption,
     listStore: options.listStore,

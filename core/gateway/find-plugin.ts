@@ -22,6 +22,9 @@ export interface CatalogueEntry {
   readonly contract?: () => Promise<{ readonly contract: SectionReader }>;
 }
 
+/** Imports the module with this `file:` URL. */
+export type ImportFile = (url: string) => Promise<unknown>;
+
 /** Where plugins are searched. */
 export interface PluginPlaces {
   readonly catalogue: Catalogue;
@@ -29,6 +32,8 @@ export interface PluginPlaces {
   readonly inline?: readonly Plugin[];
   /** Folder of relative paths, and start of the search for packages, like `import` in a file there. */
   readonly baseDir: string;
+  /** Imports plugins that are files or packages. Default: `import`, which loads a file once per process. */
+  readonly importFile?: ImportFile | undefined;
 }
 
 /**
@@ -37,12 +42,13 @@ export interface PluginPlaces {
  * @throws GatewayFault PLUGIN_UNKNOWN with the reason why it was not loaded, PLUGIN_INVALID when the export is not a
  * plugin
  */
-export async function findPlugin(use: string, { catalogue, inline = [], baseDir }: PluginPlaces): Promise<Plugin> {
+export async function findPlugin(use: string, places: PluginPlaces): Promise<Plugin> {
+  const { catalogue, inline = [], baseDir, importFile } = places;
   const given = inline.find((plugin) => plugin.address === use);
   if (given !== undefined) return given;
-  if (isPath(use)) return pluginAt(resolve(baseDir, use));
+  if (isPath(use)) return pluginAt(resolve(baseDir, use), importFile);
   const entry = Object.hasOwn(catalogue, use) ? catalogue[use] : undefined;
-  if (entry === undefined) return pluginAt(await fileOfPackage(use, { catalogue, inline, baseDir }));
+  if (entry === undefined) return pluginAt(await fileOfPackage(use, { catalogue, inline, baseDir }), importFile);
   try {
     return (await (typeof entry === 'function' ? entry : entry.load)()).default;
   } catch (cause) {
@@ -57,10 +63,10 @@ export function isPath(use: string): boolean {
   return use.startsWith('./') || use.startsWith('../') || isAbsolute(use);
 }
 
-async function pluginAt(path: string): Promise<Plugin> {
+async function pluginAt(path: string, importFile: ImportFile = (url) => import(url)): Promise<Plugin> {
   let module: { readonly default?: unknown };
   try {
-    module = (await import(pathToFileURL(path).href)) as { readonly default?: unknown };
+    module = (await importFile(pathToFileURL(path).href)) as { readonly default?: unknown };
   } catch (cause) {
     throw faultFrom(cause, 'PLUGIN_UNKNOWN', whyNotLoaded(cause, path));
   }
@@ -89,7 +95,7 @@ function isPlugin(value: unknown): value is Plugin {
 }
 
 /** The main file of a package as `import` in `baseDir` would resolve it; Node resolves only from the importing file. */
-async function fileOfPackage(use: string, { catalogue, inline, baseDir }: Required<PluginPlaces>): Promise<string> {
+async function fileOfPackage(use: string, { catalogue, inline, baseDir }: SearchedPlaces): Promise<string> {
   const known = [...Object.keys(catalogue), ...inline.map(({ address }) => address)];
   const hint = nearest(use, known);
   const advice = hint === undefined ? '' : `, did you mean "${hint}"?`;
@@ -109,6 +115,8 @@ async function fileOfPackage(use: string, { catalogue, inline, baseDir }: Requir
     );
   }
 }
+
+type SearchedPlaces = Required<Omit<PluginPlaces, 'importFile'>>;
 
 /** `name`, `@scope/name`, and subpaths. */
 const PACKAGE_NAME = /^(?:@[a-z0-9][\w.-]*\/)?[a-z0-9][\w.-]*(?:\/[\w.-]+)*$/;

@@ -3,6 +3,7 @@ import type { BackendManager } from '../backend/backend-manager.ts';
 import type { Catalog, Catalogs } from '../catalog/catalog.ts';
 import { kindsThatDiffer } from '../catalog/create-catalogs.ts';
 import type { CallRecord } from '../contract/call.ts';
+import type { Plugin } from '../extension/plugin.ts';
 import type { ByteBudget } from '../mcp/byte-budget.ts';
 import type { StateSeal } from '../pipeline/bridge/request-state.ts';
 import type { SuspendedCalls } from '../pipeline/bridge/suspended-calls.ts';
@@ -18,7 +19,7 @@ import type { Plan } from './plan.ts';
 export interface HandoverState {
   readonly plan: Plan;
   /** See `WiringParts`. */
-  readonly foreign: ReadonlySet<string>;
+  readonly foreign: ReadonlyMap<string, Plugin>;
   /** Addresses of the plugins that authenticate callers. */
   readonly authenticators: readonly string[];
   /** Lists may depend on the caller, because credentials for a backend do. */
@@ -88,7 +89,7 @@ export function whyNotMoved(
 
 /** The gateway that takes the client sessions over. */
 export interface NextGateway
-  extends Pick<HandoverState, 'plan' | 'authenticators' | 'manager' | 'catalogs' | 'endpoint'> {
+  extends Pick<HandoverState, 'plan' | 'foreign' | 'authenticators' | 'manager' | 'catalogs' | 'endpoint'> {
   /** What the endpoint uses from now on. */
   readonly replacement: Omit<HandoverParts, 'kept' | 'endStreams'>;
   /** Whether the backend of this name was taken over with its sessions. */
@@ -98,10 +99,10 @@ export interface NextGateway
 
 /** Moves the endpoint of the previous gateway, with its client sessions and streams, to the next one. */
 export function handOverSessions(before: HandoverState, next: NextGateway): void {
-  const { plan, authenticators, manager, catalogs, endpoint, replacement } = next;
+  const { manager, catalogs, endpoint, replacement } = next;
   const names = manager.states().map(({ backend }) => backend.name);
   const kept = new Set(names.filter((name) => next.isAdopted(name)));
-  const endStreams = !authenticatesSame(before.plan, plan, authenticators);
+  const endStreams = !authenticatesSame(before, next);
   const changes = listsThatDiffer(before.catalogs, catalogs);
   before.leave(endpoint.exchange({ ...replacement, kept, endStreams }));
   next.settlesRounds();
@@ -127,17 +128,32 @@ function catalogIn(catalogs: Catalogs, capabilityClass: string): Catalog | undef
 
 const MOVED_UNDER = ['name', 'version', 'endpoint', 'limits', 'sessionStorage', 'stateKey'] as const;
 
-/** Whether callers are authenticated in the same way, including the configuration of the plugins. */
-function authenticatesSame(before: Plan, after: Plan, authenticators: readonly string[]): boolean {
-  return authenticators.every((use) => isDeepStrictEqual(configsOf(before, use), configsOf(after, use)));
+/**
+ * Whether callers are authenticated in the same way, including the configuration and the code of the plugins. A foreign plugin is in the plan
+ * by another address than that of its taps, so one tap without a plugin of the catalogue compares all foreign plugins.
+ */
+function authenticatesSame(
+  before: PlannedPlugins,
+  after: PlannedPlugins & Pick<HandoverState, 'authenticators'>,
+): boolean {
+  const uses = new Set(after.plan.plugins.flatMap(({ use }) => (after.foreign.has(use) ? [] : [use])));
+  const { authenticators } = after;
+  const isSame = (use: string): boolean => isDeepStrictEqual(configsOf(before.plan, use), configsOf(after.plan, use));
+  if (authenticators.every((name) => uses.has(name))) return authenticators.every(isSame);
+  return (
+    [...authenticators, ...before.foreign.keys(), ...after.foreign.keys()].every(isSame) && sameCode(before, after)
+  );
 }
 
+/** Whether foreign plugins are the same objects: a reload may have loaded their files anew. */
+function sameCode(before: PlannedPlugins, after: PlannedPlugins): boolean {
+  return [...before.foreign].every(([use, plugin]) => (after.foreign.get(use) ?? plugin) === plugin);
+}
+
+type PlannedPlugins = Pick<HandoverState, 'plan' | 'foreign'>;
+
 /** Whether a backend of this name can be taken over: same address and same credentials. */
-export function mayBeKept(
-  before: Pick<HandoverState, 'plan' | 'foreign'>,
-  after: Pick<HandoverState, 'plan' | 'foreign'>,
-  backend: string,
-): boolean {
+export function mayBeKept(before: PlannedPlugins, after: PlannedPlugins, backend: string): boolean {
   const credentials = ({ plan: { outgoingAuth } }: Pick<HandoverState, 'plan'>) =>
     outgoingAuth.backends[backend] ?? outgoingAuth.default;
   const touches = (use: string) => TOUCHES_BACKENDS.test(use) || before.foreign.has(use) || after.foreign.has(use);
@@ -146,7 +162,9 @@ export function mayBeKept(
     plugins.filter(({ use }) => touches(use)),
   ];
   return (
-    isDeepStrictEqual(credentials(before), credentials(after)) && isDeepStrictEqual(farSide(before), farSide(after))
+    isDeepStrictEqual(credentials(before), credentials(after)) &&
+    isDeepStrictEqual(farSide(before), farSide(after)) &&
+    sameCode(before, after)
   );
 }
 

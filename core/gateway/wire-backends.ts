@@ -7,7 +7,7 @@ import { createCatalogs } from '../catalog/create-catalogs.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
 import type { ListStore } from '../contract/list-store.ts';
 import type { Hooks } from '../extension/hooks.ts';
-import type { Log } from '../extension/plugin.ts';
+import type { Log, Plugin } from '../extension/plugin.ts';
 import type { Slots } from '../extension/slots.ts';
 import type { HttpClientFactory } from '../http1/http-client.ts';
 import type { ByteBudget } from '../mcp/byte-budget.ts';
@@ -28,8 +28,8 @@ export interface WiringParts {
   readonly authorizers: Authorizers;
   /** What plugins set about the endpoint. */
   readonly endpointSettings: EndpointOptions;
-  /** Addresses in the plan of plugins that are neither from the catalogue nor given as objects. */
-  readonly foreign: ReadonlySet<string>;
+  /** By address in the plan: plugins that are neither from the catalogue nor given as objects. */
+  readonly foreign: ReadonlyMap<string, Plugin>;
   readonly spawn?: Spawn;
   /** Makes the clients of HTTP backends. */
   readonly httpClient: HttpClientFactory;

@@ -68,8 +68,8 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     if (why !== undefined) log.warn('client sessions end with the previous configuration', { because: why });
     if (before !== undefined) {
       const { settlesRounds } = wiredPipeline;
-      const next = { plan, authenticators, manager, catalogs, endpoint, replacement, isAdopted, settlesRounds };
-      handOverSessions(before, next);
+      const next = { plan, foreign: parts.foreign, authenticators, manager, catalogs, endpoint, replacement };
+      handOverSessions(before, { ...next, isAdopted, settlesRounds });
       hasEndpoint = true;
     }
     before = undefined;

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type Catalogue, explainCause, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
+import { type Catalogue, explainCause, GatewayFault, type ImportFile, isObject, type JsonObject } from '@toolmgr/core';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { serversIn } from '../cli/up/file-shapes.ts';
 import { parseJsonWithComments } from '../cli/up/json-with-comments.ts';
@@ -56,6 +56,8 @@ export interface ReadConfigOptions {
    * to be served: nothing that checks a file runs what it names.
    */
   readonly loadsPlugins?: boolean;
+  /** Imports them. */
+  readonly importFile?: ImportFile | undefined;
   /** Keys of sections that the file may lack and that something else needs, such as a flag. */
   readonly alsoRead?: readonly string[];
   /** Keys of sections that the file gets with their defaults where it lacks them. */
@@ -97,11 +99,11 @@ export async function examineConfig(
   given: unknown,
   file: string,
   catalogue: Catalogue,
-  { loadsPlugins = false, alsoRead = [] }: ReadConfigOptions = {},
+  { loadsPlugins = false, alsoRead = [], importFile }: ReadConfigOptions = {},
 ): Promise<ExaminedConfig> {
   const isWanted = ({ contractKey = '' }: Section): boolean => alsoRead.includes(contractKey);
   const known = await sectionsOf(catalogue, (section) => isIn(given, section) || isWanted(section));
-  const places = { catalogue, baseDir: dirname(resolve(file)) };
+  const places = { catalogue, baseDir: dirname(resolve(file)), importFile };
   const own = await readOwnPlugins(given, places, {
     loadsPlugins,
     taken: () => Object.keys(configSchema(known).shape),

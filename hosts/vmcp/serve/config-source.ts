@@ -11,6 +11,7 @@ import type { SectionedConfig } from '../plan.ts';
 import { type ReadConfig, readConfig, readConfigText, withAdded } from '../read-config.ts';
 import { sectionsOf } from '../sections.ts';
 import { addedBy, type ServeOptions, switchedOnBy } from './options.ts';
+import { type ChangedFiles, createPluginModules, type PluginModules } from './plugin-modules.ts';
 
 /** The configuration that is served, and where it comes from: a vmcp file or a group of workloads. */
 export interface ConfigSource extends SectionedConfig {
@@ -24,6 +25,8 @@ interface FollowedFile {
   readonly file: string;
   /** What the file contained when it was first read. */
   readonly text: string;
+  /** The plugins that the file names by path or package. */
+  readonly modules: PluginModules;
   /** Reads a changed text. @throws UsageError and GatewayFault as the first reading does */
   read(text: string): Promise<ReadConfig>;
 }
@@ -52,9 +55,11 @@ export async function sourceOf(options: ServeOptions): Promise<ConfigSource> {
 
 async function sourceOfFile(file: string, options: ServeOptions): Promise<ConfigSource> {
   const text = await readConfigText(file);
+  const modules = createPluginModules();
   const read = async (next: string): Promise<ReadConfig> => {
     const config = await readConfig(next, file, catalogue, {
       loadsPlugins: true,
+      importFile: modules.importFile,
       alsoRead: switchedOnBy(options),
       added: addedBy(options),
     });
@@ -63,7 +68,7 @@ async function sourceOfFile(file: string, options: ServeOptions): Promise<Config
   };
   const { config, sections, warnings } = await read(text);
   for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
-  return { config, sections, baseDir: dirname(resolve(file)), follow: { file, text, read } };
+  return { config, sections, baseDir: dirname(resolve(file)), follow: { file, text, modules, read } };
 }
 
 function assumedAnonymous(file: string, host: string): UsageError {
@@ -79,7 +84,7 @@ export function fileOf({ follow }: ConfigSource): { readonly file?: string } {
 
 /**
  * Calls `take` with the new configuration when the file changes and on SIGHUP, one at a time, until `signal` aborts.
- * An invalid file is logged and changes nothing.
+ * An invalid file is logged and changes nothing. Plugins whose code has changed are loaded anew.
  */
 export function followFile(
   { follow }: ConfigSource,
@@ -88,13 +93,15 @@ export function followFile(
   take: (read: ReadConfig) => Promise<void>,
 ): void {
   if (follow === undefined) return;
-  const { file, text, read } = follow;
+  const { file, text, modules, read } = follow;
   let turn: Promise<void> = Promise.resolve();
   const reload = (next: string): void => {
     turn = turn.then(async () => {
       if (signal.aborted) return;
       try {
+        const changed = modules.refresh();
         await take(await read(next));
+        logCode(changed, log);
       } catch (cause) {
         log.error('the changed file is not used, the previous configuration stays', { cause: explainCause(cause) });
       }
@@ -106,4 +113,11 @@ export function followFile(
   };
   process.on('SIGHUP', onHangup);
   signal.addEventListener('abort', () => process.off('SIGHUP', onHangup), { once: true });
+}
+
+function logCode({ reloaded, stale }: ChangedFiles, log: Log): void {
+  if (reloaded.length > 0) log.info('the changed code of plugins is used', { files: reloaded });
+  if (stale.length > 0) {
+    log.warn('files that plugins import changed, and only a restart uses their new code', { files: stale });
+  }
 }

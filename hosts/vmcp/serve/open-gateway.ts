@@ -2,6 +2,7 @@ import {
   createGateway,
   explainCause,
   type Gateway,
+  type ImportFile,
   type Log,
   type Plan,
   readPlan,
@@ -32,6 +33,8 @@ export interface OpenedGateway {
 export interface GatewayParts {
   readonly flags: PlanFlags;
   readonly baseDir: string;
+  /** Imports plugins that are files or packages. */
+  readonly importFile?: ImportFile | undefined;
   readonly log: Log;
   /** Receives the calls for the page; `undefined` without a page. */
   readonly feed: CallFeed | undefined;
@@ -40,13 +43,13 @@ export interface GatewayParts {
 }
 
 /** Makes the function that creates a gateway for the first configuration and for each changed one. */
-export function gatewayOpener({ flags, baseDir, log, feed, sessionsMustMove }: GatewayParts): OpenGateway {
+export function gatewayOpener({ flags, baseDir, importFile, log, feed, sessionsMustMove }: GatewayParts): OpenGateway {
   return async (read, before) => {
     const planned = { ...httpClientFrom(process.env), ...planFromConfig(read, flags) };
     const input = feed === undefined ? planned : { ...planned, plugins: [...planned.plugins, { use: RECENT_CALLS }] };
     const successor = before === undefined ? {} : { successorOf: before, sessionsMustMove };
     const plugins = feed === undefined ? [] : [recentCallsPlugin(feed)];
-    const gateway = await createGateway(input, { catalogue, log, plugins, baseDir, ...successor });
+    const gateway = await createGateway(input, { catalogue, log, plugins, baseDir, importFile, ...successor });
     return { gateway, plan: readPlan(input) };
   };
 }

@@ -74,6 +74,11 @@ export async function serveOverHttp(parts: HttpParts): Promise<void> {
     ...(isLoopbackHost(options.host) ? { allowedHosts: LOOPBACK_NAMES } : {}),
     limits,
   });
+  // The file of a pod is changed by a rollout: a running pod keeps the configuration that it reports.
+  // Before the line that says that it serves: SIGHUP would end a process that does not listen to it yet.
+  if (pod === undefined) {
+    followFile(source, signal, log, (read) => reload({ ...parts, gatewaySwitch, statusPages, now }, read));
+  }
   const url = `${served.url}${mcpPath}`;
   const hasPage = mcpPath !== '/' && (isDefaultPage ? isOpen() : !isGuarded());
   printAddresses(source, url, hasPage ? `${served.url}/` : undefined);
@@ -90,10 +95,6 @@ export async function serveOverHttp(parts: HttpParts): Promise<void> {
       : undefined;
   const reporting = pod?.report(() => gatewaySwitch.current, log, signal);
   pod?.ignoreHangup(log, signal);
-  // The file of a pod is changed by a rollout: a running pod keeps the configuration that it reports.
-  if (pod === undefined) {
-    followFile(source, signal, log, (read) => reload({ ...parts, gatewaySwitch, statusPages, now }, read));
-  }
   await untilAborted(signal);
   gatewaySwitch.announceStop();
   if (pod !== undefined) {

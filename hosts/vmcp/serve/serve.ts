@@ -21,7 +21,9 @@ export async function serve(options: ServeOptions): Promise<void> {
   const flags = await planFlagsOf(options, secrets);
   const feed = options.page === true ? createCallFeed() : undefined;
   const sessionsMustMove = options.stdio === true; // its one client cannot open another
-  const open = gatewayOpener({ flags, baseDir: source.baseDir, log, feed, sessionsMustMove });
+  const { baseDir, follow } = source;
+  const importFile = follow?.modules.importFile;
+  const open = gatewayOpener({ flags, baseDir, importFile, log, feed, sessionsMustMove });
   if (options.stdio === true) await serveOverStdio({ options, source, open, gatewayLog });
   else await serveOverHttp({ options, source, open, gatewayLog, secrets, feed });
 }

@@ -289,6 +289,53 @@ describe('a gateway that replaces another', () => {
     },
   );
 
+  proves(
+    ['choice.reload.streams-prove', 'choice.reload.backend-stays'],
+    'has streams and backends opened anew when a plugin from a file has other settings or other code',
+    async () => {
+      const doorman = () =>
+        definePlugin({
+          address: 'testing/doorman',
+          config: z.strictObject({ leeway: z.int().default(0) }),
+          apply: (core) =>
+            core.hooks.authenticate.tap('testing/doorman', () => ({
+              issuer: 'x',
+              subject: 'y',
+              key: 'x\0y',
+              claims: {},
+            })),
+        });
+      const guarded = (before: TestGateway | undefined, plugin: Plugin, leeway: number) =>
+        testGateway({
+          backends: { one: server },
+          importFile: async () => ({ default: plugin }),
+          plan: { plugins: [{ use: './doorman.ts', with: { leeway } }] },
+          ...(before === undefined ? {} : { successorOf: before.gateway }),
+        });
+      const server = where();
+      const code = doorman();
+      let now = await guarded(undefined, code, 1);
+      const id = await openAt(now);
+      await legacy(now, id, CALL);
+      for (const [plugin, leeway, isSame] of [
+        [code, 1, true],
+        [code, 0, false],
+        [doorman(), 0, false],
+      ] as const) {
+        const stream = await listen(now, id);
+        const { opened } = server;
+        const next = await guarded(now, plugin, leeway);
+        await retire(now);
+        expect((await legacy(next, id, CALL)).status).toBe(200);
+        expect(server.opened > opened).toBe(!isSame);
+        if (isSame) expect(stream.hasEnded()).toBe(false);
+        else await until(() => stream.hasEnded());
+        now = next;
+      }
+      await now.gateway.stop();
+    },
+  );
+
   proves('choice.reload.not-fitting', 'ends sessions when lists come to depend on who asks', async () => {
     const server = where();
     const exchanged = definePlugin({

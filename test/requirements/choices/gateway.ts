@@ -184,6 +184,10 @@ export const gatewayChoices = [
     source: 'choice: hot reload',
     says: {
       'choice.reload.on-change': 'a changed file or SIGHUP reloads the configuration',
+      'choice.reload.plugin-code':
+        'a reload loads plugins anew whose file changed, or a file that they import by a relative path, and logs these files',
+      'choice.reload.plugin-packages':
+        'a reload keeps the packages that plugins import, and logs which of them changed and that a restart uses them',
       'choice.reload.keeps-call': 'a call keeps the plugins it started with when the configuration is reloaded',
       'choice.reload.session-moves': 'a client session continues under the new configuration',
       'choice.reload.shared-session': 'a session that replicas share is shared after a reload',

@@ -1,0 +1,139 @@
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { type RunningCli, startCli } from '../../support/cli.ts';
+import { proves } from '../../support/proves.ts';
+import { until } from '../../support/until.ts';
+import { writeVmcpFile } from '../../support/vmcp-file.ts';
+
+const LONG = 60_000;
+let folder: string;
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'toolmgr-plugin-reload-')));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+async function put(files: Readonly<Record<string, string>>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  }
+}
+
+/** Refuses each request with the words of all its files, so that an answer shows which code runs. */
+const entry = (word: string): string => `
+  import imported from './imported.ts';
+  import { required } from './required.cjs';
+  import data from './data.json' with { type: 'json' };
+  import packaged from 'packaged';
+  export default {
+    address: 'words',
+    config: { safeParse: (value) => ({ success: true, data: value }) },
+    apply: (core) => core.hooks.authenticate.tapPromise({ name: 'words', stage: -100 }, async () => {
+      const { later } = await import('./later.ts');
+      const reason = ['${word}', imported, required, data.word, later, packaged].join(' ');
+      return { refused: true, status: 401, reason };
+    }),
+  };`;
+
+const FIRST = {
+  'words.ts': entry('entry1'),
+  'imported.ts': "export default 'imported1' satisfies string;",
+  'required.cjs': "exports.required = require('./deep.cjs');",
+  'deep.cjs': "module.exports = 'deep1';",
+  'data.json': '{ "word": "data1" }',
+  'later.ts': "export const later: string = 'later1';",
+  'node_modules/packaged/package.json': '{ "name": "packaged", "type": "module", "exports": "./main.js" }',
+  'node_modules/packaged/main.js': "export default 'packaged1';",
+};
+
+const writeFileWith = (more: object = {}) => writeVmcpFile(folder, {}, { plugins: [{ use: './words.ts' }], ...more });
+
+async function serving(): Promise<{ running: RunningCli; said(): Promise<string> }> {
+  await put(FIRST);
+  await writeFileWith();
+  const running = startCli(['vmcp', 'serve', '-c', join(folder, 'vmcp.yaml'), '--port', '0', '--log-format', 'json']);
+  const [, url = ''] = await running.printed(/serves (http:\S+)/);
+  return { running, said: async () => (await fetch(url, { method: 'POST' })).text() };
+}
+
+const reloads = (running: RunningCli): number => (running.err().match(/configuration reloaded.*\n/g) ?? []).length;
+
+async function reload(running: RunningCli): Promise<void> {
+  const before = reloads(running);
+  running.signal('SIGHUP');
+  await until(() => reloads(running) > before);
+}
+
+const codeLines = (running: RunningCli): readonly object[] =>
+  (running.err().match(/^\{.*the changed code of plugins is used.*$/gm) ?? []).map(
+    (line) => JSON.parse(line) as object,
+  );
+
+describe('a reload of a file with a plugin of its own', () => {
+  proves(
+    'choice.reload.plugin-code',
+    'uses the changed code of the plugin and of the files that it imports, and names them',
+    async () => {
+      const { running, said } = await serving();
+      await using _ = running;
+      expect(await said()).toContain('entry1 imported1 deep1 data1 later1 packaged1');
+
+      await reload(running);
+      expect(codeLines(running)).toEqual([]);
+      let round = 0;
+      for (const [path, before] of [
+        ['imported.ts', 'imported1'],
+        ['deep.cjs', 'deep1'],
+        ['data.json', 'data1'],
+        ['later.ts', 'later1'],
+        ['words.ts', 'entry1'],
+      ] as const) {
+        const after = before.replace('1', '2');
+        await put({ [path]: FIRST[path].replace(before, after) });
+        await reload(running);
+        expect(await said()).toContain(after);
+        round++;
+        await until(() => codeLines(running).length === round);
+        expect(codeLines(running).at(-1)).toMatchObject({ files: [join(folder, path)] });
+      }
+      expect(await said()).toContain('entry2 imported2 deep2 data2 later2 packaged1');
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.reload.plugin-code',
+    'uses it too when the file is edited, keeps the previous code when the new one is broken, and loads it once it is whole',
+    async () => {
+      const { running, said } = await serving();
+      await using _ = running;
+      await put({
+        'words.ts': entry('entry2').replace('./imported.ts', './absent.ts'),
+      });
+      await writeFileWith({ metadata: { edited: 'yes' } });
+      await running.printed(/the changed file is not used.*absent\.ts/);
+      expect(await said()).toContain('entry1 imported1');
+
+      await put({ 'absent.ts': "export default 'added2';" });
+      await reload(running);
+      expect(await said()).toContain('entry2 added2');
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.reload.plugin-packages',
+    'says that a package which the plugin imports changed, and that a restart uses it',
+    async () => {
+      const { running, said } = await serving();
+      await using _ = running;
+      await put({ 'node_modules/packaged/main.js': "export default 'packaged2';" });
+      await reload(running);
+      await running.printed(/"warn".*only a restart uses.*packaged\/main\.js/);
+      expect(await said()).toContain('packaged1');
+    },
+    LONG,
+  );
+});

@@ -1,10 +1,13 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { processesWith } from '../support/processes.ts';
+import { processes, processesWith, treeOf } from '../support/processes.ts';
 import { proves } from '../support/proves.ts';
 import { until } from '../support/until.ts';
 
@@ -70,7 +73,7 @@ describe('a fresh clone', () => {
 });
 
 describe('the installation of a clone', () => {
-  function install(env: Record<string, string>) {
+  function uninstalled(): string {
     const folder = mkdtempSync(join(tmpdir(), 'toolmgr-install-'));
     for (const path of ['package.json', 'package-lock.json', 'scripts'])
       cpSync(join(root, path), join(folder, path), { recursive: true });
@@ -78,6 +81,11 @@ describe('the installation of a clone', () => {
       mkdirSync(join(folder, workspace));
       cpSync(join(root, workspace, 'package.json'), join(folder, workspace, 'package.json'));
     }
+    return folder;
+  }
+
+  function install(env: Record<string, string>) {
+    const folder = uninstalled();
     const { status, stderr } = spawnSync(process.execPath, [join(folder, 'scripts', 'ensure.cjs')], {
       encoding: 'utf8',
       env: { HOME: folder, npm_config_cache: join(folder, '.npm'), ...env },
@@ -106,6 +114,46 @@ describe('the installation of a clone', () => {
         'npm could not install the packages. Check the network and the registry (npm ping)',
       );
     },
+  );
+
+  proves(
+    'ask.start.ctrl-c',
+    'ends with all that it started on SIGHUP, SIGINT and SIGTERM, and when only the npm above it is ended, by the signal itself',
+    async () => {
+      const alone = [process.execPath, 'scripts/ensure.cjs'];
+      const cases = [
+        ...(['SIGHUP', 'SIGINT', 'SIGTERM'] as const).map((name) => ({ name, words: alone })),
+        ...(['SIGHUP', 'SIGTERM'] as const).map((name) => ({ name, words: ['npm', 'start'] })),
+      ];
+      await Promise.all(
+        cases.map(async ({ name, words: [file = '', ...args] }) => {
+          const folder = uninstalled();
+          const registry = createServer().listen(0, '127.0.0.1'); // never answers
+          await once(registry, 'listening');
+          const asked = once(registry, 'request');
+          const child = spawn(file, args, {
+            cwd: folder,
+            stdio: 'ignore',
+            env: {
+              ...{ PATH: systemPath(), HOME: folder, npm_config_cache: join(folder, '.npm') },
+              npm_config_update_notifier: 'false',
+              npm_config_registry: `http://127.0.0.1:${(registry.address() as AddressInfo).port}/`,
+            },
+          });
+          const ended = once(child, 'exit');
+          await asked;
+          const started = treeOf(child.pid ?? 0).map(({ pid }) => pid);
+          expect(started.length).toBeGreaterThan(1);
+          child.kill(name);
+          expect(await ended).toEqual([null, name]);
+          await until(() => !processes().some(({ pid }) => started.includes(pid)));
+          registry.closeAllConnections();
+          registry.close();
+          rmSync(folder, { recursive: true });
+        }),
+      );
+    },
+    60_000,
   );
 
   proves('ask.start.missing-tool', 'names a missing tool and where to get it', () => {

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -95,15 +96,25 @@ async function start(argv: readonly string[]): Promise<void> {
 }
 
 /**
- * Stops when the parent shell ends: npm sends SIGTERM only to that shell, which ends without forwarding it.
+ * Stops when the parent shell or the npm above it ends: npm sends SIGTERM only to that shell, which ends without forwarding it, and
+ * SIGHUP to no one.
  */
 function endWithParent(): void {
   const parent = process.ppid;
+  const above = Number(spawnSync('ps', ['-o', 'ppid=', '-p', String(parent)], { encoding: 'utf8' }).stdout);
   const watching = setInterval(() => {
-    if (process.ppid === parent) return;
+    if (process.ppid === parent && !(above > 1 && hasEnded(above))) return;
     clearInterval(watching);
     process.kill(process.pid, 'SIGTERM');
   }, PARENT_POLL_MS).unref();
+}
+
+function hasEnded(pid: number): boolean {
+  try {
+    return !process.kill(pid, 0);
+  } catch (cause) {
+    return (cause as NodeJS.ErrnoException).code === 'ESRCH';
+  }
 }
 
 /** Creates the folder of the filesystem and memory servers; disposing removes it. */

@@ -16,7 +16,8 @@ export function addValidate(vmcp: Command): void {
       `
 What vmcp serve refuses is refused here too. The plugins of the file are applied, but nothing is started: files, ports,
 sign-in servers and stores are not opened, and secrets may be missing. The lines "not checked" say what only a start shows.
-Files and packages under plugins: are not loaded without --load-plugins, because loading runs their code.
+Files and packages under plugins: are not loaded without --load-plugins, because loading runs their code. Such a file is not
+called valid (in JSON: valid is null), because a start may refuse it.
 
 A YAML file with objects of a cluster is checked as the API server and the operator would check it: VirtualMCPServers with the
 objects that they refer to, and configurations (MCPOIDCConfig, MCPAuthzConfig, ...), composite tools and entries by themselves.
@@ -37,6 +38,7 @@ Examples:
       }
       const read = await readFile(file, { loadsPlugins: loadPlugins === true });
       const { config, notLoaded } = read;
+      const verdict = notLoaded.length === 0 ? 'valid' : 'unknown';
       if (connect && notLoaded.length > 0) {
         throw new UsageError(`--connect starts ${notLoaded.join(', ')}; add --load-plugins, which runs their code`);
       }
@@ -50,15 +52,18 @@ Examples:
       if (format === 'json') {
         const { metadata, statusPages } = config;
         const told = Object.fromEntries(lines.map(({ key, value }) => [key, value]));
-        return stdout.line(JSON.stringify({ valid: true, ...told, metadata, statusPages, warnings, notChecked }));
+        const valid = verdict === 'valid' ? true : null; // null: not known
+        return stdout.line(JSON.stringify({ valid, ...told, metadata, statusPages, warnings, notChecked }));
       }
-      stdout.line(`${file} is valid`);
+      stdout.line(verdict === 'valid' ? `${file} is valid` : `${file}: no problem found; ${UNKNOWN}`);
       for (const { label, value, text } of lines) stdout.line(`  ${label.padEnd(14)} ${text ?? value}`);
       for (const [key, value] of Object.entries(config.metadata ?? {}))
         stdout.line(`  metadata       ${key}: ${value}`);
       for (const what of notChecked) stdout.line(`  not checked    ${what}`);
     });
 }
+
+const UNKNOWN = 'not called valid, because plugins of the file are not loaded';
 
 interface ValidateOptions extends FileOptions {
   readonly connect?: boolean;

@@ -30,13 +30,20 @@ export async function checkStart(read: CheckedFile, file: string): Promise<Start
   return { warnings, notChecked: [...(await missingToken(read)), ...missingSecrets, ...steps] };
 }
 
-function withoutPlugins({ sections, notLoaded }: CheckedFile): StartCheck {
+function withoutPlugins({ config, sections, notLoaded }: CheckedFile): StartCheck {
   const plugins = notLoaded.map((use) => `${use} is not loaded (--load-plugins loads it, which runs its code)`);
   const unread = sections
     .filter(isNotLoaded)
     .map(({ contractKey }) => `the section ${contractKey}: a plugin that is not loaded may read it`);
-  return { warnings: [], notChecked: [...plugins, ...unread, 'what a start says: not all plugins are loaded'] };
+  const callers = config.incomingAuth === undefined ? [UNKNOWN_CALLERS] : [];
+  return {
+    warnings: [],
+    notChecked: [...plugins, ...unread, ...callers, 'what a start says: not all plugins are loaded'],
+  };
 }
+
+const UNKNOWN_CALLERS =
+  'whether a plugin authenticates callers: the file has no incomingAuth, and it cannot be served if none does';
 
 /** The sentence about the token of the status pages when it is not set here. */
 async function missingToken({ config: { statusPages } }: SectionedConfig): Promise<readonly string[]> {

@@ -71,8 +71,17 @@ const FINDINGS_OF: Readonly<Record<Kind, (text: string, file: string) => Promise
     const start = await checkStart(read, file);
     const warnings = eachOf([...read.warnings, ...start.warnings], (line) => warn(line, `correct ${file}`));
     // a check of files runs nothing that they name
-    const left = read.notLoaded.length === 0 ? '' : `; not loaded: ${read.notLoaded.join(', ')}`;
-    return [ok(`${file} is a valid vmcp file${left} (${ownCommand(`vmcp serve -c ${file}`)})`), ...warnings];
+    if (read.notLoaded.length > 0) {
+      const plugins = read.notLoaded.join(', ');
+      const how = ownCommand(`vmcp validate -c ${file} --load-plugins`);
+      return [
+        ok(
+          `${file} is a vmcp file without a problem that shows before its plugins are loaded; not loaded: ${plugins} (${how} loads them)`,
+        ),
+        ...warnings,
+      ];
+    }
+    return [ok(`${file} is a valid vmcp file (${ownCommand(`vmcp serve -c ${file}`)})`), ...warnings];
   },
 };
 

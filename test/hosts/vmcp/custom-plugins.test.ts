@@ -118,7 +118,8 @@ describe('a custom plugin that cannot be used', () => {
     LONG,
   );
 
-  it(
+  proves(
+    'ask.custom-plugin.not-called-valid',
     'is refused by validate with the words of the start, and validate says what it does not check',
     async () => {
       const own = (apply: string): string =>
@@ -126,10 +127,17 @@ describe('a custom plugin that cannot be used', () => {
       const withoutAuth = gatewayOf('./own.mjs').replace('incomingAuth: { type: anonymous }\n', '');
       await put({ 'own.mjs': own('() => {}'), 'vmcp.yaml': withoutAuth });
       const file = join(folder, 'vmcp.yaml');
-      const [validated, served] = await Promise.all([
+      const [validated, served, unloaded, asJson] = await Promise.all([
         cli(['vmcp', 'validate', '-c', file, '--load-plugins']),
         cli(['vmcp', 'serve', '-c', file, '--port', '0']),
+        cli(['vmcp', 'validate', '-c', file]),
+        cli(['vmcp', 'validate', '-c', file, '--format', 'json']),
       ]);
+      expect(unloaded).toMatchObject({ code: 0, err: '', out: expect.stringMatching(/incoming auth +not checked\n/) });
+      expect(unloaded.out).toMatch(/^\S+vmcp\.yaml: no problem found; not called valid, because plugins/);
+      expect(unloaded.out).toContain('  not checked    whether a plugin authenticates callers');
+      expect(unloaded.out).not.toContain('is valid');
+      expect(JSON.parse(asJson.out)).toMatchObject({ valid: null, incomingAuth: 'not checked' });
       expect(validated).toMatchObject({ code: 1, err: expect.stringContaining('none of them authenticates callers') });
       expect(served).toEqual(validated);
 
@@ -184,7 +192,7 @@ describe('a check of a file', () => {
         const text = gatewayOf(use, { words: 1 }).replace('{ source: inline }', inline);
         await put({ 'vmcp.yaml': `${text}businessHours: { open: 9 }\n` });
         const validated = await cli(['vmcp', 'validate', '-c', file]);
-        expect(validated).toMatchObject({ code: 0, err: '' });
+        expect(validated).toMatchObject({ code: 0, err: '', out: expect.not.stringContaining('is valid') });
         for (const part of [`${use} is not loaded (--load-plugins`, 'the section businessHours', 'what a start says']) {
           expect(validated.out).toContain(`  not checked    ${part}`);
         }
@@ -196,7 +204,7 @@ describe('a check of a file', () => {
         const connected = await cli(['vmcp', 'validate', '-c', file, '--connect']);
         expect(connected).toMatchObject({ code: 1, err: expect.stringContaining('add --load-plugins') });
         const examined = await cli(['doctor', file]);
-        expect(examined.out).toContain(`is a valid vmcp file; not loaded: ${use}`);
+        expect(examined.out).toContain(`before its plugins are loaded; not loaded: ${use} (`);
         expect(isRun()).toBe(false);
       }
       await put({ 'vmcp.yaml': gatewayOf('./own.mjs', { words: 1 }) });

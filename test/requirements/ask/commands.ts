@@ -148,6 +148,8 @@ export const commands = [
         'errors of a plugin with its own copy of the core mean the same as ours, and a plugin of another version of the interface is refused with what to update',
       'ask.custom-plugin.not-run-by-checks':
         'validate and plan load the files and packages under plugins only with --load-plugins, manifests never; the output names what was not loaded',
+      'ask.custom-plugin.not-called-valid':
+        'validate and doctor call no file valid whose plugins they did not load, and validate lists who knows callers as not checked',
       'ask.operator.hostile-objects':
         'no VirtualMCPServer runs code in the operator, ends it, or keeps it from the objects of other namespaces',
       'ask.operator.own-plugins':

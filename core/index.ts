@@ -22,7 +22,7 @@ export type {
   HealthStatus,
 } from './contract/backend.ts';
 export type { BackendSource, ExpectedBackend, PushBackends, SourceState } from './contract/backend-source.ts';
-export type { BytesInFlight } from './contract/bytes-in-flight.ts';
+export type { BytesInFlight, MemoryBudget } from './contract/bytes-in-flight.ts';
 export type {
   Call,
   CallMethod,
@@ -164,6 +164,7 @@ export {
   type PluginPlaces,
 } from './gateway/find-plugin.ts';
 export type { Gateway } from './gateway/gateway.ts';
+export { createMemoryBudget } from './gateway/memory-budget.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './gateway/plan.ts';
 export { readCaBundle } from './http1/ca-bundle.ts';
 export { type ProxyRoute, proxyRouteFor } from './http1/proxy-route.ts';

@@ -7,3 +7,8 @@ export interface BytesInFlight {
   /** Requests, results and streams that were refused because there was no space. */
   readonly refused: number;
 }
+
+/** Memory for the bytes in flight of several gateways of one process, made by `createMemoryBudget`. */
+export interface MemoryBudget {
+  readonly now: BytesInFlight;
+}

@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import { prepareAuthorizers, type WhenUnprepared } from '../backend/authorizers.ts';
 import type { Spawn } from '../backend/create-manager.ts';
+import type { MemoryBudget } from '../contract/bytes-in-flight.ts';
 import type { ListStore } from '../contract/list-store.ts';
 import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import { createHooks, type Hooks } from '../extension/hooks.ts';
 import { stderrLog } from '../extension/log.ts';
-import { throttledLine } from '../extension/log-throttle.ts';
 import type { Core, Log, Plugin } from '../extension/plugin.ts';
 import { createSlots } from '../extension/slots.ts';
 import { chooseClient } from '../http1/choose-client.ts';
@@ -16,6 +16,7 @@ import { createEndpointSettings } from './endpoint-settings.ts';
 import type { Catalogue, ImportFile } from './find-plugin.ts';
 import type { Gateway } from './gateway.ts';
 import { type LoadedPlugin, loadPlugins } from './load-plugins.ts';
+import { loggedBudget } from './memory-budget.ts';
 import { type Plan, type PlanInput, readPlan } from './plan.ts';
 import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
 import { type HandoverState, handoverStateOf } from './reload-handover.ts';
@@ -53,6 +54,8 @@ export interface GatewayOptions {
    * backends with credentials of callers are never kept.
    */
   readonly listStore?: ListStore;
+  /** Memory that several gateways of this process share; `limits.memoryBudgetBytes` of the plan has no effect then. */
+  readonly memory?: MemoryBudget | undefined;
   /** Starts the program of a stdio backend; tests replace it. */
   readonly spawn?: Spawn;
 }
@@ -108,7 +111,7 @@ export async function assemble(
   let behind: BackendsBehind | undefined;
   const endpoint = createEndpointSettings(plan.endpoint.path);
   const before = options.successorOf && handoverStateOf(options.successorOf);
-  const bytes = bytesInFlight(plan, before, { log, now });
+  const bytes = bytesInFlight(plan, options, before, { log, now });
   const core: Core = {
     hooks,
     slots,
@@ -153,16 +156,14 @@ export async function assemble(
   return { hooks, loaded, joined };
 }
 
-/** Gateways that share an endpoint, and backends, share their budget. */
-function bytesInFlight({ limits }: Plan, before: HandoverState | undefined, clock: Clock): ByteBudget {
+/** A gateway that follows another one shares its budget, which the bytes of both are counted against. */
+function bytesInFlight({ limits }: Plan, { memory }: GatewayOptions, before: HandoverState | undefined, clock: Clock) {
+  if (memory instanceof ByteBudget) return memory;
   if (before !== undefined && isDeepStrictEqual(before.plan.limits, limits)) return before.bytes;
-  const line = throttledLine(clock, 'requests or results were refused: the memory budget is used up', {
-    counted: 'refused',
-  });
-  return new ByteBudget(limits, ({ held, most }) => line.add({ held, most }));
+  return loggedBudget(limits, clock);
 }
 
-type Clock = Parameters<typeof throttledLine>[0];
+type Clock = Parameters<typeof loggedBudget>[1];
 
 function applyAll(core: Core, loaded: readonly LoadedPlugin[]): void {
   for (const { plugin, config } of loaded) {

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import type { BytesInFlight } from '../contract/bytes-in-flight.ts';
+import type { BytesInFlight, MemoryBudget } from '../contract/bytes-in-flight.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Limits } from '../limits.ts';
 
@@ -25,7 +25,7 @@ interface WaitingReader {
  * thirds, and there is always space for the next one. Readers of backends wait when there is no space; the one that waits
  * longest may go beyond its share, and the others of its share wait for it, so that results are completed one by one.
  */
-export class ByteBudget {
+export class ByteBudget implements MemoryBudget {
   readonly #most: number;
   readonly #waitMs: number;
   readonly #onRefused: ((now: BytesInFlight) => void) | undefined;
@@ -35,6 +35,7 @@ export class ByteBudget {
   #favoured: HeldBytes | undefined;
   #held = 0;
   #refused = 0;
+  #stored: ByteBudget | undefined;
 
   /** `onRefused` is called for each refusal. */
   constructor(
@@ -48,6 +49,13 @@ export class ByteBudget {
 
   get now(): BytesInFlight {
     return { held: this.#held, most: this.#most, refused: this.#refused };
+  }
+
+  /** The budget of events that may be sent again: they are kept for a minute and would take space from what is in flight. */
+  get stored(): ByteBudget {
+    const memoryBudgetBytes = Math.max(1, Math.floor(this.#most / STORED_PART));
+    this.#stored ??= new ByteBudget({ memoryBudgetBytes, memoryWaitMs: 0 });
+    return this.#stored;
   }
 
   /** The bytes of one holder; `key` names its share. */
@@ -219,6 +227,7 @@ function memoryLimit(): number {
 }
 
 const PART_OF_MEMORY = 3; // the rest is for the program, copies that are made while sending, and garbage
+const STORED_PART = 8; // of the budget, for events that may be sent again
 const RESERVED_PART = 8; // of the budget, kept free of a reader that goes beyond its share
 const STEP_BYTES = 65_536; // bytes of one read
 const MAX_IDLE_SHARES = 1024; // shares without bytes that are kept

@@ -3,6 +3,7 @@ import type { Operation } from '@toolmgr/plugins/management';
 import { openEndpoints } from './endpoints/open-endpoints.ts';
 import { createEventHub, type EventHub } from './events/event-hub.ts';
 import { eventOperations } from './events/operations.ts';
+import { gatewayMemory } from './gateway-memory.ts';
 import type { DescribedOperations } from './http/openapi.ts';
 import { createPageTokens, type PageTokens } from './http/page-tokens.ts';
 import { pageCodeOperation, pageSignInOperation } from './http/sign-in-operations.ts';
@@ -41,7 +42,14 @@ export function describedOperations(): DescribedOperations {
   const hub = createEventHub('described');
   const log = createLog('error', () => {});
   const jobs = createJobs(hub.publish, log);
-  const { endpoints, calls } = openEndpoints({ stateDir: '/nonexistent', log, address: {}, needsNoToken: true });
+  const memory = gatewayMemory(log, undefined);
+  const { endpoints, calls } = openEndpoints({
+    stateDir: '/nonexistent',
+    log,
+    address: {},
+    memory,
+    needsNoToken: true,
+  });
   const parts = {
     endpoints,
     calls,

@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ALLOWED_ORIGINS, readOrigins } from '../shared/allowed-origins.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../shared/gateway-log/log-format.ts';
+import { MEMORY_BUDGET, memorySizeFrom } from '../shared/memory-budget.ts';
 import { portFrom } from '../vmcp/main.ts';
 
 /** Adds `toolmgr serve`. */
@@ -34,6 +35,7 @@ export function addServeCommand(program: Command): void {
     .option('--oidc-scopes <list>', 'scopes named to MCP clients, comma-separated (default: openid)', listFrom)
     .option('--oidc-insecure-allow-http', 'allow http URLs of the issuer, for development')
     .option('--jwks-allow-private-ip', 'allow private addresses of the issuer')
+    .option(MEMORY_BUDGET.flags, MEMORY_BUDGET.description, memorySizeFrom)
     .addOption(new Option(LOG_FORMAT_FLAG.flags, LOG_FORMAT_FLAG.description).choices(LOG_FORMATS))
     .option('--debug', 'log more')
     .option('--install', 'start it now and at each login, with these options: systemd user unit, or launchd agent')

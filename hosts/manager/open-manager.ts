@@ -9,6 +9,7 @@ import { type OpenEndpoints, openEndpoints } from './endpoints/open-endpoints.ts
 import { engineHealth } from './engine-health.ts';
 import { createEventHub } from './events/event-hub.ts';
 import { watchState } from './events/watch-state.ts';
+import { gatewayMemory } from './gateway-memory.ts';
 import { type Access, socketAccess, tokenAccess } from './http/access.ts';
 import { createApp, type ManagerApp, type OpenRoutes } from './http/create-app.ts';
 import { listenOnPort, listenOnSocket } from './http/listen.ts';
@@ -37,6 +38,8 @@ export interface ManagerOptions extends ListenAddress {
   readonly otherCallers?: Access;
   /** Destructive tools of `/mcp/manager` run without asking a person. */
   readonly mcpWithoutConfirmation?: boolean;
+  /** Bytes in flight of all its gateways together. Default: a third of the memory limit. */
+  readonly memoryBudget?: number | undefined;
   /** Default: the page in the browser. */
   readonly openRoutes?: readonly OpenRoutes[];
   /** Work beside the operations, e.g. the supervisor. Begins when the manager serves. */
@@ -85,7 +88,8 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const onSocket = 'socket' in listen;
     const address = endpointAddress(options);
     const needsNoToken = onSocket || isLoopbackHost(listen.host);
-    const groups = openEndpoints({ stateDir: state, log, address, needsNoToken });
+    const memory = gatewayMemory(log, options.memoryBudget);
+    const groups = openEndpoints({ stateDir: state, log, address, memory, needsNoToken });
     const { endpoints, calls } = groups;
     const parts: ManagerParts = {
       ...{ state, env, version, jobs, log, endpoints, calls },
@@ -109,6 +113,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
       access,
       host,
       address,
+      memory,
       withoutConfirmation: options.mcpWithoutConfirmation ?? false,
     });
     const app = await createApp({

@@ -27,6 +27,7 @@ export interface ServeFlags extends OidcFlags {
   readonly open?: boolean;
   readonly openRegistry?: boolean;
   readonly mcpWithoutConfirmation?: boolean;
+  readonly memoryBudget?: number;
   readonly debug?: boolean;
   readonly logFormat?: LogFormat;
 }
@@ -55,6 +56,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     log,
     listen: flags.socket === undefined ? { host: flags.host, port: flags.port } : { socket: flags.socket },
     mcpWithoutConfirmation: flags.mcpWithoutConfirmation ?? false,
+    memoryBudget: flags.memoryBudget,
     ...(flags.openRegistry === true ? { opensRegistry: true } : {}),
     ...(oidc === undefined
       ? {}

@@ -6,6 +6,7 @@ import { type EndpointView, endpointView } from '../../http/endpoint-view.ts';
 import type { CallFeed } from '../../http/recent-calls/feed.ts';
 import { groupsOf } from '../../run/workloads/groups.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
+import type { GatewayMemory } from '../gateway-memory.ts';
 import { type EndpointAddress, ORIGIN_OPTION } from './endpoint-address.ts';
 import { type EndpointTarget, endpointPath, endpointPlan } from './plan.ts';
 
@@ -28,6 +29,7 @@ export interface EndpointsOptions {
   readonly log: Log;
   readonly feed: CallFeed;
   readonly address: EndpointAddress;
+  readonly memory: GatewayMemory;
 }
 
 interface Open {
@@ -112,7 +114,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 
 async function openGateway(
   target: EndpointTarget,
-  { stateDir, log, feed, address }: EndpointsOptions,
+  { stateDir, log, feed, address, memory }: EndpointsOptions,
 ): Promise<Gateway> {
   // loaded at the first request: an idle manager does without
   const [{ createGateway }, { catalogue }, { recentCallsPlugin }] = await Promise.all([
@@ -124,6 +126,7 @@ async function openGateway(
   return createGateway(plan, {
     catalogue,
     log,
+    memory: await memory(),
     originOption: ORIGIN_OPTION,
     plugins: [recentCallsPlugin(feed)],
   });

@@ -1,5 +1,6 @@
 import type { Log } from '@toolmgr/core';
 import { type CallReader, createCallFeed } from '../../http/recent-calls/feed.ts';
+import type { GatewayMemory } from '../gateway-memory.ts';
 import type { RawRoute } from '../http/create-app.ts';
 import type { EndpointAddress } from './endpoint-address.ts';
 import { createEndpoints, type Endpoints } from './endpoints.ts';
@@ -21,6 +22,7 @@ export function openEndpoints(options: {
   readonly stateDir: string;
   readonly log: Log;
   readonly address: EndpointAddress;
+  readonly memory: GatewayMemory;
   readonly needsNoToken: boolean;
 }): OpenEndpoints {
   const feed = createCallFeed();

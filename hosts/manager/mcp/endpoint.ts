@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { explainCause, type Gateway, type PlanInput } from '@toolmgr/core';
 import { type Operation, problem, problemBody } from '@toolmgr/plugins/management';
 import { type EndpointAddress, ORIGIN_OPTION } from '../endpoints/endpoint-address.ts';
+import type { GatewayMemory } from '../gateway-memory.ts';
 import type { Access } from '../http/access.ts';
 import { PROBLEM_TYPE } from '../http/problem-reply.ts';
 import type { ToolSettings } from './run-tool.ts';
@@ -21,6 +22,7 @@ export interface McpOptions extends ToolSettings {
   readonly operations: readonly Operation[];
   readonly access: Access;
   readonly address: EndpointAddress;
+  readonly memory: GatewayMemory;
 }
 
 /**
@@ -50,10 +52,11 @@ export function createMcpEndpoint(options: McpOptions): McpEndpoint {
 
 async function openGateway(options: McpOptions): Promise<Gateway> {
   const [{ createGateway }, { catalogue }] = await Promise.all([import('@toolmgr/core'), import('@toolmgr/plugins')]);
-  const { operations, access, host } = options;
+  const { operations, access, host, memory } = options;
   return createGateway(planOf(options), {
     catalogue,
     log: host.log,
+    memory: await memory(),
     originOption: ORIGIN_OPTION,
     plugins: [managerToolsPlugin(operations, options), managerCallersPlugin(access)],
   });

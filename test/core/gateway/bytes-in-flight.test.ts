@@ -1,6 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Gateway } from '@toolmgr/core';
-import { createGateway } from '@toolmgr/core';
+import { createGateway, createLog, createMemoryBudget, type Gateway, type MemoryBudget } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { DEFAULT_LIMITS, type Limits } from '../../../core/limits.ts';
@@ -23,7 +22,7 @@ afterAll(async () => {
 });
 
 /** A served gateway, and calls to it. */
-async function gatewayWith(limits: Partial<Limits>) {
+async function gatewayWith(limits: Partial<Limits>, memory?: MemoryBudget) {
   const gateway = await createGateway(
     {
       plugins: [
@@ -37,7 +36,7 @@ async function gatewayWith(limits: Partial<Limits>) {
       ],
       limits,
     },
-    { catalogue },
+    { catalogue, memory },
   );
   await gateway.settled();
   const served = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });
@@ -102,6 +101,24 @@ describe('bytes in flight', () => {
       expect(await call('far_quick')).toMatchObject({ status: 200 });
       first.destroy();
       await isFree(gateway);
+    },
+  );
+
+  proves(
+    'choice.limits.memory-shared',
+    'two gateways with one budget have its space together, and the refusals of both are logged',
+    async () => {
+      const lines: string[] = [];
+      const memory = createMemoryBudget({ bytes: 2 * MIB, log: createLog('warn', (line) => lines.push(line)) });
+      const [one, other] = [await gatewayWith({}, memory), await gatewayWith({}, memory)];
+      sending(one.port, MIB, ' '.repeat(0.9 * MIB));
+      await until(() => memory.now.held > 0.8 * MIB);
+      expect(other.gateway.counts().bytes).toBe(one.gateway.counts().bytes);
+      const second = sending(other.port, MIB, '');
+      const refusal = await new Promise((resolve) => second.once('data', resolve));
+      expect(String(refusal)).toContain('MEMORY_SPENT');
+      expect(memory.now).toMatchObject({ most: 2 * MIB, refused: 1 });
+      expect(lines.join('\n')).toContain('the memory budget is used up');
     },
   );
 

@@ -37,7 +37,10 @@ export const limits = [
         'events stored for Last-Event-ID of all sessions together take at most an eighth of the memory budget; without space a stored answer is replaced by an error',
       'choice.limits.send-timeout':
         'a client that reads nothing of its response for limits.sendTimeoutMs is disconnected',
-      'choice.limits.memory-flag': '`--memory-budget` of `vmcp serve`, `up` and `run` sets limits.memoryBudgetBytes',
+      'choice.limits.memory-flag':
+        '`--memory-budget` of `vmcp serve`, `up`, `run` and `serve` sets limits.memoryBudgetBytes',
+      'choice.limits.memory-shared':
+        'all gateways in one process of the manager share one memory budget; embedders share one with `createMemoryBudget`',
     },
   },
   {

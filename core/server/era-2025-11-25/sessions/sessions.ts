@@ -4,7 +4,7 @@ import type { SessionOwner } from '../../../contract/client-context.ts';
 import type { SessionEnded } from '../../../contract/event.ts';
 import type { Inbound } from '../../../contract/inbound.ts';
 import type { Limits } from '../../../limits.ts';
-import { ByteBudget } from '../../../mcp/byte-budget.ts';
+import type { ByteBudget } from '../../../mcp/byte-budget.ts';
 import { Shares, shareOf } from '../../../mcp/shares.ts';
 import type { StreamParts } from './resumable-stream.ts';
 import { resumeSession } from './resume-session.ts';
@@ -75,8 +75,7 @@ export function createSessions(parts: SessionsParts): Sessions {
   const looks = new Map<string, ReturnType<SharedSessions['look']>>();
   const { heartbeat } = parts;
   const { replayEvents, replayBytes } = limits;
-  const storedBytes = Math.max(1, Math.floor(parts.bytes.now.most / STORED_PART));
-  const stored = new ByteBudget({ memoryBudgetBytes: storedBytes, memoryWaitMs: 0 });
+  const { stored } = parts.bytes;
   const primed: StreamParts = { replayEvents, replayBytes, stored, heartbeat, isPrimed: true };
   const unprimed: StreamParts = { ...primed, isPrimed: false };
   const checkMs = Math.min(limits.sessionCheckMs, limits.sessionIdleMs / 4);
@@ -266,7 +265,6 @@ function isSameKey(one: string, other: string): boolean {
 }
 
 const FIRST_PRIMED = '2025-11-25'; // older clients treat an event without data as a broken message
-const STORED_PART = 8; // of the memory budget, for events that may be resumed
 const RESUME_GRACE_MS = 60_000;
 const MAX_SWEEP_MS = 15_000;
 const MIN_SWEEP_MS = 1_000; // between two sweeps that make room

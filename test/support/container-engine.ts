@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createReadStream, createWriteStream, existsSync, readFileSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -9,6 +9,7 @@ import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { build } from 'rolldown';
 import { withFileLock } from '../../plugins/workloads/state/lock.ts';
+import { rigCache } from '../../scripts/rigs/rig-folder.ts';
 import { addDefaultGateway, createBridge, type EngineBridge } from './engine-bridge.ts';
 import { until } from './until.ts';
 
@@ -211,15 +212,33 @@ export const SERVER_ENTRYPOINT: readonly string[] = ['/usr/bin/node', '/app/serv
 
 /**
  * Imports a root file system as an image, since tests reach no public registry: Node.js of this machine, busybox, and the
- * published Everything server in one file, which the image starts over the transport that its first argument names.
+ * published Everything server in one file, which the image starts over the transport that its first argument names. The root
+ * file system is made once and kept in the user's cache.
  */
 export async function importServerImage(engine: ContainerEngine): Promise<void> {
+  const tar = join(
+    rigCache(),
+    `server-image-${VERSION}-${process.arch}-node${process.versions.node}-${serverVersion()}.tar`,
+  );
+  if (!existsSync(tar)) await makeServerTar(tar);
+  await importRoot(engine, tar, SERVER_IMAGE, [`ENTRYPOINT ${JSON.stringify(SERVER_ENTRYPOINT)}`]);
+}
+
+const VERSION = 1; // raised when the recipe changes
+
+function serverVersion(): string {
+  const file = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/package.json');
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}
+
+async function makeServerTar(tar: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'toolmgr-image-'));
   try {
-    const tar = join(folder, 'image.tar');
+    await mkdir(rigCache(), { recursive: true });
     await buildServerRoot(join(folder, 'root'));
-    execFileSync('tar', ['-C', join(folder, 'root'), '-cf', tar, '.']);
-    await importRoot(engine, tar, SERVER_IMAGE, [`ENTRYPOINT ${JSON.stringify(SERVER_ENTRYPOINT)}`]);
+    const unfinished = `${tar}.${process.pid}`;
+    execFileSync('tar', ['-C', join(folder, 'root'), '-cf', unfinished, '.']);
+    await rename(unfinished, tar); // several processes may make it at once
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
@@ -292,10 +311,13 @@ async function bundleServer(into: string): Promise<void> {
   await build({
     input,
     platform: 'node',
-    output: { file: into, format: 'esm', codeSplitting: false },
+    output: { file: into, format: 'esm', codeSplitting: false, banner: ENDS_AT_SIGTERM },
     logLevel: 'silent',
   });
 }
+
+/** As process 1 of its container it would ignore the signal, and each stop would take as long as an engine waits: 10 s. */
+const ENDS_AT_SIGTERM = "process.on('SIGTERM', () => process.exit(143));";
 
 async function sendFile(socket: string, path: string, file: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();

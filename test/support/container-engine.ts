@@ -141,7 +141,8 @@ async function launchPodman(folder: string, socket: string, insecureRegistry?: s
 }
 
 function started(file: string, args: readonly string[], folder: string, env: Record<string, string>): ChildProcess {
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
+  // podman's monitor of a container that was killed for its memory leaves a file in its working folder
+  const child = spawn(file, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } });
   const log = createWriteStream(join(folder, 'log'), { flags: 'a' });
   child.stdout?.pipe(log, { end: false });
   child.stderr?.pipe(log, { end: false });

@@ -184,7 +184,7 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
     for (const act of [(id: string) => ask('POST', `${id}/kill`), (id: string) => ask('DELETE', `${id}?force=true`)]) {
       for (const container of await containers()) await act(container.slice(1));
       expect(await shows('speaks', 'running')).toMatchObject({ pid });
-      // a call that comes before the proxy has heard of the end goes with the container
+      // a call that comes before the proxy has noticed the end fails with the container
       await until(() => answers(url));
     }
     expect((await toolmgr('rm', '--force', 'speaks')).code).toBe(0);

@@ -9,8 +9,14 @@ import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextp
 import getPort from 'get-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findMarked } from '../../../hosts/run/proxy/sweep-orphans.ts';
+import { removeWorkload } from '../../../hosts/run/workloads/remove.ts';
 import { summaryOf, type WorkloadSummary } from '../../../hosts/run/workloads/summary.ts';
-import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
+import {
+  readWorkload,
+  readWorkloads,
+  type WorkloadRecord,
+  workloadDir,
+} from '../../../plugins/workloads/state/workload-record.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
@@ -20,6 +26,12 @@ const EVERYTHING = 'npx://@modelcontextprotocol/server-everything';
 const MEMORY = 'npx://@modelcontextprotocol/server-memory';
 const FIXTURES = join(import.meta.dirname, 'servers');
 const LONG = 180_000;
+/** How far a run has come when it is killed. */
+const KILL_POINTS: Readonly<Record<string, (record: WorkloadRecord | undefined) => boolean>> = {
+  'its record is written': (record) => record !== undefined,
+  'its proxy has begun': (record) => record?.status.runId !== undefined,
+  'it is served': (record) => record?.status.status === 'running',
+};
 
 let state: string;
 
@@ -28,8 +40,8 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  const names = (await readWorkloads(state)).map(({ name }) => name);
-  if (names.length > 0) await toolmgr(state, 'rm', '--force', ...names);
+  const left = await readWorkloads(state);
+  await Promise.all(left.map(({ name }) => removeWorkload(state, name, { force: true })));
   await rm(state, { recursive: true, force: true });
 }, LONG);
 
@@ -111,10 +123,12 @@ describe('toolmgr run', () => {
     LONG,
   );
 
-  it(
-    'starts a stopped workload again at the same port, and changes nothing for a running one',
+  proves(
+    'choice.run.runtime-process',
+    'runs a program without a container engine, reports that it is not isolated, and starts it again at the same port',
     async () => {
-      await toolmgr(state, 'run', '--name', 'memory', MEMORY);
+      const ran = await toolmgr(state, 'run', '--runtime', 'process', '--name', 'memory', MEMORY);
+      expect(ran.out).toContain('not isolated: it has your rights');
       const { port } = await running('memory');
       await toolmgr(state, 'stop', 'memory');
       expect((await toolmgr(state, 'start', 'memory')).code).toBe(0);
@@ -122,6 +136,15 @@ describe('toolmgr run', () => {
       expect(again.port).toBe(port);
       expect((await toolmgr(state, 'start', 'memory')).out).toContain('memory already runs');
       expect((await running('memory')).pid).toBe(again.pid);
+
+      // it is removed with --force only
+      const kept = await toolmgr(state, 'rm', 'memory', 'memroy');
+      expect(kept.code).toBe(1);
+      expect(kept.err).toContain('memory runs: stop it first (toolmgr stop memory), or use --force');
+      expect(kept.err).toContain('there is no workload memroy, did you mean memory?');
+      expect((await running('memory')).pid).toBe(again.pid);
+      expect(await toolmgr(state, 'rm', '--force', 'memory')).toMatchObject({ code: 0 });
+      expect(processes().some((row) => row.pid === again.pid)).toBe(false);
     },
     LONG,
   );
@@ -134,7 +157,7 @@ describe('toolmgr run', () => {
       'run.form.arguments-after-dashes',
       'ask.run.command',
     ],
-    'passes arguments and variables to a local command, and shows no values',
+    'passes arguments and variables to a local command, shows no values, and keeps them in one file',
     async () => {
       const values = ['--env', 'TOKEN=s3cret-value', '-e', 'EMPTY='];
       const server = join(FIXTURES, 'tells.mjs');
@@ -165,18 +188,13 @@ describe('toolmgr run', () => {
       ]);
       for (const { out, err } of [ran, ...shown]) expect(out + err).not.toContain('s3cret-value');
       expect(processes().find((row) => row.pid === pid)?.command).not.toContain('s3cret');
-      expect((await stat(join(workloadDir(state, 'tells'), 'run.json'))).mode & 0o777).toBe(0o600);
-    },
-    LONG,
-  );
-
-  proves(
-    'choice.run.runtime-process',
-    'runs a program without a container engine and reports that it is not isolated',
-    async () => {
-      const ran = await toolmgr(state, 'run', '--runtime', 'process', '--name', 'memory', MEMORY);
-      expect(ran.out).toContain('not isolated: it has your rights');
-      expect(await running('memory')).toMatchObject({ status: 'running' });
+      const folder = workloadDir(state, 'tells');
+      expect(await readFile(join(folder, 'run.json'), 'utf8')).toContain('s3cret-value');
+      for (const file of ['run.json', 'status.json', 'proxy.log', 'workload.log']) {
+        expect((await stat(join(folder, file))).mode & 0o777, file).toBe(0o600);
+        if (file === 'run.json') continue;
+        expect(await readFile(join(folder, file), 'utf8'), file).not.toContain('s3cret-value');
+      }
     },
     LONG,
   );
@@ -184,18 +202,17 @@ describe('toolmgr run', () => {
   it(
     'leaves a state that can be read and removed, whenever it is killed',
     async () => {
-      for (let round = 0; round < 6; round++) {
+      for (const [point, isReached] of Object.entries(KILL_POINTS)) {
         const ran = startToolmgr(state, ['run', '--name', 'cut', MEMORY]);
-        const killAtMs = performance.now() + 250 + round * 200;
-        await until(() => performance.now() > killAtMs || ran.child.exitCode !== null);
+        await until(async () => isReached(await readWorkload(state, 'cut')) || ran.child.exitCode !== null);
         ran.child.kill('SIGKILL');
         await ran.ended;
         const runId = await runIdOf('cut');
-        expect((await toolmgr(state, 'list')).code).toBe(0);
+        expect((await toolmgr(state, 'list')).code, point).toBe(0);
         const removed = await toolmgr(state, 'rm', '--force', 'cut');
-        expect(`${removed.out}${removed.err}`).toMatch(/cut is removed|there is no workload cut/);
-        expect(await listed('cut')).toBeUndefined();
-        expect(await findMarked(runId)).toEqual([]);
+        expect(`${removed.out}${removed.err}`, point).toMatch(/cut is removed|there is no workload cut/);
+        expect(await listed('cut'), point).toBeUndefined();
+        expect(await findMarked(runId), point).toEqual([]);
       }
       // a proxy that was detached just before the kill ends, because its workload is gone
       await until(() => processesWith('toolmgr proxy cut').length + processesWith('proxy-main.ts cut').length === 0);
@@ -205,7 +222,7 @@ describe('toolmgr run', () => {
 
   proves(
     'ask.run.logs',
-    'shows the output of a workload and the log of its proxy',
+    'shows the output of a workload and the log of its proxy, which stays when the server dies',
     async () => {
       await toolmgr(state, 'run', '--name', 'tells', process.execPath, '--', join(FIXTURES, 'tells.mjs'));
       expect((await toolmgr(state, 'logs', 'tells')).out).toContain('tells.mjs is up');
@@ -218,6 +235,10 @@ describe('toolmgr run', () => {
       await until(() => following.out().includes('a later line'));
       following.child.kill('SIGINT');
       expect((await following.ended).code).toBe(0);
+
+      // its server dies: the next client gets a new one
+      for (const pid of await findMarked(await runIdOf('tells'))) process.kill(pid, 'SIGKILL');
+      expect(await callLegacy(url, 'tell', {})).toHaveLength(1);
     },
     LONG,
   );
@@ -265,7 +286,7 @@ describe('toolmgr run', () => {
         { name: 'zero', flags: [], code: 0 },
         { name: 'http', flags: ['--transport', 'streamable-http'], code: 4 },
       ];
-      for (const { name, flags, code } of cases) {
+      const ends = async ({ name, flags, code }: (typeof cases)[number]): Promise<void> => {
         const file = join(folder, name);
         const args = [...flags, process.execPath, '--', join(FIXTURES, 'ends.mjs'), file, String(code)];
         const fore = startToolmgr(state, ['run', '-f', '--name', name, ...args]);
@@ -274,7 +295,8 @@ describe('toolmgr run', () => {
         const said = `${name} ended by itself (exit code ${code}) and is removed`;
         expect(await fore.ended).toMatchObject({ code, err: expect.stringContaining(said) });
         expect(await listed(name)).toBeUndefined();
-      }
+      };
+      await Promise.all(cases.map(ends));
       await rm(folder, { recursive: true });
     },
     LONG,
@@ -284,23 +306,13 @@ describe('toolmgr run', () => {
     'choice.cli.foreground-exit-code',
     'ends with -f and the exit code of a program that ends before it has answered',
     async () => {
-      for (const flags of [[], ['--transport', 'streamable-http']]) {
-        const args = [
-          '-f',
-          '--name',
-          'early',
-          ...flags,
-          process.execPath,
-          '--',
-          join(FIXTURES, 'ends.mjs'),
-          'at-once',
-          '7',
-        ];
-        expect(await toolmgr(state, 'run', ...args)).toMatchObject({
-          code: 7,
-          err: expect.stringContaining('exit code 7'),
-        });
-      }
+      const early = (name: string, ...flags: readonly string[]) =>
+        toolmgr(
+          ...([state, 'run', '-f', '--name', name, ...flags] as const),
+          ...[process.execPath, '--', join(FIXTURES, 'ends.mjs'), 'at-once', '7'],
+        );
+      const all = await Promise.all([early('stdio'), early('http', '--transport', 'streamable-http')]);
+      for (const ran of all) expect(ran).toMatchObject({ code: 7, err: expect.stringContaining('exit code 7') });
     },
     LONG,
   );
@@ -332,17 +344,6 @@ describe('toolmgr run', () => {
       expect(await toolmgr(state, 'stop', 'tells')).toMatchObject({ code: 0 });
       expect(await findMarked(secondRun)).toEqual([]);
       expect(await listed('tells')).toMatchObject({ status: 'stopped' });
-    },
-    LONG,
-  );
-
-  it(
-    'keeps the workload reachable when its server dies: the next client gets a new one',
-    async () => {
-      await toolmgr(state, 'run', '--name', 'tells', process.execPath, '--', join(FIXTURES, 'tells.mjs'));
-      const { url } = await running('tells');
-      for (const pid of await findMarked(await runIdOf('tells'))) process.kill(pid, 'SIGKILL');
-      expect(await callLegacy(url, 'tell', {})).toHaveLength(1);
     },
     LONG,
   );
@@ -506,21 +507,6 @@ describe('toolmgr run', () => {
     },
     LONG,
   );
-
-  it(
-    'refuses to remove a running workload without --force, and suggests similar names',
-    async () => {
-      await toolmgr(state, 'run', '--name', 'memory', MEMORY);
-      const kept = await toolmgr(state, 'rm', 'memory', 'memroy');
-      expect(kept.code).toBe(1);
-      expect(kept.err).toContain('memory runs: stop it first (toolmgr stop memory), or use --force');
-      expect(kept.err).toContain('there is no workload memroy, did you mean memory?');
-      const { pid } = await running('memory');
-      expect(await toolmgr(state, 'rm', '--force', 'memory')).toMatchObject({ code: 0 });
-      expect(processes().some((row) => row.pid === pid)).toBe(false);
-    },
-    LONG,
-  );
 });
 
 /** Whether a program accepts connections at an address. */
@@ -536,29 +522,3 @@ function listenOn(port: number): Promise<Server> {
   const server = createServer();
   return new Promise((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
 }
-
-describe('the state of a workload', () => {
-  it(
-    'has secrets only in its own file',
-    async () => {
-      await toolmgr(
-        state,
-        'run',
-        '--name',
-        'tells',
-        '-e',
-        'TOKEN=s3cret-value',
-        process.execPath,
-        '--',
-        join(FIXTURES, 'tells.mjs'),
-      );
-      const folder = workloadDir(state, 'tells');
-      expect(await readFile(join(folder, 'run.json'), 'utf8')).toContain('s3cret-value');
-      for (const file of ['status.json', 'proxy.log', 'workload.log']) {
-        expect(await readFile(join(folder, file), 'utf8'), file).not.toContain('s3cret-value');
-        expect((await stat(join(folder, file))).mode & 0o777, file).toBe(0o600);
-      }
-    },
-    LONG,
-  );
-});

@@ -9,10 +9,12 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { processes, processesWith, treeOf } from '../support/processes.ts';
 import { proves } from '../support/proves.ts';
+import { quickFolder } from '../support/quick-folder.ts';
 import { until } from '../support/until.ts';
 
 const root = join(import.meta.dirname, '..', '..');
 const UNPRIVILEGED_USER = 65_534;
+const OWNER = `${UNPRIVILEGED_USER}:${UNPRIVILEGED_USER}`;
 const INSTALL_MS = 240_000;
 const isRoot = process.getuid?.() === 0;
 const problem = whyNot();
@@ -24,10 +26,10 @@ describe('a fresh clone', () => {
 
   beforeAll(() => {
     if (problem !== undefined) return;
-    home = mkdtempSync(join(tmpdir(), 'toolmgr-stranger-'));
+    home = quickFolder('stranger');
     clone = join(home, 'clone');
     execFileSync('git', ['clone', '--quiet', '--no-hardlinks', root, clone]);
-    if (isRoot) execFileSync('chown', ['-R', `${UNPRIVILEGED_USER}:${UNPRIVILEGED_USER}`, home]);
+    if (isRoot) execFileSync('chown', ['-R', OWNER, home]);
   });
 
   afterAll(() => {
@@ -62,6 +64,7 @@ describe('a fresh clone', () => {
     ['ask.test.installs', 'ask.test.checks', 'ask.test.summary'],
     'checks types and style, runs the given tests, and ends with a summary line',
     async () => {
+      takeCompilerState(clone);
       const tested = run(home, clone, ['test', '--', 'test/core/json/raw-json.test.ts']);
       expect(await tested.ended).toBe(0);
       const said = tested.text();
@@ -170,6 +173,23 @@ describe('the documents of a clone', () => {
     expect(readFileSync(join(root, 'README.md'), 'utf8')).toMatch(/^npm test$/m);
   });
 });
+
+/**
+ * What the compiler knows of this checkout, as in a clone that is tested a second time: it compiles what differs only. That everything
+ * compiles from nothing is shown by the build of the image and by CI, which is a fresh clone.
+ */
+function takeCompilerState(clone: string): void {
+  const outputs = [
+    ...['core', 'plugins', 'hosts'].map((workspace) => `${workspace}/dist`),
+    'node_modules/.cache/toolmgr',
+  ];
+  for (const path of [...outputs, 'node_modules/.cache/toolmgr-tests/types.tsbuildinfo']) {
+    if (existsSync(join(root, path)))
+      cpSync(join(root, path), join(clone, path), { recursive: true, preserveTimestamps: true });
+    if (isRoot && existsSync(join(clone, path))) execFileSync('chown', ['-R', OWNER, join(clone, path)]);
+  }
+  if (isRoot) execFileSync('chown', [OWNER, join(clone, 'node_modules/.cache')]);
+}
 
 function whyNot(): string | undefined {
   if (!existsSync(join(root, '.git'))) return 'the tests do not run in a git checkout';

@@ -1,36 +1,31 @@
 // The client under test of the suite's client scenarios: a gateway connected to the harness, and an SDK client that makes the
-// calls of a scenario. Argument: the URL of the harness. Exit code 0 when all calls were answered.
+// calls of a scenario.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import type { DriverTask } from './drivers.ts';
 import { gatewayBefore } from './gateway.ts';
 
-const MODERN = '2026-07-28';
-
-const [harness = ''] = process.argv.slice(2);
-const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
-const drive = drives()[scenario];
-if (drive === undefined) throw new Error(`no drive for scenario ${scenario}`);
-
-await using gateway = await gatewayBefore({ transport: 'streamable-http', url: harness, era: 'auto' });
-const client = new Client(
-  { name: 'conformance-driver', version: '1.0.0' },
-  {
-    capabilities: { elicitation: { form: { applyDefaults: true } }, sampling: {}, roots: {} },
-    versionNegotiation: { mode: isModern() ? { pin: MODERN } : 'legacy' },
-  },
-);
-await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
-await drive(client);
-await client.close();
-
-function isModern(): boolean {
+/** Makes the calls of a scenario through a gateway before the harness. @throws Error when one is not answered */
+export async function callThroughGateway({ harness, scenario, context, isModern }: DriverTask): Promise<void> {
+  const drive = drives(context)[scenario];
+  if (drive === undefined) throw new Error(`no drive for scenario ${scenario}`);
+  await using gateway = await gatewayBefore({ transport: 'streamable-http', url: harness, era: 'auto' });
   // the SDK also drops tools with invalid headers from a modern list; in this scenario only the gateway should do it
-  if (scenario === 'http-invalid-tool-headers') return false;
-  return process.env.MCP_CONFORMANCE_PROTOCOL_VERSION === MODERN;
+  const isPinned = isModern && scenario !== 'http-invalid-tool-headers';
+  const client = new Client(
+    { name: 'conformance-driver', version: '1.0.0' },
+    {
+      capabilities: { elicitation: { form: { applyDefaults: true } }, sampling: {}, roots: {} },
+      versionNegotiation: { mode: isPinned ? { pin: '2026-07-28' } : 'legacy' },
+    },
+  );
+  await client.connect(new StreamableHTTPClientTransport(new URL(gateway.url)));
+  await drive(client);
+  await client.close();
 }
 
 type Drive = (client: Client) => Promise<unknown>;
 
-function drives(): Readonly<Record<string, Drive>> {
+function drives(context: DriverTask['context']): Readonly<Record<string, Drive>> {
   return {
     initialize: listTools,
     'request-metadata': listTools,
@@ -39,7 +34,7 @@ function drives(): Readonly<Record<string, Drive>> {
     'sse-retry': (client) => client.callTool({ name: 'test_reconnection', arguments: {} }),
     'elicitation-sep1034-client-defaults': acceptDefaults,
     'http-standard-headers': useEverything,
-    'http-custom-headers': callAsTold,
+    'http-custom-headers': (client) => callAsTold(client, context),
     'http-invalid-tool-headers': callWhatIsListed,
     'sep-2322-client-request-state': answerRounds,
     'json-schema-2020-12-preservation': echoSchema,
@@ -69,8 +64,8 @@ async function callWhatIsListed(client: Client): Promise<void> {
 }
 
 /** The harness lists the expected calls. */
-async function callAsTold(client: Client): Promise<void> {
-  const { toolCalls } = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? '{"toolCalls":[]}');
+async function callAsTold(client: Client, context: DriverTask['context']): Promise<void> {
+  const { toolCalls = [] } = context as { readonly toolCalls?: readonly { name: string }[] };
   await client.listTools();
   for (const call of toolCalls) await client.callTool(call);
 }

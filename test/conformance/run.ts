@@ -5,6 +5,7 @@ import { cpus, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { CELLS, type CellOutcome, openCells, wantedOf } from './cells.ts';
 import { CLIENT_SCENARIOS } from './client-scenarios.ts';
+import { openDrivers } from './drivers.ts';
 import { faultsIn, readExpected } from './expected.ts';
 import { type Revision, runClient, type ScenarioOutcome, scoredScenarios, suiteVersion } from './suite.ts';
 
@@ -113,9 +114,10 @@ function briefly(outcome: ScenarioOutcome | undefined): string {
 
 async function clientScenarios() {
   const found = [];
+  await using drivers = await openDrivers();
   for (const [revision, scenarios] of Object.entries(CLIENT_SCENARIOS) as [Revision, readonly string[]][]) {
     for (const scenario of scenarios) {
-      const { outcomes } = await runClient(revision, scenario);
+      const { outcomes } = await runClient(drivers, revision, scenario);
       found.push(...outcomes.map(({ scenario, passed, failed }) => ({ revision, scenario, passed, failed })));
     }
   }

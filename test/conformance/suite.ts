@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { parse } from 'yaml';
+import type { Drivers } from './drivers.ts';
 
 /** The revisions whose requirement sets are run. */
 export type Revision = '2025-11-25' | '2026-07-28';
@@ -32,6 +33,7 @@ export interface SuiteRun {
 
 const ROOT = join(import.meta.dirname, '../..');
 const PACKAGE = join(ROOT, 'node_modules/@modelcontextprotocol/conformance');
+const CLIENT_MS = 60_000; // a client takes a second; the suite's own limit is too short for a busy machine
 const RUN_MS = 120_000; // a whole set takes a few seconds; beyond this the command is killed
 
 /** Version of the suite that is installed. */
@@ -50,25 +52,30 @@ export function runServer(url: string, revision: Revision, scenario?: string): P
   return run(['server', '--url', url, ...what]);
 }
 
-/** Runs one client scenario: against a gateway before the harness (`client.ts`), or with the login of `toolmgr run` (`auth-client.ts`). */
-export function runClient(revision: Revision, scenario: string): Promise<SuiteRun> {
-  const driver = scenario.startsWith('auth/') ? 'auth-client.ts' : 'client.ts';
-  const command = `node --conditions=development test/conformance/${driver}`;
-  return run(['client', '--command', command, ...only(scenario, revision)]);
+/** Runs one client scenario with a client under test of `drivers.ts`; without a name all of the requirement set, beside each other. */
+export function runClient(drivers: Drivers, revision: Revision, scenario?: string): Promise<SuiteRun> {
+  const what = scenario === undefined ? ['--requirements', revision] : only(scenario, revision);
+  const args = ['client', '--command', 'node test/conformance/ask-driver.mjs', '--timeout', String(CLIENT_MS)];
+  return run([...args, ...what], { TOOLMGR_DRIVERS: drivers.url });
 }
 
 function only(scenario: string, revision: Revision): readonly string[] {
   return ['--scenario', scenario, '--spec-version', revision];
 }
 
-async function run(args: readonly string[]): Promise<SuiteRun> {
+async function run(args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<SuiteRun> {
   const out = mkdtempSync(join(tmpdir(), 'toolmgr-suite-'));
   try {
     const child = spawn(process.execPath, [join(PACKAGE, 'dist/index.js'), ...args, '-o', out], {
       cwd: ROOT,
       stdio: ['ignore', 'pipe', 'pipe'],
       // the client command is `node …`: it is to be this Node
-      env: { ...process.env, NO_COLOR: '1', PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}` },
+      env: {
+        ...process.env,
+        ...env,
+        NO_COLOR: '1',
+        PATH: `${dirname(process.execPath)}${delimiter}${process.env.PATH}`,
+      },
       timeout: RUN_MS,
     });
     let printed = '';

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../core/contract/json.ts';
 import { type LiveThings, leftOver } from '../support/leaks.ts';
 import { processesWith } from '../support/processes.ts';
 import { until } from '../support/until.ts';
-import { CELLS } from './rig/cells.ts';
+import { CELLS, IS_LONG } from './rig/cells.ts';
 import { steadyCalls } from './rig/load.ts';
 import {
   benchBackend,
@@ -336,7 +336,7 @@ describe('abandoned sessions', () => {
     await until(() => leftOver(start, { ...at.gateway.counts() }).length === 0);
   });
 
-  const SESSIONS = 5_000;
+  const SESSIONS = IS_LONG ? 5_000 : 1_500;
   const KILOBYTE = 1_024;
 
   /** Resident memory also holds what V8 keeps ready after the garbage of that many calls, so it has a bound of its own. */

@@ -4,9 +4,9 @@ import { CELLS, IS_LONG, quantile } from './rig/cells.ts';
 import { benchBackend, type GatewayProgram, gatewayProgram, hardStdio } from './rig/programs.ts';
 import { type NearClient, nearClient } from './rig/served.ts';
 
-const WARM_UP_MS = IS_LONG ? 30_000 : 5_000;
-const SOAK_MS = IS_LONG ? 300_000 : 12_000;
-const SAMPLE_MS = IS_LONG ? 5_000 : 500;
+const WARM_UP_MS = IS_LONG ? 30_000 : 2_000;
+const SOAK_MS = IS_LONG ? 300_000 : 6_000;
+const SAMPLE_MS = IS_LONG ? 5_000 : 250;
 /** Clients per cell, each with one call at a time. */
 const CLIENTS = 4;
 /** Allowed heap growth of caches in bytes; the long form would exceed it with a real leak. */

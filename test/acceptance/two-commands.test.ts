@@ -176,7 +176,7 @@ describe('the documents of a clone', () => {
 
 /**
  * What the compiler knows of this checkout, as in a clone that is tested a second time: it compiles what differs only. That everything
- * compiles from nothing is shown by the build of the image and by CI, which is a fresh clone.
+ * compiles from nothing is shown by CI, which is a fresh clone.
  */
 function takeCompilerState(clone: string): void {
   const outputs = [

@@ -5,7 +5,7 @@ import { runTool } from '../../scripts/rigs/run-tool.ts';
 import { copyProgram } from '../support/container-engine.ts';
 import { writeImageArchive } from '../support/image-archive.ts';
 import { type KubeNode, startKubeNode } from '../support/kube-node.ts';
-import { imageOnProduct, PRODUCT_IMAGE, productImage } from '../support/product-image.ts';
+import { PRODUCT_IMAGE, productImage } from '../support/product-image.ts';
 import { rig } from '../support/rig.ts';
 import { until } from '../support/until.ts';
 
@@ -50,30 +50,52 @@ export async function rolledOut(node: KubeNode, namespace: string, workload: str
   }
 }
 
-function exists(node: KubeNode, namespace: string, what: string): Promise<boolean> {
-  return later(() => node.cluster.kubectl(['--namespace', namespace, 'get', what])).then(
-    () => true,
-    () => false,
+/** Whether the API server has a workload, such as `deployment/tools`. */
+async function exists(node: KubeNode, namespace: string, workload: string): Promise<boolean> {
+  const [kind, name] = workload.split('/');
+  return (
+    (await later(() => node.cluster.request('GET', `/apis/apps/v1/namespaces/${namespace}/${kind}s/${name}`)))
+      .status === 200
   );
 }
 
-/** Each kubectl is a process: a pause leaves the processor to the pods. */
-async function later<T>(ask: () => Promise<T>): Promise<T> {
-  await new Promise((resolve) => setTimeout(resolve, 500));
+/** A pause leaves the processor to the pods. */
+export async function later<T>(ask: () => Promise<T>): Promise<T> {
+  await new Promise((resolve) => setTimeout(resolve, 200));
   return ask();
 }
 
 /** Waits for a phase. @throws Error with the status, and pods, events and logs of the namespace */
 export async function hasPhase(node: KubeNode, namespace: string, name: string, phase: string): Promise<void> {
-  const get = (path: string) =>
-    node.cluster.kubectl(['--namespace', namespace, 'get', 'vmcp', name, `--output=jsonpath=${path}`]);
+  const statusNow = (): Promise<{ readonly phase?: string }> => later(() => statusOf(node, namespace, name));
   try {
-    await until(async () => (await later(() => get('{.status.phase}'))) === phase, 180_000);
+    await until(async () => (await statusNow()).phase === phase, 180_000);
   } catch (cause) {
     const operator = await node.cluster.kubectl(['--namespace', 'toolmgr-system', 'logs', 'deployment/toolmgr']);
-    const parts = [await get('{.status}'), operator.slice(-4_000), await node.explain(namespace)];
+    const parts = [JSON.stringify(await statusNow()), operator.slice(-4_000), await node.explain(namespace)];
     throw new Error(`${name} is not ${phase}\n${parts.join('\n')}`, { cause });
   }
+}
+
+interface ServerStatus {
+  readonly phase?: string;
+  readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
+}
+
+/** The status of a VirtualMCPServer. */
+export async function statusOf(node: KubeNode, namespace: string, name: string): Promise<ServerStatus> {
+  const path = `/apis/toolmgr.dev/v1beta1/namespaces/${namespace}/virtualmcpservers/${name}`;
+  const { body } = await node.cluster.request('GET', path);
+  return (body as { readonly status?: ServerStatus }).status ?? {};
+}
+
+/** Names of the pods of a VirtualMCPServer, also of those that end. */
+export async function podsOf(node: KubeNode, namespace: string, name: string): Promise<readonly string[]> {
+  const path = `/api/v1/namespaces/${namespace}/pods?labelSelector=app.kubernetes.io/instance%3D${name}`;
+  const { body } = await later(() => node.cluster.request('GET', path));
+  return (body as { readonly items: readonly { readonly metadata: { readonly name: string } }[] }).items.map(
+    ({ metadata }) => metadata.name,
+  );
 }
 
 /** Address and port of a service, which this machine reaches. */
@@ -99,18 +121,6 @@ export async function loadRedis(node: KubeNode): Promise<void> {
         folder,
       ),
     );
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** Loads the image of `examples/kubernetes/Containerfile`: the product with a plugin of an example. */
-export async function loadWithPlugin(node: KubeNode, tag: string): Promise<void> {
-  const examples = join(import.meta.dirname, '../../examples');
-  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-plugin-image-'));
-  try {
-    const containerfile = join(examples, 'kubernetes/Containerfile');
-    await node.load(await imageOnProduct(containerfile, join(examples, 'custom-interceptor'), tag, folder));
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -5,12 +5,22 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SERVER_IMAGE } from '../support/container-engine.ts';
 import { httpBrowser } from '../support/http-browser.ts';
 import { type KubeNode, missingKubeNode } from '../support/kube-node.ts';
-import { productImageMissing } from '../support/product-image.ts';
+import { PLUGIN_IMAGE, productImageMissing } from '../support/product-image.ts';
 import { proves } from '../support/proves.ts';
 import { rig } from '../support/rig.ts';
 import { providerFor, signInWith } from '../support/sign-in-gateway.ts';
 import { until } from '../support/until.ts';
-import { addressOf, hasPhase, installedCluster, loadRedis, loadWithPlugin, REDIS, rolledOut } from './cluster-rig.ts';
+import {
+  addressOf,
+  hasPhase,
+  installedCluster,
+  later,
+  loadRedis,
+  podsOf,
+  REDIS,
+  rolledOut,
+  statusOf,
+} from './cluster-rig.ts';
 import { authServerOf, signInObjects } from './sign-in-objects.ts';
 
 const helm = rig('helm');
@@ -34,16 +44,21 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
   };
 
   it('serves the tools of a group through a Service, and says when a backend is away', { timeout: LONG }, async () => {
+    await loadRedis(node);
+    await node.cluster.kubectl(['--namespace', 'team', 'apply'], REDIS);
+    await rolledOut(node, 'team', 'deployment/redis');
     await node.cluster.kubectl(['--namespace', 'team', 'apply'], await manifest('backend'));
-    await node.cluster.kubectl(['--namespace', 'team', 'apply'], await manifest('tools'));
+    const tools = (await manifest('tools')).replace(EXAMPLE_HEALTH, 'healthCheckInterval: 1s, healthCheckTimeout: 1s');
+    expect(tools).toContain('healthCheckInterval: 1s');
+    await node.cluster.kubectl(['--namespace', 'team', 'apply'], `${tools.trimEnd()}\n${REPLICATED}`);
     await rolledOut(node, 'team', 'deployment/everything');
     await rolledOut(node, 'team', 'deployment/tools');
     await hasPhase(node, 'team', 'tools', 'Ready');
     const url = new URL(`http://${await addressOf(node, 'team', 'vmcp-tools')}/mcp`);
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(new StreamableHTTPClientTransport(url));
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toContain('everything_echo');
+    const { tools: listed } = await client.listTools();
+    expect(listed.map(({ name }) => name)).toContain('everything_echo');
     const call = () => client.callTool({ name: 'everything_echo', arguments: { message: 'hello' } });
     expect(JSON.stringify(await call())).toContain('Echo: hello');
     const table = await kubectl('get', 'vmcp');
@@ -61,15 +76,14 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
     'ask.operator.plugin-image',
     'pods load a plugin of an image, and while new ones cannot, the condition has their message and the old ones serve',
     async () => {
-      await loadWithPlugin(node, PLUGIN_IMAGE);
       const text = (await manifest('plugin')).replace(EXAMPLE_PLUGIN_IMAGE, PLUGIN_IMAGE);
       await node.cluster.kubectl(['--namespace', 'team', 'apply'], text);
       await rolledOut(node, 'team', 'deployment/masked');
-      const loaded = (field: string): Promise<string> => {
-        const path = `{.status.conditions[?(@.type=="OwnPluginsLoaded")].${field}}`;
-        return kubectl('get', 'vmcp', 'masked', `--output=jsonpath=${path}`);
-      };
-      await until(async () => (await loaded('status')) === 'True', 120_000);
+      const loaded = async () =>
+        (await later(() => statusOf(node, 'team', 'masked'))).conditions?.find(
+          ({ type }) => type === 'OwnPluginsLoaded',
+        );
+      await until(async () => (await loaded())?.status === 'True', 120_000);
       const url = new URL(`http://${await addressOf(node, 'team', 'vmcp-masked')}/mcp`);
       const echoed = async (): Promise<string> => {
         const client = new Client({ name: 'test', version: '1' });
@@ -88,8 +102,8 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
         '--type=merge',
         `--patch=${JSON.stringify({ spec: { config: { plugins } } })}`,
       );
-      await until(async () => (await loaded('status')) === 'False', 180_000);
-      expect(await loaded('message')).toContain('patterns');
+      await until(async () => (await loaded())?.status === 'False', 180_000);
+      expect((await loaded())?.message).toContain('patterns');
       expect(await echoed()).toContain('Echo: use [masked]');
       await kubectl('delete', 'vmcp', 'masked');
     },
@@ -97,24 +111,7 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
   );
 
   it('loses no call while three pods with sessions in Redis are replaced under load', { timeout: LONG }, async () => {
-    await loadRedis(node);
-    await node.cluster.kubectl(['--namespace', 'team', 'apply'], REDIS);
-    await rolledOut(node, 'team', 'deployment/redis');
-    const spec = {
-      ...{ replicas: 3, sessionAffinity: 'None' },
-      sessionStorage: {
-        provider: 'redis',
-        address: 'redis.team.svc.cluster.local:6379',
-        passwordRef: { name: 'redis', key: 'password' },
-      },
-    };
-    await kubectl('patch', 'vmcp', 'tools', '--type=merge', `--patch=${JSON.stringify({ spec })}`);
-    await until(async () => (await kubectl('get', 'deployment', 'tools', READY_OF_WANTED)) === '3/3', 180_000);
-    await rolledOut(node, 'team', 'deployment/tools');
-    await hasPhase(node, 'team', 'tools', 'Ready');
-    // the pod without Redis has gone: sessions that begin in it while it drains would end with it
-    await until(async () => (await podNames(kubectl)).length === 3, 120_000);
-    const before = await podNames(kubectl);
+    const before = await podsOf(node, 'team', 'tools');
     const url = new URL(`http://${await addressOf(node, 'team', 'vmcp-tools')}/mcp`);
     const clients = await Promise.all(
       Array.from({ length: 4 }, async () => {
@@ -139,7 +136,7 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
     });
     await kubectl('rollout', 'restart', 'deployment/tools');
     await rolledOut(node, 'team', 'deployment/tools');
-    await until(async () => (await podNames(kubectl)).every((name) => !before.includes(name)), 120_000);
+    await until(async () => (await podsOf(node, 'team', 'tools')).every((name) => !before.includes(name)), 120_000);
     isOver = true;
     await Promise.all(load);
     expect(failures).toEqual([]);
@@ -163,7 +160,7 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
     await until(() => isClosed().catch(() => false), 120_000);
     await rolledOut(node, 'team', 'deployment/tools');
     await hasPhase(node, 'team', 'tools', 'Ready');
-    await until(async () => (await podNames(kubectl)).length === 3, 120_000);
+    await until(async () => (await podsOf(node, 'team', 'tools')).length === 3, 120_000);
 
     const signedIn = await signInWith({ issuer, url }, httpBrowser());
     const callWith = async (token: string): Promise<string> => {
@@ -191,14 +188,14 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
   });
 });
 
-const READY_OF_WANTED = '--output=jsonpath={.status.readyReplicas}/{.spec.replicas}';
-
-async function podNames(kubectl: (...args: readonly string[]) => Promise<string>): Promise<readonly string[]> {
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  const selector = '--selector=app.kubernetes.io/instance=tools';
-  return (await kubectl('get', 'pods', selector, '--output=name')).split('\n').filter((name) => name !== '');
-}
-
 const EXAMPLE_IMAGE = 'registry.example/everything:1';
 const EXAMPLE_PLUGIN_IMAGE = 'registry.example/toolmgr-masked:1';
-const PLUGIN_IMAGE = 'localhost/toolmgr-test/masked:1';
+const EXAMPLE_HEALTH = 'healthCheckInterval: 10s, healthCheckTimeout: 5s';
+/** More of the specification of `tools`: three pods with sessions in Redis. */
+const REPLICATED = `  replicas: 3
+  sessionAffinity: None
+  sessionStorage:
+    provider: redis
+    address: redis.team.svc.cluster.local:6379
+    passwordRef: { name: redis, key: password }
+`;

@@ -35,9 +35,10 @@ describe.skipIf('missing' in found)('apps in a new folder that installed the cor
     rmSync(folder, { recursive: true, force: true });
   });
 
-  // TypeScript 5.9 takes half a minute for each on a busy machine; node16 and nodenext differ only for CommonJS.
+  // TypeScript 5.9 takes half a minute for each on a busy machine; node16 and nodenext differ only for CommonJS. That the exports are
+  // found by both resolutions is shown by attw and by TypeScript 7.
   const COMPILERS = {
-    'TypeScript 5.9': [rigFolder, [NODENEXT, BUNDLER]],
+    'TypeScript 5.9': [rigFolder, process.env.PROOF_LONG === '1' ? [NODENEXT, BUNDLER] : [NODENEXT]],
     'TypeScript 7': [ROOT, [NODENEXT, BUNDLER]],
   } as const;
   for (const [name, [home, resolutions]] of Object.entries(COMPILERS)) {

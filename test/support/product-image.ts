@@ -6,6 +6,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { withFileLock } from '../../plugins/workloads/state/lock.ts';
 import { rigCache } from '../../scripts/rigs/rig-folder.ts';
 import { runTool } from '../../scripts/rigs/run-tool.ts';
 import {
@@ -21,10 +22,13 @@ import { machineCertificates } from './package-base.ts';
 
 /** Name of the image that {@link productImage} builds. */
 export const PRODUCT_IMAGE = 'localhost/toolmgr-test/toolmgr:1';
+/** Name of the image with a plugin that {@link productImage} builds. */
+export const PLUGIN_IMAGE = 'localhost/toolmgr-test/masked:1';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CONTEXT = ['package.json', 'package-lock.json', '.npmrc', 'LICENSE', 'tsconfig.base.json', 'tsconfig.json'];
 const FOLDERS = ['core', 'plugins', 'hosts', 'scripts/image', 'scripts/page', 'Containerfile'];
+const PLUGIN = { containerfile: 'examples/kubernetes/Containerfile', folder: 'examples/custom-interceptor' };
 const BASE = 'localhost/toolmgr-test/node:1';
 const OLD_MS = 86_400_000;
 const BUILD_MS = 1_200_000;
@@ -39,44 +43,38 @@ export function productImageMissing(): string | undefined {
     : `no ${absent.join(', ')} on this machine (Debian: apt-get install binutils npm)`;
 }
 
-/** Archive of the product's image, for {@link KubeNode.load}. It is built once per state of the sources and kept in the cache. */
+/**
+ * Archive of the product's image and of {@link PLUGIN_IMAGE}, for {@link KubeNode.load}. It is built once per state of the sources, also
+ * when several test files want it at the same time, and kept in the cache.
+ */
 export async function productImage(): Promise<string> {
   const archive = join(rigCache(), `product-image-${await hashOfSources()}.tar`);
-  if (existsSync(archive)) return archive;
-  await using engine = await startEngine('docker');
-  await buildProductImage(engine);
   await mkdir(rigCache(), { recursive: true });
-  await removeOldArchives();
-  const unfinished = `${archive}.${process.pid}`;
-  await saveImage(engine, PRODUCT_IMAGE, unfinished);
-  await rename(unfinished, archive);
+  const build = async (): Promise<void> => {
+    if (existsSync(archive)) return;
+    await using engine = await startEngine('docker');
+    await buildProductImage(engine);
+    await buildPluginImage(engine);
+    await removeOldArchives();
+    const unfinished = `${archive}.${process.pid}`;
+    await saveImages(engine, [PRODUCT_IMAGE, PLUGIN_IMAGE], unfinished);
+    await rename(unfinished, archive);
+  };
+  if (!existsSync(archive)) await withFileLock(join(rigCache(), 'product-image'), build, { waitMs: BUILD_MS });
   return archive;
 }
 
-/** Archive of the image that a Containerfile makes of the product's image and a folder, for {@link KubeNode.load}. */
-export async function imageOnProduct(
-  containerfile: string,
-  folder: string,
-  tag: string,
-  into: string,
-): Promise<string> {
-  const product = await productImage();
-  await using engine = await startEngine('docker');
-  const { status, text } = await engineCall(
-    engine.socket,
-    'POST',
-    '/v1.41/images/load',
-    readFileSync(product),
-    'application/x-tar',
-  );
-  if (status !== 200) throw new Error(`the image of the product was not loaded: ${text}`);
-  const context = join(into, 'context');
-  await cp(folder, context, { recursive: true });
-  await cp(containerfile, join(context, 'Containerfile'));
-  await build(engine, context, 'Containerfile', tag, { TOOLMGR_IMAGE: PRODUCT_IMAGE });
-  const archive = join(into, 'image.tar');
-  await saveImage(engine, tag, archive);
-  return archive;
+/** Builds `examples/kubernetes/Containerfile`: the product with a plugin of an example. */
+async function buildPluginImage(engine: ContainerEngine): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-plugin-image-'));
+  try {
+    const context = join(folder, 'context');
+    await cp(join(ROOT, PLUGIN.folder), context, { recursive: true });
+    await cp(join(ROOT, PLUGIN.containerfile), join(context, 'Containerfile'));
+    await build(engine, context, 'Containerfile', PLUGIN_IMAGE, { TOOLMGR_IMAGE: PRODUCT_IMAGE });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** Builds `Containerfile` on a base that is made from this machine. @returns what the engine printed */
@@ -139,12 +137,12 @@ async function build(
 
 const SHOWN = 4_000; // last characters of the output of a failed build
 
-function saveImage(engine: ContainerEngine, image: string, file: string): Promise<void> {
+function saveImages(engine: ContainerEngine, images: readonly string[], file: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const path = `/v1.41/images/${encodeURIComponent(image)}/get`;
+    const path = `/v1.41/images/get?${images.map((image) => `names=${encodeURIComponent(image)}`).join('&')}`;
     const sent = request({ socketPath: engine.socket, path, timeout: BUILD_MS }, (answer) => {
       if (answer.statusCode === 200) pipeline(answer, createWriteStream(file)).then(resolve, reject);
-      else reject(new Error(`the image was not saved: ${answer.statusCode}`));
+      else reject(new Error(`the images were not saved: ${answer.statusCode}`));
     });
     sent.once('error', reject);
     sent.end();
@@ -152,15 +150,15 @@ function saveImage(engine: ContainerEngine, image: string, file: string): Promis
 }
 
 /** Files of the build context: those that git knows or would add. */
-async function sources(): Promise<readonly string[]> {
+async function sources(...more: readonly string[]): Promise<readonly string[]> {
   const flags = ['--cached', '--others', '--exclude-standard', '--deduplicate'];
-  const listed = await runTool('git', ['ls-files', ...flags, '--', ...CONTEXT, ...FOLDERS], { cwd: ROOT });
+  const listed = await runTool('git', ['ls-files', ...flags, '--', ...CONTEXT, ...FOLDERS, ...more], { cwd: ROOT });
   return listed.split('\n').filter((path) => path !== '' && existsSync(join(ROOT, path)));
 }
 
 async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256').update(process.versions.node).update(process.arch);
-  for (const path of await sources()) {
+  for (const path of await sources(...Object.values(PLUGIN))) {
     hash
       .update(path)
       .update('\0')

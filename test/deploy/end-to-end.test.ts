@@ -47,7 +47,9 @@ describe.skipIf(missing)(`A cluster with the charts${missing === undefined ? '' 
     await loadRedis(node);
     await node.cluster.kubectl(['--namespace', 'team', 'apply'], REDIS);
     await rolledOut(node, 'team', 'deployment/redis');
-    await node.cluster.kubectl(['--namespace', 'team', 'apply'], await manifest('backend'));
+    // the server of the image ignores SIGTERM, and serves its connections until it is killed
+    const backend = (await manifest('backend')).replace(/( +)containers:/, '$1terminationGracePeriodSeconds: 1\n$&');
+    await node.cluster.kubectl(['--namespace', 'team', 'apply'], backend);
     const tools = (await manifest('tools')).replace(EXAMPLE_HEALTH, 'healthCheckInterval: 1s, healthCheckTimeout: 1s');
     expect(tools).toContain('healthCheckInterval: 1s');
     await node.cluster.kubectl(['--namespace', 'team', 'apply'], `${tools.trimEnd()}\n${REPLICATED}`);

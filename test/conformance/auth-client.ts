@@ -9,7 +9,7 @@ import {
   scopesLackedIn,
 } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
 import getPort from 'get-port';
-import type { DriverTask } from './drivers.ts';
+import type { DriverTask } from './driver-task.ts';
 
 const METADATA_URL = 'https://conformance-test.local/client-metadata.json';
 const LOGIN_MS = 30_000;

@@ -1,7 +1,7 @@
 // The client under test of the suite's client scenarios: a gateway connected to the harness, and an SDK client that makes the
 // calls of a scenario.
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import type { DriverTask } from './drivers.ts';
+import type { DriverTask } from './driver-task.ts';
 import { gatewayBefore } from './gateway.ts';
 
 /** Makes the calls of a scenario through a gateway before the harness. @throws Error when one is not answered */

@@ -3,16 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { logInAndCall } from './auth-client.ts';
 import { callThroughGateway } from './client.ts';
-
-/** What the suite asks the client under test for. */
-export interface DriverTask {
-  /** URL of the harness. */
-  readonly harness: string;
-  readonly scenario: string;
-  /** What the scenario gives the client. */
-  readonly context: object;
-  readonly isModern: boolean;
-}
+import type { DriverTask } from './driver-task.ts';
 
 /** The clients under test, in this process. */
 export interface Drivers extends AsyncDisposable {

@@ -148,24 +148,27 @@ async function listen(server: PlainServer, { host, port, settings = FLAGS }: Add
     await once(server, 'listening');
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new GatewayFault('LISTEN_FAILED', explainListenError(code, host, port, settings), { cause });
+    throw new GatewayFault('LISTEN_FAILED', await explainListenError(code, host, port, settings), { cause });
   }
 }
 
 /** Why an address cannot be bound, and what to do. `code` is of the system, e.g. `EADDRINUSE`. */
-export function explainListenError(
+export async function explainListenError(
   code: string,
   host: string,
   port: number,
   settings: AddressSettings = FLAGS,
-): string {
+): Promise<string> {
   const explain = EXPLANATIONS[code as keyof typeof EXPLANATIONS];
   return explain === undefined ? `cannot listen on ${host}:${port} (${code})` : explain(host, port, settings);
 }
 
 const EXPLANATIONS = {
-  EADDRINUSE: (host: string, port: number, set: AddressSettings) =>
-    `port ${port} on ${host} is taken by another program (toolmgr status lists gateways); stop it or choose another port (${set.port} ${port + 1})`,
+  async EADDRINUSE(host: string, port: number, set: AddressSettings) {
+    const { portOwner } = await import('../shared/running/port-owner.ts');
+    const { who, advice } = await portOwner(port);
+    return `port ${port} on ${host} is taken by ${who}; ${advice}, or choose another port (${set.port} ${port + 1})`;
+  },
   EACCES: (host: string, port: number, set: AddressSettings) =>
     `port ${port} on ${host} is not allowed for this user; choose one above 1023 (${set.port} 4483)`,
   EADDRNOTAVAIL: (host: string, _port: number, set: AddressSettings) =>

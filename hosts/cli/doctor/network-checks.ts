@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
-import { readRunning } from '../../shared/running/gateway-record.ts';
+import { ANOTHER_PROGRAM, portOwner } from '../../shared/running/port-owner.ts';
 import { type Check, type Finding, fail, ok, skipped, warn } from './checks.ts';
 
 const { request } = process.getBuiltinModule('node:https');
@@ -30,14 +30,9 @@ export async function portFinding(port: number, of: string, flag: string): Promi
     socket.setTimeout(PORT_MS, end(true)).once('connect', end(true)).once('error', end(false));
   });
   if (!isTaken) return ok(`free; ${of} use it by default`);
-  const owner = (await readRunning().catch(() => [])).find(
-    ({ url = '' }) => URL.canParse(url) && new URL(url).port === String(port),
-  );
-  if (owner !== undefined) return ok(`in use by the gateway ${owner.name} (pid ${owner.process.pid})`);
-  return warn(
-    `in use by another program; ${of} use it by default`,
-    `stop that program, or choose another port with ${flag}`,
-  );
+  const { who, advice } = await portOwner(port);
+  if (who !== ANOTHER_PROGRAM) return ok(`in use by ${who}`);
+  return warn(`in use by ${who}; ${of} use it by default`, `${advice}, or choose another port with ${flag}`);
 }
 
 const PORT_MS = 1_000;

@@ -18,6 +18,7 @@ import { createGatewayLog } from '../../shared/gateway-log/index.ts';
 import { LOG_FORMATS, type LogFormat } from '../../shared/gateway-log/log-format.ts';
 import { showStarts } from '../../shared/gateway-log/show-starts.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
+import { portOwner } from '../../shared/running/port-owner.ts';
 import { serveControl } from '../../shared/running/serve-control.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
@@ -155,8 +156,9 @@ async function expectFreePort(port: number): Promise<void> {
     await (await serveGateway({ handle: () => {} }, { host: HOST, port })).close(0);
   } catch (cause) {
     if (!(cause instanceof GatewayFault) || port === 0) throw cause;
+    const { who, advice } = await portOwner(port);
     throw new UsageError(
-      `port ${port} on ${HOST} is taken, perhaps by another npm start. Stop that program, or take another port: PORT=${port + 1} npm start`,
+      `port ${port} on ${HOST} is taken by ${who}; ${advice}, or take another port: PORT=${port + 1} npm start`,
     );
   }
 }

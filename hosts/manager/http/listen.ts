@@ -21,7 +21,7 @@ export async function listenOnPort(
     await app.listen({ host: host.replace(/^\[|\]$/g, ''), port });
   } catch (cause) {
     const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new GatewayFault('LISTEN_FAILED', explainListenError(code, host, port), { cause });
+    throw new GatewayFault('LISTEN_FAILED', await explainListenError(code, host, port), { cause });
   }
   return `http://${hostForUrl(host)}:${(app.server.address() as AddressInfo).port}`;
 }

@@ -3,9 +3,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Gateway, GatewayFault } from '@toolmgr/core';
-import { listWorkloadNames, readWorkloads, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { listWorkloadNames, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
 import { type Served, serveGateway } from '../../http/listen.ts';
 import type { HostRoute } from '../../http/mount.ts';
+import { portOwner } from '../../shared/running/port-owner.ts';
 
 /** Where a workload's endpoint should listen, and what it serves. */
 export interface WantedPort {
@@ -108,13 +109,8 @@ export async function portProblem(
 }
 
 async function takenBy(state: string, host: string, port: number, name: string): Promise<string> {
-  const records = await readWorkloads(state).catch(() => []);
-  const holder = records.find((record) => record.alive && record.status.port === port && record.name !== name);
-  const who =
-    holder === undefined
-      ? `another program (find it with: lsof -nP -iTCP:${port} -sTCP:LISTEN)`
-      : `workload ${holder.name} (toolmgr stop ${holder.name})`;
-  return `port ${port} on ${host} is taken by ${who}; choose another --proxy-port, or leave it out for a free one`;
+  const { who, advice } = await portOwner(port, state, name);
+  return `port ${port} on ${host} is taken by ${who}; ${advice}, choose another --proxy-port, or leave it out for a free one`;
 }
 
 function isTaken(cause: unknown): boolean {

@@ -161,7 +161,7 @@ describe('the listener', () => {
     try {
       await expect(serve(echo, { port })).rejects.toMatchObject({
         code: 'LISTEN_FAILED',
-        message: `port ${port} on 127.0.0.1 is taken by another program (toolmgr status lists gateways); stop it or choose another port (--port ${port + 1})`,
+        message: `port ${port} on 127.0.0.1 is taken by another program; find and stop it (lsof -nP -iTCP:${port} -sTCP:LISTEN), or choose another port (--port ${port + 1})`,
       });
     } finally {
       other.close();

@@ -111,7 +111,7 @@ describe('npm start', () => {
     other.close();
     expect(ended).toMatchObject({
       code: 1,
-      err: expect.stringContaining(`port ${port} on 127.0.0.1 is taken, perhaps by another npm start`),
+      err: expect.stringContaining(`port ${port} on 127.0.0.1 is taken by another program`),
     });
     expect(ended.err).toContain(`PORT=${port + 1} npm start`);
   });

@@ -249,7 +249,7 @@ export class Availability {
     if (wasAvailable) connector.closePooledConnections();
     this.#enter(unauthenticated ? 'unauthenticated' : 'unavailable', cause);
     clearTimeout(this.#retry);
-    const isAbsent = categoryOf(cause) === 'spawn';
+    const isAbsent = ABSENT.has(categoryOf(cause));
     const pauseMs = backOffMs(attempt, isAbsent ? RETRY_ABSENT : RETRY);
     this.#restsUntilMs = isAbsent ? this.#options.now() + pauseMs : 0;
     this.#retry = setTimeout(() => void this.discover(), pauseMs);
@@ -265,6 +265,9 @@ export class Availability {
     this.#options.changed();
   }
 }
+
+/** Programs and packages that are not there: a repeat helps only after someone has added them. */
+const ABSENT: ReadonlySet<string> = new Set(['spawn', 'absent']);
 
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);

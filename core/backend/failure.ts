@@ -16,6 +16,7 @@ export type FailureCategory =
   | 'busy'
   | 'starting'
   | 'spawn'
+  | 'absent'
   | 'exit'
   | 'stopped';
 

@@ -49,8 +49,9 @@ export function reportStarts(options: StartReporting): void {
         reportRecovery(state);
       }
     }
-    const starting = states.filter(({ backend: { name }, startingSinceMs }) =>
-      isDue(reported.get(name), startingSinceMs, unavailable.has(name)),
+    // a program that has failed is repeated, not starting
+    const starting = states.filter(({ backend: { name }, startingSinceMs, cause }) =>
+      isDue(reported.get(name), startingSinceMs, unavailable.has(name) || cause !== undefined),
     );
     if (starting.length === 0) return;
     if (!saysOnlyEnds)
@@ -99,9 +100,9 @@ export function reportStarts(options: StartReporting): void {
     startingSinceMs: number | undefined,
     hasFailed: boolean,
   ): boolean => {
-    if (startingSinceMs === undefined) return false;
+    if (startingSinceMs === undefined || hasFailed) return false;
     if (before !== undefined) return performance.now() - before.atMs >= everyMs;
-    return !hasFailed && Date.now() - startingSinceMs >= FIRST_MS;
+    return Date.now() - startingSinceMs >= FIRST_MS;
   };
   isListed(gateway());
   const watching = setInterval(report, CHECK_MS);
@@ -109,8 +110,8 @@ export function reportStarts(options: StartReporting): void {
   signal.addEventListener('abort', () => clearInterval(watching), { once: true });
 }
 
-function hasEnded({ startingSinceMs, status }: BackendState): boolean {
-  return startingSinceMs === undefined && status !== 'unknown';
+function hasEnded({ startingSinceMs, status, cause }: BackendState): boolean {
+  return (startingSinceMs === undefined || cause !== undefined) && status !== 'unknown';
 }
 
 /** Whether a gateway is settled; calls `onSettled` once for each when it is. */

@@ -44,6 +44,7 @@ const SIGNS: Readonly<Record<FailureCategory, BackendSignal>> = {
   timeout: failed('timeout'),
   http: failed('backend_unavailable'),
   spawn: failed('backend_unavailable'),
+  absent: failed('backend_unavailable'),
   exit: failed('backend_unavailable'),
   protocol: failed('health_check_failed'),
   unauthenticated: { is: 'unauthenticated', category: 'authentication_failed' },

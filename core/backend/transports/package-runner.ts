@@ -19,8 +19,12 @@ interface Runner {
   /** Other options with a value. */
   readonly valueOptions: readonly string[];
   cache(env: Env): string;
-  /** What it writes to stderr when its registry has no such package or version. */
+  /** What it writes to stderr when its registry has no such package. */
   readonly absent: RegExp;
+  /** The same for a version of a package that is there. */
+  readonly absentVersion: RegExp;
+  /** The package that it then names. */
+  readonly named?: RegExp;
 }
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -40,12 +44,17 @@ export function packageRunOf(command: Pick<Command, 'file' | 'args'>, env: Env):
 }
 
 /**
- * The packages of a command that ended because the registry of its runner does not have them, by the end of its stderr;
- * `undefined` when it ended for another reason.
+ * That the registry of a runner does not have the package, or the version, of a command, as one sentence, by the end of its stderr; `undefined`
+ * when the command ended for another reason.
  */
-export function absentPackages(command: Pick<Command, 'file' | 'args'>, stderr: string): readonly string[] | undefined {
+export function absentPackage(command: Pick<Command, 'file' | 'args'>, stderr: string): string | undefined {
   const found = findRunner(command);
-  return found?.runner.absent.test(stderr) ? found.packages : undefined;
+  if (found === undefined) return undefined;
+  const { program, runner, packages } = found;
+  const of = `the registry of ${program} has no`;
+  const named = runner.named?.exec(stderr)?.[1]; // it may be a dependency
+  if (runner.absent.test(stderr)) return `${of} package ${named ?? packages.join(', ')}`;
+  return runner.absentVersion.test(stderr) ? `${of} such version of ${packages.join(', ')}` : undefined;
 }
 
 function findRunner(command: Pick<Command, 'file' | 'args'>) {
@@ -98,37 +107,51 @@ const NPM = {
   packageOptions: ['-p', '--package'],
   valueOptions: ['--cache', '--registry', '--userconfig', '--prefix', '-w', '--workspace', '-c', '--call'],
   cache: npmCache,
-  absent: /npm (?:error|ERR!) code (?:E404|ETARGET)/,
+  absent: /npm (?:error|ERR!) code E404/,
+  named: /^npm (?:error|ERR!) 404 +(?:The requested resource )?'(@?[^'@]+)@/m,
+  absentVersion: /npm (?:error|ERR!) code ETARGET/,
 } as const;
 const UV = {
   packageOptions: ['--from'],
   valueOptions: ['--with', '-p', '--python', '--index', '--index-url', '--default-index', '--cache-dir', '--env-file'],
   cache: (env: Env) => env.UV_CACHE_DIR ?? join(xdgCache(env), 'uv'),
-  absent: /was not found in the package registry|there (?:is|are) no versions? of/,
+  absent: /was not found in the package registry/,
+  absentVersion: /there (?:is|are) no versions? of/,
 } as const;
 const PNPM = {
   packageOptions: ['--package'],
   valueOptions: [],
   cache: (env: Env) => join(xdgCache(env), 'pnpm'),
-  absent: /ERR_PNPM_(?:FETCH_404|NO_MATCHING_VERSION)/,
+  absent: /ERR_PNPM_FETCH_404/,
+  absentVersion: /ERR_PNPM_NO_MATCHING_VERSION/,
 } as const;
 const YARN = {
   packageOptions: ['-p', '--package'],
   valueOptions: [],
   cache: (env: Env) => join(xdgCache(env), 'yarn'),
-  absent: /YN0035|No candidates found/,
+  absent: /YN0035/,
+  absentVersion: /No candidates found/,
 } as const;
 const BUN = {
   packageOptions: ['-p', '--package'],
   valueOptions: [],
   cache: (env: Env) => env.BUN_INSTALL_CACHE_DIR ?? join(homeOf(env), '.bun', 'install', 'cache'),
-  absent: /error: GET .* - 404|No version matching/,
+  absent: /error: GET .* - 404/,
+  absentVersion: /No version matching/,
 } as const;
 const PIPX = {
   packageOptions: ['--spec'],
   valueOptions: ['--python'],
   cache: (env: Env) => join(xdgCache(env), 'pipx'),
   absent: /No matching distribution found/,
+  absentVersion: /No matching distribution found/,
+} as const;
+const GO = {
+  packageOptions: [],
+  valueOptions: ['-C', '-exec', '-mod', '-modfile', '-overlay', '-p', '-tags', '-ldflags', '-gcflags', '-asmflags'],
+  cache: (env: Env) => env.GOMODCACHE ?? join(env.GOPATH ?? join(homeOf(env), 'go'), 'pkg', 'mod'),
+  absent: /^go: .*(?:reading \S+\/list: 4\d\d |unrecognized import path|Repository not found)/im,
+  absentVersion: /^go: .*(?:reading \S+: 4\d\d |no matching versions|unknown revision)/m,
 } as const;
 
 const RUNNERS: Readonly<Record<string, readonly Runner[]>> = {
@@ -145,4 +168,5 @@ const RUNNERS: Readonly<Record<string, readonly Runner[]>> = {
   bunx: [{ words: [], ...BUN }],
   bun: [{ words: ['x'], ...BUN }],
   pipx: [{ words: ['run'], ...PIPX }],
+  go: [{ words: ['run'], ...GO }],
 };

@@ -10,7 +10,7 @@ import type { Exchange, Transport, TransportSink } from '../sessions/backend-ses
 import { FairReader } from './fair-reader.ts';
 import { HeldReading, heldOfBackend } from './held-reading.ts';
 import { Lines } from './lines.ts';
-import { absentPackages } from './package-runner.ts';
+import { absentPackage } from './package-runner.ts';
 import { ProcessGroup, type Spawn, type StartedBy } from './process-group.ts';
 
 /** Unread bytes of a program before calls to it are refused. */
@@ -155,19 +155,16 @@ export class StdioTransport implements Transport {
     this.#closing = true;
     const lastWords = this.#group.lastWords();
     // a program that has written something was installed
-    const absent = bytesOf(this.#group.child.stdout) === 0 ? absentPackages(this.#command, lastWords) : undefined;
-    const category = absent === undefined ? kind : 'spawn';
-    const sentence =
-      absent === undefined
-        ? how
-        : `could not be started: its registry has no such package or version: ${absent.join(', ')}`;
+    const absent = bytesOf(this.#group.child.stdout) === 0 ? absentPackage(this.#command, lastWords) : undefined;
+    const category = absent === undefined ? kind : ('absent' as const);
+    const sentence = absent === undefined ? how : `could not be started: ${absent}`;
     this.#log.warn('backend process ended', {
       ...this.#about(),
       how: sentence,
       ...(cause instanceof Error ? { cause: cause.message } : {}),
-      stderr: lastWords.slice(-LOGGED_CHARS),
+      stderr: absent === undefined ? lastWords.slice(-LOGGED_CHARS) : '', // the sentence says all
     });
-    const facts = { category, connectionLost: true, notRun: category === 'spawn', cause };
+    const facts = { category, connectionLost: true, notRun: category !== 'exit', cause };
     this.#sink.lost(new ConnectionFailure('BACKEND_UNREACHABLE', this.#backend, sentence, facts));
   }
 

@@ -1,8 +1,9 @@
 import { createLog, type JsonObject, LOG_NAMES, type Log, type LogName } from '@toolmgr/core';
 import { createTerminal } from '../terminal.ts';
-import { createLineMemory, type LogLine } from './line-memory.ts';
+import { createLineMemory, type LogLine, MAX_BACKENDS, MAX_LINES } from './line-memory.ts';
 import { chooseFormat, type LogFormat } from './log-format.ts';
-import { createTextWriter } from './text-writer.ts';
+import { createRepeats } from './repeats.ts';
+import { createTextWriter, ENDED, FAILURES } from './text-writer.ts';
 
 export type { LogLine } from './line-memory.ts';
 export type { LogFormat } from './log-format.ts';
@@ -55,6 +56,11 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
     format === 'text'
       ? createTextWriter({ write: (line) => void stream.write(line), style: createTerminal(stream, env), now, words })
       : undefined;
+  /** Of JSON lines only those about a program that fails again and again. */
+  const repeats = createRepeats(({ level, message, fields = {} }, more) => {
+    const { backend = '' } = fields;
+    json[level](`${message} ${more}`, { backend });
+  }, now);
   let threshold = LOG_NAMES.indexOf(options.level);
   const at =
     (level: Level, rank = LOG_NAMES.indexOf(level)) =>
@@ -66,11 +72,12 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
         const time = new Date(atMs).toISOString();
         memory.add({ time, backend, level, message, ...(fields === undefined ? {} : { fields }) });
       }
-      if (text === undefined) json[level](message, fields);
-      else text.print({ atMs, level, message, fields });
+      if (text !== undefined) text.print({ atMs, level, message, fields });
+      else if (!FAILURES.has(message) || repeats.isNew({ atMs, level, message, fields })) json[level](message, fields);
     };
   const close = (): void => {
     text?.flush();
+    repeats.flush();
     memory.close();
   };
   return {
@@ -100,13 +107,30 @@ export function createGatewayLog(options: GatewayLogOptions): GatewayLog {
 /** Lines of stderr below the line that says why a program ended. */
 const LAST_WORDS = 5;
 
-/** Each line of stderr is shown once. */
+/** The lines of the last run of a program, unless they were shown before: a restart mostly says the same again. */
 function createLastWords(of: GatewayLog['of']): (backend: string) => readonly string[] {
-  const shown = new WeakSet<LogLine>();
+  const shown = new Map<string, string>();
   return (backend) => {
-    const output = of(backend, 2 * LAST_WORDS).filter(({ level }) => level === 'output');
-    const lines = output.slice(-LAST_WORDS).filter((line) => !shown.has(line));
-    for (const line of lines) shown.add(line);
-    return lines.map(({ message }) => message);
+    const words = wordsOfLastRun(of(backend, MAX_LINES));
+    const text = words.join('\n');
+    if (shown.get(backend) === text) return [];
+    if (shown.size >= MAX_BACKENDS) shown.clear();
+    shown.set(backend, text);
+    return words;
   };
+}
+
+/** None where the line about the end has an empty stderr, because it says all. A line that was said before belongs to an earlier run. */
+function wordsOfLastRun(lines: readonly LogLine[]): readonly string[] {
+  const isEnd = ({ level, message }: LogLine): boolean => level !== 'output' && message === ENDED;
+  const end = lines.findLastIndex(isEnd);
+  if (end >= 0 && lines[end]?.fields?.stderr === '') return [];
+  const begin = lines.slice(0, Math.max(end, 0)).findLastIndex(isEnd) + 1;
+  const words = new Set<string>();
+  for (const { level, message } of lines.slice(begin).toReversed()) {
+    if (level !== 'output') continue;
+    if (words.has(message) || words.size >= LAST_WORDS) break;
+    words.add(message);
+  }
+  return [...words].reverse();
 }

@@ -1,9 +1,10 @@
 import { createRepeats } from './repeats.ts';
 import { type LogEntry, reasonsOf, type Style, textLine } from './text-line.ts';
 
-const ENDED = 'backend process ended';
+/** The line of a program that ended. */
+export const ENDED = 'backend process ended';
 /** Messages about a backend that the end of its stderr explains. */
-const FAILURES: ReadonlySet<string> = new Set([ENDED, 'backend is unavailable', 'backend unavailable']);
+export const FAILURES: ReadonlySet<string> = new Set([ENDED, 'backend is unavailable', 'backend unavailable']);
 /** A backend whose program ended is unavailable at once; its line would repeat the reason. */
 const SAME_FAILURE_MS = 2_000;
 /** Lines that are held; later ones are printed. */

@@ -2,7 +2,13 @@
 export type FixPlace = 'local' | 'remote';
 
 /** Failures after which another attempt does not help. */
-export const WITHOUT_REPEAT: ReadonlySet<string> = new Set(['unauthenticated', 'credentials', 'spawn', 'tls']);
+export const WITHOUT_REPEAT: ReadonlySet<string> = new Set([
+  'unauthenticated',
+  'credentials',
+  'spawn',
+  'absent',
+  'tls',
+]);
 
 /** What the user does about a failure of a backend. `category`: one of core's failure categories. */
 export function fixFor(category: string, backend: string, place: FixPlace): string {
@@ -21,5 +27,6 @@ const FIXES: Readonly<Record<string, string>> = {
   unauthenticated: 'set or renew the credentials that the configuration gives for this server',
   credentials: 'correct the outgoing credentials of this server in the configuration',
   spawn: 'install its program, or correct its command',
+  absent: 'correct the name or version of the package; for a private one, sign in to its registry',
   exit: 'correct its arguments and environment',
 };

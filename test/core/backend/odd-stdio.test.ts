@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { absentPackage } from '../../../core/backend/transports/package-runner.ts';
 import { processes } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
@@ -79,18 +80,53 @@ describe('a package that does not exist', () => {
     const backend = { name: 'odd', transport: 'stdio', command: { file, args: ['-y', 'absent@1'] } } as const;
     const { manager } = await managerWith([backend]);
     expect(manager.states()[0]?.cause).toEqual({
-      category: 'spawn',
-      message: 'backend "odd" could not be started: its registry has no such package or version: absent',
+      category: 'absent',
+      message: 'backend "odd" could not be started: the registry of npx has no package absent',
     });
     for (let n = 0; n < 3; n++) {
       const probed = manager.probe('odd', 1_000, AbortSignal.timeout(5_000));
-      await expect(probed).rejects.toMatchObject({ category: 'spawn' });
+      await expect(probed).rejects.toMatchObject({ category: 'absent' });
     }
     expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('start\n');
     await manager.restart('odd'); // at once
     expect(readFileSync(join(folder, 'starts'), 'utf8')).toBe('start\nstart\n');
   });
 });
+
+proves(
+  'ask.start.absent-package',
+  'a package or a version that a registry does not have is named, for each runner',
+  () => {
+    const cases: readonly (readonly [string, string, string | undefined])[] = [
+      [
+        'npx -y @a/b@1',
+        "npm error code E404\nnpm error 404  The requested resource '@a/b@1' could not",
+        'npx has no package @a/b',
+      ],
+      ['npx -y a', "npm error code E404\nnpm error 404  'dep@^1' is not in this registry.", 'npx has no package dep'],
+      ['npx -y a@9', 'npm error code ETARGET\nnpm error notarget', 'npx has no such version of a'],
+      ['npx -y a', 'npm error code EACCES', undefined],
+      ['uvx a', '╰─▶ Because a was not found in the package registry and', 'uvx has no package a'],
+      ['uvx a==9', 'Because there is no version of a==9 and', 'uvx has no such version of a'],
+      [
+        'go run a.example/b@latest',
+        'go: a.example/b@latest: module a.example/b: reading https://p/a.example/b/@v/list: 404 Not Found',
+        'go has no package a.example/b',
+      ],
+      [
+        'go run a.example/b@v9.9.9',
+        'go: a.example/b@v9.9.9: a.example/b@v9.9.9: reading https://p/a.example/b/@v/v9.9.9.info: 404 Not Found',
+        'go has no such version of a.example/b',
+      ],
+      ['node a.js', 'npm error code E404', undefined],
+    ];
+    for (const [line, stderr, sentence] of cases) {
+      const [file = '', ...args] = line.split(' ');
+      const expected = sentence === undefined ? undefined : `the registry of ${sentence}`;
+      expect([line, absentPackage({ file, args }, stderr)]).toEqual([line, expected]);
+    }
+  },
+);
 
 describe('a stdio backend that misbehaves', () => {
   it('is read although it prints lines that are not messages, with one warning', async () => {

@@ -62,6 +62,12 @@ it('a backend that fails again and again is reported once, and again when it is 
     '  a line',
   ]);
 
+  set('again', { status: 'unknown', startingSinceMs: Date.now() });
+  await vi.advanceTimersByTimeAsync(4_000);
+  set('again', { status: 'unavailable', cause, startingSinceMs: Date.now() }); // it failed, and is tried again at once
+  await vi.advanceTimersByTimeAsync(30_000);
+  expect(lines.splice(0)).toEqual(['still starting: again (3 s)', 'again did not start in 4 s: it ended', '  a line']);
+
   for (const _retry of [1, 2]) {
     set('program', { status: 'unavailable', cause, startingSinceMs: Date.now() });
     await vi.advanceTimersByTimeAsync(15_000);

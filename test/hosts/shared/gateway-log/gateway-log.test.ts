@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { createGatewayLog } from '../../../../hosts/shared/gateway-log/index.ts';
+import { proves } from '../../../support/proves.ts';
 
 /** A log whose lines are collected. */
 function collected(level: 'debug' | 'info' | 'warn') {
@@ -32,4 +33,42 @@ it('changes the level of the same log', () => {
   log.setLevel('info');
   log.log.debug('no more');
   expect(lines).toHaveLength(1);
+});
+
+proves(
+  'ask.start.failing-quiet',
+  'a program that ends again and again has one JSON line and a count, and its last lines once, in their order',
+  () => {
+    const { lines, log } = collected('warn');
+    const run = (...words: readonly string[]): void => {
+      for (const word of words) log.log.programLine?.('one', word);
+      log.log.warn('backend process ended', {
+        backend: 'one',
+        how: 'ended with exit code 3',
+        stderr: words.join('\n'),
+      });
+    };
+    for (let n = 0; n < 4; n++) run('cannot read key file', 'second line');
+    expect(log.lastWords('one')).toEqual(['cannot read key file', 'second line']);
+    run('cannot read key file', 'second line');
+    expect(log.lastWords('one')).toEqual([]);
+    run('another reason');
+    expect(log.lastWords('one')).toEqual(['another reason']);
+    log.close();
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { level: 'warn', message: 'backend process ended', how: 'ended with exit code 3' },
+      { level: 'warn', message: expect.stringMatching(/^backend process ended … 5 more times/), backend: 'one' },
+    ]);
+  },
+);
+
+proves('ask.start.absent-package', 'a line that says all about an end has no stderr below it', () => {
+  const { log } = collected('warn');
+  for (const line of ['npm error code E404', 'npm error 404 Not Found']) log.log.programLine?.('one', line);
+  log.log.warn('backend process ended', {
+    backend: 'one',
+    how: 'could not be started: the registry of npx has no package x',
+    stderr: '',
+  });
+  expect(log.lastWords('one')).toEqual([]);
 });

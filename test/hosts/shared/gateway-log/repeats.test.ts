@@ -59,10 +59,13 @@ it('the guide shows such lines', () => {
   expect(block.replaceAll(/^\d\d:\d\d:\d\d /gm, '')).toBe(lines.join('\n'));
 });
 
-it('JSON has every line', () => {
+it('JSON has every line, except that the failures of one program are counted', () => {
   const { lines, log } = printed('json');
   for (let at = 0; at < 13; at++) log.warn('again', { backend: 'one' });
   expect(lines).toHaveLength(13);
+  for (let at = 0; at < 13; at++) log.warn('backend process ended', { backend: 'one', how: 'exit 3' });
+  vi.advanceTimersByTime(WINDOW_MS);
+  expect(lines).toHaveLength(15);
 });
 
 it('a failure has one line, with the last lines of stderr below it', () => {

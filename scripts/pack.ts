@@ -3,4 +3,5 @@ import { resolve } from 'node:path';
 import { packWorkspaces } from './pack/pack-workspaces.ts';
 
 const into = resolve(process.env.INIT_CWD ?? '.', process.argv[2] ?? '.scratch/packages');
-for (const { file, bytes } of await packWorkspaces(into)) console.log(`${file} (${(bytes / 1e6).toFixed(2)} MB)`);
+const tarballs = await packWorkspaces(into, (line) => console.error(`pack: ${line}`));
+for (const { file, bytes } of tarballs) console.log(`${file} (${(bytes / 1e6).toFixed(2)} MB)`);

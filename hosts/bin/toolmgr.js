@@ -67,7 +67,8 @@ async function nodeFor(from) {
   const { findNode } = await import('./find-node.js');
   const found = findNode(NEEDED, from);
   if (found !== undefined) return found;
-  const npx = hasNodePackage() ? `, or run: npx -p ${nodePackage()}@${NPX_LINE} -p toolmgr toolmgr …` : '';
+  // this installation with another Node: npx would look for a toolmgr of its own in the registry
+  const npx = hasNodePackage() ? `, or run: npx -y -p ${nodePackage()}@${NPX_LINE} node ${ownPath()} …` : '';
   console.error(
     `toolmgr: Node ${process.versions.node} is too old, ${NEEDED} or newer is needed: install it (https://nodejs.org)${npx}`,
   );
@@ -79,6 +80,12 @@ function hasNodePackage() {
   const { platform, arch } = process;
   if (platform === 'linux' && process.report?.getReport().header.glibcVersionRuntime === undefined) return false;
   return ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'win32-x64'].includes(`${platform}-${arch}`);
+}
+
+/** The path of this file as a word of a shell. */
+function ownPath() {
+  const path = fileURLToPath(import.meta.url);
+  return /^[\w./:\\@+~-]+$/.test(path) ? path : JSON.stringify(path);
 }
 
 /** The npm package with the program itself. The package `node` has an install script, which npm may not run. */

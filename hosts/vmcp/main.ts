@@ -59,6 +59,10 @@ Examples:
     serve.addOption(new Option(flags).hideHelp().argParser(() => startsNoServer(flag)));
   }
   serve.addOption(new Option('--optimizer-embedding').hideHelp());
+  serve.addOption(new Option('--watch').hideHelp());
+  serve.on('option:watch', () => {
+    throw new UsageError('--watch: leave it out; vmcp serve reloads its file when it changes, and follows its group');
+  });
   serve.on('option:optimizer-embedding', () => startsNoServer('--optimizer-embedding'));
   serve.action(async (options) => (await import('./serve/serve.ts')).serve(options));
 }

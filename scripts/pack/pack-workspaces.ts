@@ -11,6 +11,8 @@ const ROOT = join(import.meta.dirname, '../..');
 export const WORKSPACES = ['core', 'plugins', 'hosts'] as const;
 export type Workspace = (typeof WORKSPACES)[number];
 
+type Say = (line: string) => void;
+
 /** A packed workspace. */
 export interface Tarball {
   readonly workspace: Workspace;
@@ -28,12 +30,16 @@ export interface Tarball {
  * Each package is put together in a temporary folder: the package.json of a clone is never changed, because programs
  * that run from the sources read it at the same time.
  *
+ * Shape: `say` gets a line before each step, which may take half a minute.
  * @throws Error when a tool fails, or when a file that `exports` or `bin` names is not there
  */
-export async function packWorkspaces(into: string): Promise<readonly Tarball[]> {
-  await buildWorkspaces();
+export async function packWorkspaces(into: string, say: Say = () => {}): Promise<readonly Tarball[]> {
+  await buildWorkspaces(say);
   const tarballs: Tarball[] = [];
-  for (const workspace of WORKSPACES) tarballs.push(await packBuilt(workspace, into));
+  for (const workspace of WORKSPACES) {
+    say(`packing ${workspace}`);
+    tarballs.push(await packBuilt(workspace, into));
+  }
   return tarballs;
 }
 
@@ -52,8 +58,10 @@ export async function packBuilt(workspace: Workspace, into: string): Promise<Tar
 }
 
 /** Compiles the workspaces and builds the page of the browser. */
-export async function buildWorkspaces(): Promise<void> {
+export async function buildWorkspaces(say: Say = () => {}): Promise<void> {
+  say('compiling the sources (the first time takes about half a minute)');
   await runTool(process.execPath, [join(ROOT, 'node_modules/typescript/bin/tsc'), '-b'], { cwd: ROOT });
+  say('building the page');
   await runTool(process.execPath, [join(ROOT, 'scripts/page/build-page.ts')], { cwd: ROOT });
 }
 

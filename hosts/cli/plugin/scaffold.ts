@@ -1,7 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { VERSION } from '../../shared/version.ts';
 
@@ -37,9 +37,15 @@ export async function scaffold({ name, into }: ScaffoldRequest): Promise<Scaffol
   if (existsSync(folder)) return { problem: `${folder} exists already; choose another name or remove it` };
   await mkdir(folder, { recursive: true });
   const clone = cloneOfCore();
-  const files = filesOf(name, clone, clone ?? coreFromFile());
+  const from = (core: string | undefined) => core && pathFrom(folder, core);
+  const files = filesOf(name, from(clone), from(clone ?? coreFromFile()));
   for (const [path, text] of Object.entries(files)) await writeFile(join(folder, path), text, { flag: 'wx' });
   return { folder, files: Object.keys(files).sort() };
+}
+
+/** A relative path, which also holds when both folders are moved; absolute to another drive of Windows. */
+function pathFrom(folder: string, core: string): string {
+  return relative(realpathSync(folder), realpathSync(core)).replaceAll('\\', '/');
 }
 
 /** The folder of the core when this program runs from a clone; `undefined` when it is installed. */

@@ -96,6 +96,7 @@ export async function serveOverHttp(parts: HttpParts): Promise<void> {
   const reporting = pod?.report(() => gatewaySwitch.current, log, signal);
   pod?.ignoreHangup(log, signal);
   await untilAborted(signal);
+  stderr.line('toolmgr: stopping');
   gatewaySwitch.announceStop();
   if (pod !== undefined) {
     await pod.drain(gatewaySwitch.current, served);
@@ -104,6 +105,7 @@ export async function serveOverHttp(parts: HttpParts): Promise<void> {
   // The listener stays open until the calls have ended: /readyz reports the stop, and new requests are refused with a reason.
   await gatewaySwitch.stop();
   await Promise.all([served.close(), reporting]);
+  stderr.line('toolmgr: stopped');
   exitSoon();
 }
 

@@ -9,7 +9,7 @@ import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { isMain } from '../shared/is-main.ts';
 import { ProgramCommand } from '../shared/program-command.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
-import { Interrupted, UsageError } from '../shared/usage-error.ts';
+import { Interrupted, NoSuchTool, NoToolYet, UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';
 import { addVmcpCommands } from '../vmcp/main.ts';
 import { addOperatorCommand } from '../vmcp/operator/main.ts';
@@ -92,7 +92,7 @@ async function report(cause: unknown): Promise<number> {
   if (cause instanceof CommanderError) return cause.exitCode;
   if (cause instanceof UsageError) {
     stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
-    return (cause instanceof Interrupted ? EXIT_CODES.interrupted : EXIT_CODES.failed).code;
+    return EXIT_CODES[CODE_OF.find(([kind]) => cause instanceof kind)?.[1] ?? 'failed'].code;
   }
   if (cause instanceof GatewayFault) {
     stderr.line(`${stderr.red('toolmgr:')} ${cause.message}`);
@@ -113,6 +113,13 @@ async function report(cause: unknown): Promise<number> {
     stderr.line(stderr.dim(cause.stack));
   return EXIT_CODES.failed.code;
 }
+
+/** Exit codes of usage errors; of the others `failed`. */
+const CODE_OF = [
+  [Interrupted, 'interrupted'],
+  [NoSuchTool, 'unknown'],
+  [NoToolYet, 'notYet'],
+] as const;
 
 /** The causes of a fault, outermost first, without those that an earlier message contains. */
 function reasonsOf(fault: GatewayFault): string[] {

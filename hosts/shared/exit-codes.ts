@@ -11,11 +11,11 @@ export const EXIT_CODES = {
     code: 4,
     means: 'skill: a signature, a signer or a source was refused, or a change was not confirmed',
   },
-  toolFailed: { code: 5, means: 'call: the tool was called and failed' },
+  toolFailed: { code: 5, means: 'call: the tool failed, or the endpoint refused the call' },
   notYet: {
     code: 10,
     means:
-      'wait: the time is over, and backends are still tried; tools preflight: a tool cannot be used yet, try again',
+      'wait: the time is over, and backends are still tried; call, tools preflight: a tool cannot be used yet, try again',
   },
   blocked: {
     code: 11,
@@ -23,7 +23,8 @@ export const EXIT_CODES = {
   },
   unknown: {
     code: 12,
-    means: 'wait: no gateway runs; tools preflight: there is no such tool, or no endpoint answers',
+    means:
+      'wait: no gateway runs; call: there is no such tool; tools preflight: there is no such tool, or no endpoint answers',
   },
   interrupted: { code: 130, means: 'Ctrl-C before the command was finished' },
 } as const satisfies Record<string, { readonly code: number; readonly means: string }>;

@@ -1,5 +1,6 @@
-import { isObject, type JsonObject, nearest } from '@toolmgr/core';
+import { isObject, type JsonObject } from '@toolmgr/core';
 import type { Explanation } from '../../vmcp/explain.ts';
+import { nearestTools } from './nearest-tools.ts';
 import { pinOf } from './tool-pin.ts';
 
 /** Whether a tool can be used now. */
@@ -44,8 +45,6 @@ export interface Known {
   /** Expected hashes by name. */
   readonly pins: ReadonlyMap<string, string>;
 }
-
-const MAX_SUGGESTIONS = 3;
 
 /** Judges one tool. Pure. */
 export function judgeTool(name: string, known: Known): JudgedTool {
@@ -102,7 +101,7 @@ function missing(name: string, explanation: Explanation | undefined, known: Know
     const action = 'rename or prefix the tools, or leave one of them out';
     return { name, status: 'conflict', reason: warning, retryable: false, action };
   }
-  const near = suggestionsFor(
+  const near = nearestTools(
     name,
     known.listed.map((tool) => String(tool.name)),
   );
@@ -124,12 +123,4 @@ function backendDown({ name, cause = '' }: NonNullable<Explanation['backend']>) 
     retryable: true,
     action: `see what to do: toolmgr status ${name}`,
   };
-}
-
-/** Names that end or begin alike, then the most similar one. */
-function suggestionsFor(name: string, names: readonly string[]): readonly string[] {
-  const lower = name.toLowerCase();
-  const alike = names.filter((one) => one.toLowerCase().includes(lower) || lower.includes(one.toLowerCase()));
-  const near = nearest(name, names);
-  return [...new Set(near === undefined ? alike : [near, ...alike])].slice(0, MAX_SUGGESTIONS);
 }

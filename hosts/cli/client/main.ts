@@ -1,13 +1,15 @@
-import { isObject, type JsonObject, nearest } from '@toolmgr/core';
+import { isObject, type JsonObject } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { ownCommand } from '../../shared/own-command.ts';
 import { GATEWAY_FLAG, GATEWAY_HELP } from '../../shared/running/gateway-flag.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
-import { UsageError } from '../../shared/usage-error.ts';
+import { NoSuchTool, NoToolYet, UsageError } from '../../shared/usage-error.ts';
 import { argumentsFrom } from './arguments.ts';
 import { headersOf, withHeaders } from './headers.ts';
 import type { McpClient, RpcError } from './mcp-client.ts';
+import { nearestTools } from './nearest-tools.ts';
 
 interface ClientOptions {
   readonly url?: string;
@@ -63,7 +65,8 @@ Examples:
   toolmgr call everything_get-sum a=1 b=2
   toolmgr call memory_create_entities --args '{"entities":[]}' --format json
 
-Exit code 5: the tool was called and failed.`,
+Exit codes: 0 the tool answered; 1 wrong usage, or no answer; ${EXIT_CODES.toolFailed.code} the tool failed, or the endpoint refused the call;
+${EXIT_CODES.notYet.code} it is not there yet, because backends still start; ${EXIT_CODES.unknown.code} there is no such tool.`,
     )
     .action((tool: string, pairs: string[], options: CallOptions) =>
       withClient(options, (client, url) => callTool({ client, url, tool, pairs, options })),
@@ -174,9 +177,16 @@ async function callTool({ client, url, tool: name, pairs, options }: AskedCall):
     if (!(cause instanceof RpcError)) throw cause;
     if (options.format === 'json') stdout.line(JSON.stringify({ error: { code: cause.code, message: cause.message } }));
     else stderr.line(`${stderr.red('failed')} ${describeError(cause)}`);
-    process.exitCode = EXIT_CODES.toolFailed.code;
+    process.exitCode = (isUnknownTool(cause) ? EXIT_CODES.unknown : EXIT_CODES.toolFailed).code;
   }
 }
+
+/** Whether a server says that it has no such tool, in the words of this gateway and of the SDKs: the code has other meanings too. */
+function isUnknownTool({ code, message }: RpcError): boolean {
+  return code === INVALID_PARAMS && /\b(?:unknown tool|no such tool)\b|\btool\b.* not found/i.test(message);
+}
+
+const INVALID_PARAMS = -32602;
 
 function describeError({ message, code, retryAfterSeconds }: RpcError): string {
   const wait = retryAfterSeconds === undefined ? '' : `, try again in ${retryAfterSeconds} s`;
@@ -224,10 +234,11 @@ function unknownTool(
   const lacking = client.lacking();
   const at = gateway === undefined ? (given === undefined ? '' : ` --url ${given}`) : ` --gateway ${gateway}`;
   const names = tools.map((tool) => String(tool.name));
-  const hint = nearest(name, names) ?? names.find((one) => one.endsWith(name));
-  const advice = hint === undefined ? `; see them with: toolmgr tools${at}` : `, did you mean ${hint}?`;
+  const near = nearestTools(name, names);
+  const advice =
+    near.length === 0 ? `; see them with: ${ownCommand(`tools${at}`)}` : `, did you mean ${near.join(' or ')}?`;
   const yet = lacking.length === 0 ? '' : `; not all tools are here yet: ${lacking.join(', ')}`;
-  throw new UsageError(`${url} has no tool ${name}${advice}${yet}`);
+  throw new (lacking.length === 0 ? NoSuchTool : NoToolYet)(`${url} has no tool ${name}${advice}${yet}`);
 }
 
 function shortDescription(tool: JsonObject): string {

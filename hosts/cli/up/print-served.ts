@@ -1,6 +1,7 @@
 import type { Gateway } from '@toolmgr/core';
 import type { GatewayLog } from '../../shared/gateway-log/index.ts';
 import { oneLine } from '../../shared/gateway-log/text-line.ts';
+import { ownCommand } from '../../shared/own-command.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { backendLine } from './backend-line.ts';
 
@@ -14,14 +15,14 @@ export function printServed(gateway: Gateway, gatewayLog: GatewayLog, at: string
     const why = state.cause && gatewayLog.failureOf(name);
     stderr.line(`  ${name}  ${backendLine(state, count, why)}`);
     const said = state.cause === undefined ? [] : gatewayLog.lastWords(name);
-    for (const line of new Set(said)) stderr.line(`    ${stderr.dim(oneLine(line))}`); // a restart says the same again
+    for (const line of said) stderr.line(`    ${stderr.dim(oneLine(line))}`);
   }
   gatewayLog.releaseFailures();
 }
 
 /** Prints what a person may do next. */
 export function printHints(url: string, watched: boolean): void {
-  stderr.line(`try it: toolmgr tools --url ${url}`);
+  stderr.line(`try it: ${ownCommand(`tools --url ${url}`)}`);
   stderr.line(`the page with its tools: ${new URL('/', url)}`);
   stderr.line(
     watched

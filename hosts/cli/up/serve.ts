@@ -6,7 +6,7 @@ import { catalogue } from '@toolmgr/plugins';
 import { userPlace } from '@toolmgr/plugins/clients/places';
 import { defaultPageRoutes } from '../../http/default-page.ts';
 import { createSwitch } from '../../http/gateway-switch.ts';
-import { isLoopbackHost, LOOPBACK_NAMES, serveGateway } from '../../http/listen.ts';
+import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, serveGateway } from '../../http/listen.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { ALLOWED_ORIGINS } from '../../shared/allowed-origins.ts';
 import { CALL_TIMEOUT_MS } from '../../shared/call-timeout.ts';
@@ -111,6 +111,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
     };
     watchFiles(files, followed, stop.signal);
   };
+  if (options.stdio !== true) await refuseTakenPort(options); // before any program starts
   gatewayLog.holdFailures(); // printServed shows them
   const listStore = createStoredLists({ headersOf: (backend) => servers.current().headers.get(backend), log });
   const gateway = await createGateway(plan, {
@@ -188,6 +189,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   await untilAborted(stop.signal);
   stderr.line('stopping');
   await Promise.all([served.close(limits.stopMs), gatewaySwitch.stop(), listStore.written()]);
+  stderr.line('stopped');
 }
 
 /** The plan of `up`: anonymous callers, tool names prefixed by the server, backends from the file. */

@@ -166,6 +166,16 @@ export const commands = [
         'doctor checks files of clients, vmcp files and manifests as what they are, one problem per line',
       'ask.hints.own-command':
         'commands in hints begin as the user started the program: npx, pnpm, Yarn, Bun, npm run in a clone, or toolmgr alone',
+      'ask.hints.port-owner': 'a taken port names who of toolmgr has it, with pid and URL, and how to use or stop it',
+      'ask.start.confirms-end': 'a server that was stopped confirms its end',
+      'ask.hints.nearest-tool':
+        'an unknown tool is answered with the nearest names, also with, without or with another prefix of a backend',
+      'ask.call.exit-codes':
+        'call exits with 5 when the tool failed or the call was refused, with 12 when there is no such tool, and with 10 while it may still come',
+      'ask.start.failing-quiet':
+        'a program that fails again and again has one message per event, its last lines once, and a count of the repeats',
+      'ask.start.absent-package':
+        'a package that its registry does not have is named in one line, with a fix that fits',
       'ask.install.tarballs':
         'the tarballs of npm run pack are installed by npm, pnpm and Yarn as the page says, without a registry that has them, and plugin new makes a plugin that npm installs there',
       'ask.start.peer-install': 'an optional package that is missing is named with the command that installs it',

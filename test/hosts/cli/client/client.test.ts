@@ -34,7 +34,6 @@ describe('toolmgr tools and toolmgr call', () => {
   });
 
   it('exit with 1 and say what to do when they are used wrongly or the endpoint does not answer', async () => {
-    expect(await call('ecko')).toMatchObject({ code: 1, err: expect.stringContaining('did you mean echo?') });
     expect(await call('echo', 'message')).toMatchObject({ code: 1, err: expect.stringContaining('not key=value') });
     expect(await call('add', 'a=one')).toMatchObject({
       code: 1,
@@ -117,6 +116,31 @@ describe('their MCP client', () => {
     await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
     return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
   };
+
+  proves(
+    'ask.call.exit-codes',
+    'call ends with 12 for a tool that is not there, with and without a list, and with 5 for a call that is refused, as the help says',
+    async () => {
+      expect(await call('ecko')).toMatchObject({ code: 12, err: expect.stringContaining('did you mean echo?') });
+      const errors: Readonly<Record<string, { readonly code: number; readonly message: string }>> = {
+        'tools/list': { code: -32603, message: 'the list would be incomplete' },
+        absent: { code: -32602, message: 'unknown tool: tool "absent" not found' },
+        gone: { code: -32602, message: 'Tool gone not found' },
+        refused: { code: 403, message: 'denied by policy' },
+        wrong: { code: -32602, message: 'arguments do not fit' },
+      };
+      const url = await answering(({ id, method, params }) => {
+        const error = errors[String(method)] ?? errors[String(params?.name)];
+        return { body: { jsonrpc: '2.0', id, ...(error === undefined ? { result: DISCOVERED } : { error }) } };
+      });
+      const codeOf = async (name: string) => (await cli(['call', name, '--url', url])).code;
+      expect(await Promise.all(['absent', 'gone', 'refused', 'wrong'].map(codeOf))).toEqual([12, 12, 5, 5]);
+      const { out } = await cli(['call', '--help']);
+      expect(out.replace(/\s+/g, ' ')).toContain(
+        '5 the tool failed, or the endpoint refused the call; 10 it is not there yet, because backends still start; 12 there is no such tool',
+      );
+    },
+  );
 
   it('prints the error of a list, calls without a list, and prints the time to wait', async () => {
     const list = { code: -32603, message: 'the list would be incomplete; missing: dead (refused)' };

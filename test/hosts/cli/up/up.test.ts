@@ -1,4 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of client files look like this
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +37,60 @@ const memory = () => ({
 });
 
 describe('toolmgr up', () => {
+  proves(
+    'ask.start.confirms-end',
+    'up and vmcp serve say when they have stopped, and vmcp serve why it has no --watch',
+    async () => {
+      await write({ mcpServers: { memory: memory() } });
+      const file = join(folder, 'vmcp.yaml');
+      const { command, args, env } = memory();
+      await writeFile(
+        file,
+        JSON.stringify({ backends: [{ name: 'm', transport: 'stdio', command: { file: command, args, env } }] }),
+      );
+      await using upped = startCli(['up', '--port', '0'], { cwd: folder });
+      await using served = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { cwd: folder });
+      await Promise.all([upped.printed(/serves \.mcp\.json at/), served.printed(/serves http/)]);
+      for (const each of [upped, served]) each.signal('SIGINT');
+      expect(await upped.finished).toMatchObject({
+        code: 0,
+        err: expect.stringMatching(/stopping\n(?:.*\n)*stopped\n$/),
+      });
+      expect(await served.finished).toMatchObject({
+        code: 0,
+        err: expect.stringMatching(/toolmgr: stopping\n(?:.*\n)*toolmgr: stopped\n$/),
+      });
+      const watched = await cli(['vmcp', 'serve', '-c', file, '--watch']);
+      expect(watched).toMatchObject({ code: 1, err: expect.stringContaining('reloads its file when it changes') });
+    },
+  );
+
+  proves(
+    'ask.hints.port-owner',
+    'on the port of another gateway names that gateway, its process and its URL, how to use it and how to stop it, and starts nothing',
+    async () => {
+      await write({ mcpServers: { memory: memory() } });
+      const env = { TOOLMGR_STATE_DIR: join(folder, 'state') };
+      await using serving = startCli(['up', '--port', '0'], { cwd: folder, env });
+      const [, url = ''] = await serving.printed(/serves \.mcp\.json at (http:\S+)/);
+      const { port } = new URL(url);
+      await write({ mcpServers: { second: { command: 'touch', args: [join(folder, 'started')] } } }, 'second.json');
+      await write({ backends: [{ name: 'a', transport: 'stdio', command: { file: 'x' } }] }, 'vmcp.yaml');
+      const again = await Promise.all([
+        cli(['up', 'second.json', '--port', port], { cwd: folder, env }),
+        cli(['vmcp', 'serve', '-c', 'vmcp.yaml', '--port', port], { cwd: folder, env }),
+      ]);
+      for (const { code, err } of again) {
+        expect(code).toBe(1);
+        expect(err).toContain(
+          `port ${port} on 127.0.0.1 is taken by toolmgr itself: up (pid ${serving.pid}) serves ${url}; use it (toolmgr tools --url ${url}), stop it (kill ${serving.pid}), or choose another port (--port ${Number(port) + 1})`,
+        );
+      }
+      expect(existsSync(join(folder, 'started'))).toBe(false);
+    },
+    LONG,
+  );
+
   proves(
     ['ask.up.serves-file', 'ask.up.one-endpoint', 'ask.cli.two-commands', 'ask.cli.tools', 'ask.cli.call-json'],
     'serves the commands and URLs of a file at one endpoint, and the second command makes the first call',
@@ -160,7 +215,7 @@ describe('toolmgr up', () => {
       await Promise.all([one, two].map((gateway) => gateway.printed(/slow {2}still starting, \d+ s so far/)));
       const early = await cli(['call', 'slow_ping', '--url', url, '--wait', '0s']);
       expect([early.code, early.out + early.err]).toEqual([
-        1,
+        10,
         expect.stringMatching(/has no tool slow_ping.*not all tools are here yet: slow \(starting, \d+ s\)/),
       ]);
       expect(runner.notes()).toEqual(['start pkg']);

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { readWorkload, readWorkloads } from '../../../plugins/workloads/state/workload-record.ts';
 import type { RequirementId } from '../../requirements.ts';
 import {
   type ContainerEngine,
@@ -22,15 +23,18 @@ import { startToolmgr } from './toolmgr.ts';
 
 const LONG = 240_000;
 
-/** Sends one request line to the proxy of the container and prints the status line and the last line of the answer. */
+/** Sends request lines to the proxy of the container, all at once, and prints the status line and the last line of each answer. */
 const RAW = `
-const [line, host] = process.argv.slice(1);
-const socket = require('node:net').connect(new URL(process.env.HTTP_PROXY).port, '127.0.0.1');
-let text = '';
-socket.on('data', (part) => { text += part; });
-socket.on('close', () => console.log(text.split('\\r\\n')[0] + ' ' + text.trim().split('\\n').at(-1)));
-socket.write(line + ' HTTP/1.1\\r\\nHost: ' + host + '\\r\\nConnection: close\\r\\n\\r\\n');
-setTimeout(() => socket.destroy(), 8000).unref();
+const { port } = new URL(process.env.HTTP_PROXY);
+const send = ([line, host]) => new Promise((resolve) => {
+  const socket = require('node:net').connect(port, '127.0.0.1');
+  let text = '';
+  socket.on('data', (part) => { text += part; });
+  socket.on('close', () => resolve(text.split('\\r\\n')[0] + ' ' + text.trim().split('\\n').at(-1)));
+  socket.write(line + ' HTTP/1.1\\r\\nHost: ' + host + '\\r\\nConnection: close\\r\\n\\r\\n');
+  setTimeout(() => socket.destroy(), 8000).unref();
+});
+Promise.all(JSON.parse(process.argv[1]).map(send)).then((all) => console.log('answers: ' + JSON.stringify(all)));
 `;
 
 describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
@@ -51,7 +55,7 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
   }, LONG);
 
   afterEach(async () => {
-    if (missing === undefined) await toolmgr('rm', '--force', 'web', 'blocked', 'open', 'killed');
+    if (missing === undefined && (await readWorkloads(state)).length > 0) await toolmgr('rm', '--force', '--all');
   }, LONG);
 
   const runs = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void => {
@@ -73,8 +77,14 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
     const { Id } = JSON.parse(await post(`/containers/${container}/exec`, options)) as { Id: string };
     return (await post(`/exec/${Id}/start`, { Detach: false })).replace(/[^\x20-\x7e\n]/g, '');
   };
-  const raw = (container: string, line: string, host = 'other.example') =>
-    inside(container, 'node', '-e', RAW, '--', line, host);
+  /** The answers of the container's proxy to request lines, each with its `Host`. */
+  const raw = async (container: string, lines: readonly (readonly [line: string, host?: string])[]) => {
+    const sent = lines.map(([line, host = 'other.example']) => [line, host]);
+    const printed = await inside(container, 'node', '-e', RAW, '--', JSON.stringify(sent));
+    const answers = /answers: (.*)/.exec(printed)?.[1];
+    if (answers === undefined) throw new Error(`no answers: ${printed}`);
+    return JSON.parse(answers) as readonly string[];
+  };
   /** A server in a container of a network that others on this machine do not use. */
   const neighbour = async (text: string, network: string): Promise<string> => {
     const serve = `require('node:http').createServer((q, s) => s.end(${JSON.stringify(text)} + ' for ' + q.headers.host)).listen(80)`;
@@ -125,23 +135,31 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
       expect(await echo(endpointOf(ran.out))).toMatchObject({ content: [{ text: 'Echo: hello' }] });
 
       expect(await inside('web', 'wget', '-q', '-O', '-', `http://${friend}/`)).toContain(`friend for ${friend}`);
-      expect(await raw('web', `GET http://${friend}/`, stranger)).toContain(`200 OK friend for ${friend}`);
-      expect(await raw('web', `GET http://${stranger}/`, friend)).toMatch(
-        /403 .*the permission profile does not allow it/,
+      const refused = /403 .*the permission profile does not allow it/;
+      const onThisMachine = ['host.docker.internal', '172.17.0.1'].map(
+        (gateway) => [`CONNECT ${gateway}:${onHost.port}`, undefined, /403 .*container host/] as const,
       );
-      expect(await raw('web', `CONNECT ${stranger}:80`)).toMatch(/403 .*does not allow it/);
-      expect(await raw('web', `CONNECT ${friend}:81`)).toMatch(/403 .*does not allow it/);
-      expect(await raw('web', `CONNECT 169.254.169.254:80`)).toContain('403');
-      expect(await raw('web', `GET http://user:pass@${friend}/`)).toMatch(/400 .*user name or password/);
-      expect(await raw('web', 'GET /relative')).toContain('400');
-      expect(await raw('web', 'CONNECT allowed.invalid:80')).toMatch(/502 .*its name was not resolved/);
-      for (const gateway of ['host.docker.internal', '172.17.0.1']) {
-        expect(await raw('web', `CONNECT ${gateway}:${onHost.port}`)).toMatch(/403 .*container host/);
-      }
+      const requests = [
+        [`GET http://${friend}/`, stranger, new RegExp(`200 OK friend for ${friend}`)],
+        [`GET http://${stranger}/`, friend, refused],
+        [`CONNECT ${stranger}:80`, undefined, /403 .*does not allow it/],
+        [`CONNECT ${friend}:81`, undefined, /403 .*does not allow it/],
+        ['CONNECT 169.254.169.254:80', undefined, /403/],
+        [`GET http://user:pass@${friend}/`, undefined, /400 .*user name or password/],
+        ['GET /relative', undefined, /400/],
+        ['CONNECT allowed.invalid:80', undefined, /502 .*its name was not resolved/],
+        ...onThisMachine,
+      ] as const;
+      const answers = await raw(
+        'web',
+        requests.map(([line, host]) => [line, host] as const),
+      );
+      for (const [at, [line, , expected]] of requests.entries()) expect(answers[at], line).toMatch(expected);
       // there is no way around the proxy
-      for (const address of [friend, '172.17.0.1', '10.88.0.1', '1.1.1.1']) {
-        expect(await inside('web', 'nc', '-w', '2', address, '80')).toMatch(/Network.*unreachable|No route/);
-      }
+      const others = [friend, '172.17.0.1', '10.88.0.1', '1.1.1.1'];
+      const tries = others.map((address) => `nc -w 2 ${address} 80 2>&1; echo "tried ${address}"`).join('; ');
+      const tried = (await inside('web', 'sh', '-c', tries)).split(/tried \S+/).slice(0, -1);
+      expect(tried).toEqual(others.map(() => expect.stringMatching(/Network.*unreachable|No route/)));
       expect(await inside('web', 'cat', '/proc/net/dev')).not.toMatch(/eth|veth|tap/);
       const logs = (await toolmgr('logs', 'web')).out;
       expect(logs).toContain(`network isolation: the connection to ${stranger}:80 is not allowed`);
@@ -186,12 +204,16 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
       expect(opened, opened.err).toMatchObject({ code: 0 });
       await echo(endpointOf(opened.out));
       const gateways = ['host.docker.internal', 'host.containers.internal', 'gateway.docker.internal', '172.17.0.1'];
-      for (const gateway of gateways) {
-        const line = `GET http://${gateway}:${onHost.port}/`;
-        expect(await raw('blocked', line), gateway).toMatch(/403 .*container host/);
-        expect(await raw('open', line), gateway).toContain('200 OK on this machine');
-      }
-      expect(await raw('open', 'CONNECT 127.0.0.1:22')).toContain('403');
+      const lines = gateways.map((gateway) => [`GET http://${gateway}:${onHost.port}/`] as const);
+      const [refused, answered] = [
+        await raw('blocked', lines),
+        await raw('open', [...lines, ['CONNECT 127.0.0.1:22']]),
+      ];
+      expect(refused).toEqual(gateways.map(() => expect.stringMatching(/403 .*container host/)));
+      expect(answered).toEqual([
+        ...gateways.map(() => expect.stringContaining('200 OK on this machine')),
+        expect.stringContaining('403'),
+      ]);
       expect(await toolmgr('rm', '--force', 'blocked', 'open')).toMatchObject({ code: 0 });
       expect(await names()).toEqual([]);
     },
@@ -228,16 +250,11 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
       expect(await inside('web', 'ls', '-A', '/data/keys')).toBe('');
       expect(await inside('web', 'touch', '/data/keys/new')).toContain('Read-only');
       expect(await inside('web', 'sh', '-c', 'echo x > /data/.env')).toMatch(/Read-only|denied/);
-      for (const change of [
-        'echo > F',
-        'rm F',
-        'mv F /data/x',
-        'ln -sf /dev/null F',
-        'touch /data/y && mv /data/y F',
-      ]) {
-        await inside('web', 'busybox', 'sh', '-c', change.replaceAll('F', '/data/.toolmgrignore'));
-        expect(await readFile(join(data, '.toolmgrignore'), 'utf8'), change).toContain('/keys/');
-      }
+      const file = '/data/.toolmgrignore';
+      const changes = [`echo > ${file}`, `rm ${file}`, `mv ${file} /data/x`, `ln -sf /dev/null ${file}`];
+      const all = [...changes, `touch /data/y && mv /data/y ${file}`];
+      await inside('web', 'sh', '-c', all.map((change) => `busybox sh -c '${change}'`).join('; '));
+      expect(await readFile(join(data, '.toolmgrignore'), 'utf8')).toContain('/keys/');
       const own = await toolmgr('run', '--name', 'open', '--ignore-globally=false', ...base, ...image);
       expect(own, own.err).toMatchObject({ code: 0, out: expect.not.stringContaining('hidden') });
       await echo(endpointOf(own.out));
@@ -255,9 +272,9 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
     const port = /published at 127\.0\.0\.1:(\d+)/.exec((await toolmgr('logs', 'killed')).out)?.[1];
     expect((await fetch(`http://127.0.0.1:${port}/nothing`)).status).toBe(404);
     const kill = async (): Promise<void> => {
-      const [{ pid }] = JSON.parse((await toolmgr('list', '--format', 'json')).out) as [{ pid?: number }];
-      expect(pid).toBeTypeOf('number');
-      process.kill(pid as number, 'SIGKILL');
+      const { pid = 0 } = (await readWorkload(state, 'killed'))?.status.proxy ?? {};
+      expect(pid).toBeGreaterThan(0);
+      process.kill(pid, 'SIGKILL');
       // the sidecar ends with the proxy
       await until(async () => {
         const running = await get('/containers/json?filters={"label":["dev.toolmgr.role=network"]}');

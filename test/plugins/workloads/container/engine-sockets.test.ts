@@ -1,8 +1,9 @@
+import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
 import { engineSockets } from '../../../../plugins/workloads/container/engine-sockets.ts';
 import { proves } from '../../../support/proves.ts';
@@ -45,12 +46,17 @@ describe('the search for a container engine', () => {
 
   it('gives up on a socket that does not answer', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'toolmgr-mute-'));
-    const mute = createServer(() => undefined).listen(join(folder, 'mute.sock'));
+    const mute = createServer().listen(join(folder, 'mute.sock'));
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
-      await expect(connectEngine({ DOCKER_HOST: `unix://${join(folder, 'mute.sock')}` })).rejects.toThrow(
-        /it did not answer within 15 s/,
-      );
+      const asked = once(mute, 'connection');
+      const connected = connectEngine({ DOCKER_HOST: `unix://${join(folder, 'mute.sock')}` });
+      const refused = expect(connected).rejects.toThrow(/it did not answer within 15 s/);
+      await asked;
+      await vi.advanceTimersByTimeAsync(15_000);
+      await refused;
     } finally {
+      vi.useRealTimers();
       mute.close();
       await rm(folder, { recursive: true, force: true });
     }

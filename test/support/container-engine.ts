@@ -217,12 +217,15 @@ export const SERVER_ENTRYPOINT: readonly string[] = ['/usr/bin/node', '/app/serv
  * file system is made once and kept in the user's cache.
  */
 export async function importServerImage(engine: ContainerEngine): Promise<void> {
-  const tar = join(
-    rigCache(),
-    `server-image-${VERSION}-${process.arch}-node${process.versions.node}-${serverVersion()}.tar`,
-  );
+  await importRoot(engine, await serverTar(), SERVER_IMAGE, [`ENTRYPOINT ${JSON.stringify(SERVER_ENTRYPOINT)}`]);
+}
+
+/** The root file system of {@link SERVER_IMAGE} as a tar. */
+export async function serverTar(): Promise<string> {
+  const of = `${process.arch}-node${process.versions.node}-${serverVersion()}`;
+  const tar = join(rigCache(), `server-image-${VERSION}-${of}.tar`);
   if (!existsSync(tar)) await makeServerTar(tar);
-  await importRoot(engine, tar, SERVER_IMAGE, [`ENTRYPOINT ${JSON.stringify(SERVER_ENTRYPOINT)}`]);
+  return tar;
 }
 
 const VERSION = 1; // raised when the recipe changes

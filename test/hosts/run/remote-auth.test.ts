@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { removeWorkload } from '../../../hosts/run/workloads/remove.ts';
 import { changeConfig } from '../../../plugins/workloads/state/records.ts';
 import type { RunConfig } from '../../../plugins/workloads/state/run-config/run-config.ts';
 import { readWorkload, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
@@ -21,7 +22,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  await toolmgr(state, 'rm', '--force', 'far');
+  await removeWorkload(state, 'far', { force: true });
   await rm(state, { recursive: true, force: true });
 });
 

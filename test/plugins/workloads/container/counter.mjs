@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 
 let count = 0;
 let isInitialized = false;
+let countedOnce = () => {};
 const write = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 const tool = (name) => ({ name, inputSchema: { type: 'object' } });
 
@@ -16,9 +17,18 @@ const ANSWERS = {
   ping: () => ({}),
   'tools/list': () => ({ tools: [tool('count'), tool('slow')] }),
   async 'tools/call'({ name }) {
-    if (name === 'slow') await new Promise((resolve) => setTimeout(resolve, 3_000));
+    if (name === 'slow') {
+      const counted = new Promise((resolve) => {
+        countedOnce = resolve;
+      });
+      console.error('slow is called');
+      await counted;
+      count += 1;
+      return { content: [{ type: 'text', text: 'late' }] };
+    }
     count += 1;
-    return { content: [{ type: 'text', text: name === 'slow' ? 'late' : `${count}` }] };
+    setImmediate(countedOnce); // a slow call ends right after the answer to the next count
+    return { content: [{ type: 'text', text: `${count}` }] };
   },
 };
 

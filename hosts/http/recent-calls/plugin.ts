@@ -42,10 +42,17 @@ function callFrom(record: CallRecord): Omit<RecentCall, 'seq'> {
 }
 
 function detailOf({ outcome, refusal, error }: CallRecord): string | undefined {
-  const text =
-    refusal?.reason ?? error?.message ?? (outcome === 'toolError' ? 'the tool reported an error' : undefined);
+  // what a cancelled call is answered says nothing: no one reads it
+  const text = outcome === 'cancelled' ? OUTCOMES.cancelled : (refusal?.reason ?? error?.message ?? OUTCOMES[outcome]);
   return text === undefined ? undefined : cut(text);
 }
+
+/** What an outcome says by itself. */
+const OUTCOMES: Readonly<Partial<Record<CallRecord['outcome'], string>>> = {
+  toolError: 'the tool reported an error',
+  cancelled: 'the client cancelled the call or closed its connection',
+  abandoned: 'the client did not answer what the tool asked for',
+};
 
 function clientOf({ client: { clientInfo } }: Call): string | undefined {
   const { name, version } = clientInfo ?? {};

@@ -167,6 +167,7 @@ export const commands = [
       'ask.hints.own-command':
         'commands in hints begin as the user started the program: npx, pnpm, Yarn, Bun, npm run in a clone, or toolmgr alone',
       'ask.hints.port-owner': 'a taken port names who of toolmgr has it, with pid and URL, and how to use or stop it',
+      'ask.page.cancelled-call': 'the page says of a cancelled call that it was cancelled',
       'ask.start.confirms-end': 'a server that was stopped confirms its end',
       'ask.hints.nearest-tool':
         'an unknown tool is answered with the nearest names, also with, without or with another prefix of a backend',

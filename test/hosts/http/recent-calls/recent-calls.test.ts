@@ -4,6 +4,7 @@ import { type Served, serveGateway } from '../../../../hosts/http/listen.ts';
 import { createCallFeed, type RecentCall } from '../../../../hosts/http/recent-calls/feed.ts';
 import { recentCallsPlugin } from '../../../../hosts/http/recent-calls/plugin.ts';
 import { recentCallRoutes } from '../../../../hosts/http/recent-calls/routes.ts';
+import { proves } from '../../../support/proves.ts';
 
 const call = (name: string): Omit<RecentCall, 'seq'> => ({
   id: name,
@@ -106,6 +107,28 @@ describe('the calls of a gateway', () => {
     expect(JSON.parse(list)).toEqual(data);
     expect(list + events).not.toContain('secret-');
     stop.abort();
+  });
+
+  proves('ask.page.cancelled-call', 'that the client cancelled say so, and not that something failed', async () => {
+    const feed = createCallFeed();
+    const { promise: running, resolve: runs } = Promise.withResolvers<void>();
+    const slow = fakeServer().tool('slow', async ({ signal }) => {
+      runs();
+      await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }));
+      return text('late');
+    });
+    await using gateway = await testGateway({ backends: { one: slow }, plugins: [recentCallsPlugin(feed)] });
+    const client = await gateway.client();
+    const stop = new AbortController();
+    const asked = client.request('tools/call', { name: 'slow', arguments: {} }, stop.signal).catch(() => undefined);
+    await running;
+    stop.abort();
+    await asked;
+    await expect.poll(() => feed.recent()).toHaveLength(1);
+    expect(feed.recent()[0]).toMatchObject({
+      outcome: 'cancelled',
+      detail: 'the client cancelled the call or closed its connection',
+    });
   });
 
   test.each([

@@ -7,5 +7,5 @@ export class Interrupted extends UsageError {}
 /** There is no tool with the given name: exit code `unknown`. */
 export class NoSuchTool extends UsageError {}
 
-/** A tool is not there while backends still start: exit code `notYet`. */
+/** A tool is not there while backends that may have it are not ready: exit code `notYet`. */
 export class NoToolYet extends UsageError {}

@@ -66,7 +66,7 @@ Examples:
   toolmgr call memory_create_entities --args '{"entities":[]}' --format json
 
 Exit codes: 0 the tool answered; 1 wrong usage, or no answer; ${EXIT_CODES.toolFailed.code} the tool failed, or the endpoint refused the call;
-${EXIT_CODES.notYet.code} it is not there yet, because backends still start; ${EXIT_CODES.unknown.code} there is no such tool.`,
+${EXIT_CODES.notYet.code} it is not there, and backends that may have it are not ready; ${EXIT_CODES.unknown.code} there is no such tool.`,
     )
     .action((tool: string, pairs: string[], options: CallOptions) =>
       withClient(options, (client, url) => callTool({ client, url, tool, pairs, options })),

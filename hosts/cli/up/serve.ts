@@ -189,6 +189,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   await untilAborted(stop.signal);
   stderr.line('stopping');
   await Promise.all([served.close(limits.stopMs), gatewaySwitch.stop(), listStore.written()]);
+  gatewayLog.close(); // its counts come before the last line
   stderr.line('stopped');
 }
 

@@ -105,6 +105,7 @@ export async function serveOverHttp(parts: HttpParts): Promise<void> {
   // The listener stays open until the calls have ended: /readyz reports the stop, and new requests are refused with a reason.
   await gatewaySwitch.stop();
   await Promise.all([served.close(), reporting]);
+  gatewayLog.close(); // its counts come before the last line
   stderr.line('toolmgr: stopped');
   exitSoon();
 }

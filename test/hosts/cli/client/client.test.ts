@@ -137,7 +137,7 @@ describe('their MCP client', () => {
       expect(await Promise.all(['absent', 'gone', 'refused', 'wrong'].map(codeOf))).toEqual([12, 12, 5, 5]);
       const { out } = await cli(['call', '--help']);
       expect(out.replace(/\s+/g, ' ')).toContain(
-        '5 the tool failed, or the endpoint refused the call; 10 it is not there yet, because backends still start; 12 there is no such tool',
+        '5 the tool failed, or the endpoint refused the call; 10 it is not there, and backends that may have it are not ready; 12 there is no such tool',
       );
     },
   );

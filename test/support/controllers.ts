@@ -13,8 +13,8 @@ export interface RunningControllers extends AsyncDisposable {
   readonly events: readonly string[];
   /** Texts of failed reconciles. */
   readonly failures: readonly string[];
-  /** Resolves when no reconcile waits or runs for a moment. */
-  idle(): Promise<void>;
+  /** Resolves when no reconcile waits or runs for a moment, in milliseconds. */
+  idle(quietMs?: number): Promise<void>;
 }
 
 const QUIET_MS = 400;
@@ -68,9 +68,10 @@ export async function startControllers(
     caches: set.caches,
     events,
     failures,
-    async idle() {
+    async idle(quietMs = QUIET_MS) {
       lastWork = Date.now();
-      while (Date.now() - lastWork < QUIET_MS) await new Promise((resolve) => setTimeout(resolve, 20));
+      const isBusy = (): boolean => set.queues.some(({ queue }) => !queue.isIdle);
+      while (isBusy() || Date.now() - lastWork < quietMs) await new Promise((resolve) => setTimeout(resolve, 20));
     },
     async [Symbol.asyncDispose]() {
       ended.abort();

@@ -45,8 +45,7 @@ export function kubeSuite(): KubeSuite {
     request: (...args) => started(cluster).request(...args),
     async namespace() {
       const name = `space-${++spaces}`;
-      const body = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-      await started(cluster).request('POST', '/api/v1/namespaces', body);
+      await started(cluster).createNamespace(name);
       return name;
     },
   };

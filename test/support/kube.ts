@@ -28,6 +28,8 @@ export interface KubeCluster extends AsyncDisposable {
     body?: unknown,
     contentType?: string,
   ): Promise<{ status: number; body: unknown }>;
+  /** Creates a namespace, without a process. @throws Error with the answer */
+  createNamespace(name: string): Promise<void>;
   /** Kills the API server with SIGKILL. */
   killApiServer(): Promise<void>;
   /** Starts it again at the same port. */
@@ -195,6 +197,14 @@ export async function startKube(options: KubeOptions = {}): Promise<KubeCluster>
     } else await until('/api/v1/namespaces/default');
     return {
       ...{ server, token, caFile, kubeconfig, folder, kubectl, request, startApiServer },
+      async createNamespace(name) {
+        const { status, body } = await request('POST', '/api/v1/namespaces', {
+          apiVersion: 'v1',
+          kind: 'Namespace',
+          metadata: { name },
+        });
+        if (status !== 201) throw new Error(`the namespace ${name} was not created: ${JSON.stringify(body)}`);
+      },
       killApiServer: () => kill('kube-apiserver'),
       async compact() {
         const revision = await currentRevision(etcd);

@@ -10,6 +10,7 @@ import {
   configMaps,
   deployments,
   networkPolicies,
+  pods,
   roles,
   services,
   statefulSets,
@@ -63,7 +64,7 @@ describe.skipIf(missing)(`proxies on a real API server${missing === undefined ? 
   let spaces = 0;
   const namespaceOf = async (): Promise<string> => {
     const name = `proxies-${++spaces}`;
-    await cluster.kubectl(['create', 'namespace', name]);
+    await cluster.createNamespace(name);
     return name;
   };
   const apply = (...objects: readonly object[]): Promise<string> =>
@@ -110,20 +111,11 @@ describe.skipIf(missing)(`proxies on a real API server${missing === undefined ? 
   });
   /** What a kubelet would say of the pods of a part. */
   const makeReady = async (namespace: string, part: string, isReady = true): Promise<void> => {
-    const selector = `app.kubernetes.io/component=${part}`;
+    const podsPath = `/api/v1/namespaces/${namespace}/pods`;
     let names: readonly string[] = [];
     await until(async () => {
-      const text = await cluster.kubectl([
-        'get',
-        'pods',
-        '-n',
-        namespace,
-        '-l',
-        selector,
-        '-o',
-        'jsonpath={.items[*].metadata.name}',
-      ]);
-      names = text.trim().split(' ').filter(Boolean);
+      const { items } = await api.list(pods, { namespace, labelSelector: `app.kubernetes.io/component=${part}` });
+      names = items.map(({ metadata }) => metadata.name);
       return names.length > 0;
     }, 30_000);
     const container = part === 'proxy' ? 'toolmgr' : 'mcp';
@@ -138,17 +130,13 @@ describe.skipIf(missing)(`proxies on a real API server${missing === undefined ? 
       ],
     };
     for (const name of names) {
-      await cluster.kubectl([
-        'patch',
-        'pod',
-        name,
-        '-n',
-        namespace,
-        '--subresource=status',
-        '--type=merge',
-        '-p',
-        JSON.stringify({ status }),
-      ]);
+      const merged = await cluster.request(
+        'PATCH',
+        `${podsPath}/${name}/status`,
+        { status },
+        'application/merge-patch+json',
+      );
+      expect(merged.status).toBe(200);
     }
   };
 

@@ -75,7 +75,7 @@ describe.skipIf(missing !== undefined)(`an operator that is killed ${missing ? `
   let api: ClosableApi;
   let number = 0;
   beforeAll(async () => {
-    cluster = await startKube({ crds: allCrds() });
+    cluster = await startKube({ crds: allCrds(), controllers: false });
     api = apiOf(cluster);
   }, 240_000);
   afterAll(async () => {
@@ -93,8 +93,12 @@ describe.skipIf(missing !== undefined)(`an operator that is killed ${missing ? `
     '$when write $at ($write) of $what: the next one makes the other writes, none twice',
     async ({ before, spec, now, writes, at, when }) => {
       const namespace = `crash-${++number}`;
-      await cluster.kubectl(['create', 'namespace', namespace]);
-      await cluster.kubectl(['-n', namespace, 'create', 'serviceaccount', 'mine']);
+      await cluster.createNamespace(namespace);
+      await api.create(serviceAccounts, {
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { name: 'mine', namespace },
+      });
       const put = (change: object): Promise<unknown> =>
         api.apply(TYPE, serverObject(namespace, change), { manager: 'user', force: true });
       if (before !== undefined) {
@@ -119,7 +123,7 @@ describe.skipIf(missing !== undefined)(`an operator that is killed ${missing ? `
 
   it('an API server that is killed and started again: the reconcile fails, the next one converges', async () => {
     const namespace = `crash-${++number}`;
-    await cluster.kubectl(['create', 'namespace', namespace]);
+    await cluster.createNamespace(namespace);
     await api.apply(TYPE, serverObject(namespace, {}), { manager: 'user', force: true });
     const now = resolved();
     const operator = serverRounds({ api, namespace }, now);

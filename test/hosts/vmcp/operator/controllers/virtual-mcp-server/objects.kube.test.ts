@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)(
     /** A namespace with one VirtualMCPServer `a` and an operator for it. */
     const start = async (spec: object = {}, now: Resolved = resolved()) => {
       const namespace = `team-${++number}`;
-      await cluster.kubectl(['create', 'namespace', namespace]);
+      await cluster.createNamespace(namespace);
       const put = (change: object): Promise<VirtualMcpServer> =>
         api.apply(TYPE, serverObject(namespace, change), { manager: 'user', force: true });
       await put(spec);

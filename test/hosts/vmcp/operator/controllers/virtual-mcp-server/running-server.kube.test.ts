@@ -48,7 +48,7 @@ describe.skipIf(missing !== undefined)(
     });
 
     const start = async (namespace: string) => {
-      await cluster.kubectl(['create', 'namespace', namespace]);
+      await cluster.createNamespace(namespace);
       const put = (kind: string, name: string, spec: object): Promise<string> =>
         cluster.kubectl(['apply', '--server-side'], manifest(kind, namespace, name, spec));
       await secret(namespace, 's3cr3t-1');

@@ -31,7 +31,7 @@ describe.skipIf(missing !== undefined)(`the state key ${missing ? `(skipped: ${m
   const start = async (spec: object = {}) => {
     const namespace = `keys-${++number}`;
     const key = { namespace, name: 'a' };
-    await cluster.kubectl(['create', 'namespace', namespace]);
+    await cluster.createNamespace(namespace);
     await api.apply(
       TYPE,
       {

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { cli, startCli } from '../../support/cli.ts';
+import { cliSession } from '../../support/cli-session.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 
@@ -17,6 +18,7 @@ const REFUSING = `
     apply: (core, { word }) => core.hooks.authorize.tap('refuse', () => ({ refused: true, status: 403, reason: word })),
   };`;
 let folder: string;
+const session = cliSession();
 beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'toolmgr-custom-')));
 });
@@ -51,7 +53,9 @@ async function saidOf(use: string, given: object = {}): Promise<string> {
     ['plan', '--load-plugins'],
     ['serve', '--port', '0'],
   ];
-  const ended = await Promise.all(commands.map(([name = '', ...more]) => cli(['vmcp', name, '-c', file, ...more])));
+  const ended = await Promise.all(
+    commands.map(([name = '', ...more]) => (name === 'serve' ? cli : session)(['vmcp', name, '-c', file, ...more])),
+  );
   const [first = ''] = ended.map(({ err }) => err);
   for (const { code, err } of ended) expect([code, err]).toEqual([1, first]);
   return first.replaceAll(`${folder}/`, '');

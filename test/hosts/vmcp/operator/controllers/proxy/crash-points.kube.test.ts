@@ -78,6 +78,8 @@ describe.skipIf(kubeSkipped)(`crash points of proxies${kubeSkipped}`, () => {
         const second = countedApi(api);
         await operate(space, second, () => first.writes.length + second.writes.length >= undisturbed.length);
         expect([...first.writes, ...second.writes], `killed after write ${kill}`).toEqual(undisturbed);
+        // what is left to do is the same after each kill, when the second has done it
+        if (kill !== 1 && kill !== undisturbed.length) continue;
         const third = countedApi(api);
         await operate(space, third, () => true);
         expect(third.writes).toEqual([]);

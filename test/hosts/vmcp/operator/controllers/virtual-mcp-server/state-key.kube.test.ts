@@ -20,7 +20,7 @@ describe.skipIf(missing !== undefined)(`the state key ${missing ? `(skipped: ${m
   let api: ClosableApi;
   let number = 0;
   beforeAll(async () => {
-    cluster = await startKube({ crds: allCrds() });
+    cluster = await startKube({ crds: allCrds(), controllers: false });
     api = apiOf(cluster);
   }, 240_000);
   afterAll(async () => {

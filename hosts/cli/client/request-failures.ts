@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '@toolmgr/core';
+import { ownCommand } from '../../shared/own-command.ts';
 import { printable } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 
@@ -36,7 +37,7 @@ export function unreachable(url: string, timeoutMs: number, cause: unknown): Usa
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   if (code === 'ECONNREFUSED') {
     return new UsageError(
-      `nothing answers at ${url}; start a gateway (toolmgr up FILE), or give the address of one with --url (toolmgr status lists those that run)`,
+      `nothing answers at ${url}; start a gateway (${ownCommand('up FILE')}), or give the address of one with --url (${ownCommand('status')} lists those that run)`,
     );
   }
   if (code.includes('TIMEOUT')) return silence(url, timeoutMs);

@@ -2,6 +2,7 @@ import { readWorkload, readWorkloads, stateDir } from '@toolmgr/plugins/workload
 import { showStatus } from '../../run/commands/show.ts';
 import { unknownWorkload } from '../../run/workloads/select.ts';
 import { summaryOf, type WorkloadSummary } from '../../run/workloads/summary.ts';
+import { ownCommand } from '../../shared/own-command.ts';
 import type { BackendReport } from '../../shared/running/backend-report.ts';
 import { oneOf } from '../../shared/running/choose-gateway.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
@@ -51,7 +52,7 @@ export async function status(name: string | undefined, flags: StatusFlags): Prom
   if (format === 'json') return stdout.line(JSON.stringify({ gateways, workloads }, undefined, 2));
   for (const gateway of gateways) printGateway(gateway);
   if (workloads.length > 0) printWorkloads(workloads);
-  if (gateways.length + workloads.length === 0) stderr.line('nothing runs; start a gateway: toolmgr up');
+  if (gateways.length + workloads.length === 0) stderr.line(`nothing runs; start a gateway: ${ownCommand('up')}`);
 }
 
 function shownFrom({ record, status: told, problem }: AskedGateway): Shown {

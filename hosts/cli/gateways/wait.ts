@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nearest } from '@toolmgr/core';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { ownCommand } from '../../shared/own-command.ts';
 import type { BackendReport } from '../../shared/running/backend-report.ts';
 import { chooseGateway, NoGateway } from '../../shared/running/choose-gateway.ts';
 import { fetchStatus, type GatewayStatus } from '../../shared/running/control-client.ts';
@@ -97,7 +98,8 @@ function report(
   for (const { name, error } of backends) if (error !== undefined) stderr.line(printable(`${name}: ${error.fix}`));
   if (verdict === 'timed-out')
     stderr.line(`not all backends are ready after ${timeout / 1000} s; they are tried again`);
-  if (verdict === 'no-gateway') stderr.line('no gateway runs; start one: toolmgr up, or toolmgr vmcp serve -c FILE');
+  if (verdict === 'no-gateway')
+    stderr.line(`no gateway runs; start one: ${ownCommand('up')}, or ${ownCommand('vmcp serve -c FILE')}`);
 }
 
 const CODES: Readonly<Record<Verdict, number>> = {

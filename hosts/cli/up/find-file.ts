@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { type ClientType, configPath, type UserPlace } from '@toolmgr/plugins/clients/places';
+import { ownCommand } from '../../shared/own-command.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { FOUND_CLIENTS, type FoundClient } from './found-clients.ts';
 
@@ -86,7 +87,7 @@ export async function findClientFiles(
     const of =
       client === undefined ? 'no client configuration with servers' : `no configuration of ${client} with servers`;
     throw new UsageError(
-      `${of} was found; looked for ${asked.map(({ file }) => shortPath(file)).join(', ')}. Give one: toolmgr up FILE`,
+      `${of} was found; looked for ${asked.map(({ file }) => shortPath(file)).join(', ')}. Give one: ${ownCommand('up FILE')}`,
     );
   }
   const used = all === true || client !== undefined ? found : found.slice(0, 1);

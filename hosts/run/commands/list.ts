@@ -1,4 +1,5 @@
 import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
+import { ownCommand } from '../../shared/own-command.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { groupsOf, unknownGroup } from '../workloads/groups.ts';
@@ -30,8 +31,8 @@ export async function list({ all = false, group, label = {}, format }: ListFlags
   const hidden = chosen.length - shown.length;
   if (shown.length > 0) for (const line of columns(rowsOf(shown))) stdout.line(line);
   for (const { name, status_context: why } of shown) if (why !== undefined) stderr.line(printable(`${name}: ${why}`));
-  if (hidden > 0) stderr.line(`${hidden} stopped: toolmgr list --all shows ${hidden === 1 ? 'it' : 'them'}`);
-  else if (shown.length === 0) stderr.line('no workloads; start one: toolmgr run npx://PACKAGE');
+  if (hidden > 0) stderr.line(`${hidden} stopped: ${ownCommand('list --all')} shows ${hidden === 1 ? 'it' : 'them'}`);
+  else if (shown.length === 0) stderr.line(`no workloads; start one: ${ownCommand('run npx://PACKAGE')}`);
 }
 
 /** The configuration of an MCP client for the workloads that have an endpoint. */

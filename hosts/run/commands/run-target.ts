@@ -12,6 +12,7 @@ import { terminalAsk } from '../../shared/ask.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { createGatewayLog } from '../../shared/gateway-log/index.ts';
 import { isLive, showLive, startRow } from '../../shared/gateway-log/show-starts.ts';
+import { ownCommand } from '../../shared/own-command.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -111,9 +112,9 @@ function printNextSteps(config: RunConfig, url: string, signed: string | undefin
   stdout.line(`behind it: ${behind}`);
   stdout.line();
   // the endpoint serves streamable HTTP too, which that command uses
-  stdout.line(`  see its tools   toolmgr tools --url ${url.replace(/\/sse$/, '/mcp')}`);
-  stdout.line(`  its output      toolmgr logs ${name} --follow`);
-  stdout.line(`  stop it         toolmgr stop ${name}`);
+  stdout.line(`  see its tools   ${ownCommand(`tools --url ${url.replace(/\/sse$/, '/mcp')}`)}`);
+  stdout.line(`  its output      ${ownCommand(`logs ${name} --follow`)}`);
+  stdout.line(`  stop it         ${ownCommand(`stop ${name}`)}`);
 }
 
 async function foreground(state: string, config: RunConfig, flags: RunFlags): Promise<void> {

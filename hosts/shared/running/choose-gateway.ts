@@ -1,3 +1,4 @@
+import { ownCommand } from '../own-command.ts';
 import { UsageError } from '../usage-error.ts';
 import { type GatewayRecord, readRunning } from './gateway-record.ts';
 
@@ -32,8 +33,8 @@ export function oneOf(found: readonly GatewayRecord[], which: string | undefined
   if (first === undefined) {
     throw new NoGateway(
       which === undefined
-        ? 'no gateway runs; start one: toolmgr up, or toolmgr vmcp serve -c FILE'
-        : `no gateway ${which} runs; toolmgr status lists them`,
+        ? `no gateway runs; start one: ${ownCommand('up')}, or ${ownCommand('vmcp serve -c FILE')}`
+        : `no gateway ${which} runs; ${ownCommand('status')} lists them`,
     );
   }
   if (found.length === 1) return first;

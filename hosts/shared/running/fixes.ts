@@ -1,3 +1,5 @@
+import { ownCommand } from '../own-command.ts';
+
 /** `local`: the gateway runs on this machine and its commands can be used. `remote`: only its status pages are known. */
 export type FixPlace = 'local' | 'remote';
 
@@ -13,7 +15,8 @@ export const WITHOUT_REPEAT: ReadonlySet<string> = new Set([
 /** What the user does about a failure of a backend. `category`: one of core's failure categories. */
 export function fixFor(category: string, backend: string, place: FixPlace): string {
   const fix = Object.hasOwn(FIXES, category) ? FIXES[category] : undefined;
-  const look = place === 'local' ? `read its last lines: toolmgr logs ${backend}` : 'read the log of the gateway';
+  const look =
+    place === 'local' ? `read its last lines: ${ownCommand(`logs ${backend}`)}` : 'read the log of the gateway';
   return fix === undefined ? look : `${fix}; ${look}`;
 }
 

@@ -78,6 +78,7 @@ async function openSession(): Promise<Session> {
     ...{ PATH: `${programs}:${join(ROOT, 'node_modules/.bin')}:${process.env.PATH}`, HOME: home, NO_COLOR: '1' },
     ...{ LANG: 'C.UTF-8', COLUMNS: '200', PORT: String(port), TOOLMGR_URL: `http://127.0.0.1:${port}/mcp` },
     ...{ npm_config_cache: process.env.npm_config_cache ?? join(process.env.HOME ?? home, '.npm') },
+    ...{ NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? join(home, 'compiled') },
   };
   const plain = (text: string): string =>
     text.replaceAll(`:${port}`, ':4483').replaceAll(`${folder}/`, '').replaceAll(folder, '.').replaceAll(home, '~');

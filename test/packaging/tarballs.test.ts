@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { blocksOf, type DocBlock } from '../docs/blocks.ts';
 import { type LocalRegistry, type Ran, startLocalRegistry } from '../support/local-registry.ts';
 import { proves } from '../support/proves.ts';
@@ -105,19 +105,22 @@ describe.skipIf('missing' in found)(`the tarballs of a clone${reason}`, () => {
     );
   }
 
-  it.runIf(IS_LONG)(
-    "are refused by Yarn's Plug'n'Play with what to write",
-    async () => {
-      const project = join(scratch, 'plug-n-play');
-      mkdirSync(project);
-      writeFileSync(join(project, 'package.json'), here(textWith(({ file }) => file === 'package.json')));
-      await ran(project, 'touch yarn.lock && YARN_NODE_LINKER=pnp yarn install');
-      expect(await run(project, 'yarn toolmgr --version')).toMatchObject({
-        code: 1,
-        out: '',
-        err: expect.stringContaining('write nodeLinker: node-modules to .yarnrc.yml, then yarn install'),
-      });
-    },
-    LONG_MS,
-  );
+  if (IS_LONG) {
+    proves(
+      'ask.install.tarballs',
+      "are refused by Yarn's Plug'n'Play with what to write",
+      async () => {
+        const project = join(scratch, 'plug-n-play');
+        mkdirSync(project);
+        writeFileSync(join(project, 'package.json'), here(textWith(({ file }) => file === 'package.json')));
+        await ran(project, 'touch yarn.lock && YARN_NODE_LINKER=pnp yarn install');
+        expect(await run(project, 'yarn toolmgr --version')).toMatchObject({
+          code: 1,
+          out: '',
+          err: expect.stringContaining('write nodeLinker: node-modules to .yarnrc.yml, then yarn install'),
+        });
+      },
+      LONG_MS,
+    );
+  }
 });

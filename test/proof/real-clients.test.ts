@@ -7,6 +7,7 @@ import type { JsonObject } from '../../core/contract/json.ts';
 import { type ConformanceServer, startConformanceServer } from '../support/conformance-server.ts';
 import { until } from '../support/until.ts';
 import { type PythonFound, pythonWithMcp } from './python/environment.ts';
+import { IS_LONG } from './rig/cells.ts';
 import { type GatewayBefore, gatewayBefore } from './wire/gateway-before.ts';
 import { type InspectorEra, inspect } from './wire/inspector.ts';
 import { listening, published } from './wire/published.ts';
@@ -184,29 +185,35 @@ describe.skipIf(python === '')(
     });
 
     describe.each(['stdio', 'streamable-http'] as const)('is a server over %s', (transport) => {
-      it.each(Object.entries(SDK_CLIENTS))('to %s', { timeout: LONG }, async (_, { connect }) => {
-        const script = join(import.meta.dirname, 'python/server.py');
-        const before = await gatewayBefore({ python: await serverOver(transport, script) });
-        onTestFinished(() => before[Symbol.asyncDispose]());
-        await using client = await connect(before.url);
-        expect(await client.toolNames()).toContain('py_greet');
-        expect(await client.call('py_echo', { message: 'ü😀' })).toBe('python: ü😀');
-        const seen: number[] = [];
-        await client.call('py_progress', {}, { onprogress: ({ progress }) => void seen.push(progress) });
-        expect(seen).toEqual([1, 2]);
-        expect(await client.call('py_greet')).toBe('hello Ada');
-        expect(await client.read('py://note')).toMatchObject({ text: 'a note from Python' });
-        expect(await client.prompt('py_prompt', { topic: 'gateways' })).toBe('Think about gateways');
-        const leaving = new AbortController();
-        const cancelled = expect(client.call('py_wait', {}, { signal: leaving.signal })).rejects.toThrow();
-        await until(() => before.gateway.counts().callsInFlight === 1);
-        // the call must have reached Python: what is cancelled on the way never begins there
-        await until(async () => (await client.call('py_echo', { message: 'there' })) === 'python: there');
-        leaving.abort(new Error('no longer wanted'));
-        await cancelled;
-        await until(async () => (await client.call('py_left')).includes('cancelled'));
-        expect(before.gateway.counts()).toMatchObject({ callsInFlight: 0, parked: 0 });
-      });
+      // the gateway's two sides are independent: the short form has each transport, and all clients over one of them
+      const clients = Object.entries(SDK_CLIENTS);
+      it.each(IS_LONG || transport === 'stdio' ? clients : clients.slice(0, 1))(
+        'to %s',
+        { timeout: LONG },
+        async (_, { connect }) => {
+          const script = join(import.meta.dirname, 'python/server.py');
+          const before = await gatewayBefore({ python: await serverOver(transport, script) });
+          onTestFinished(() => before[Symbol.asyncDispose]());
+          await using client = await connect(before.url);
+          expect(await client.toolNames()).toContain('py_greet');
+          expect(await client.call('py_echo', { message: 'ü😀' })).toBe('python: ü😀');
+          const seen: number[] = [];
+          await client.call('py_progress', {}, { onprogress: ({ progress }) => void seen.push(progress) });
+          expect(seen).toEqual([1, 2]);
+          expect(await client.call('py_greet')).toBe('hello Ada');
+          expect(await client.read('py://note')).toMatchObject({ text: 'a note from Python' });
+          expect(await client.prompt('py_prompt', { topic: 'gateways' })).toBe('Think about gateways');
+          const leaving = new AbortController();
+          const cancelled = expect(client.call('py_wait', {}, { signal: leaving.signal })).rejects.toThrow();
+          await until(() => before.gateway.counts().callsInFlight === 1);
+          // the call must have reached Python: what is cancelled on the way never begins there
+          await until(async () => (await client.call('py_echo', { message: 'there' })) === 'python: there');
+          leaving.abort(new Error('no longer wanted'));
+          await cancelled;
+          await until(async () => (await client.call('py_left')).includes('cancelled'));
+          expect(before.gateway.counts()).toMatchObject({ callsInFlight: 0, parked: 0 });
+        },
+      );
     });
   },
   INSTALL_MS,

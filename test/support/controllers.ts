@@ -18,6 +18,7 @@ export interface RunningControllers extends AsyncDisposable {
 }
 
 const QUIET_MS = 400;
+const STOP_MS = 300;
 
 /** Starts controllers with the informers of the operator. */
 export async function startControllers(
@@ -71,11 +72,15 @@ export async function startControllers(
     async idle(quietMs = QUIET_MS) {
       lastWork = Date.now();
       const isBusy = (): boolean => set.queues.some(({ queue }) => !queue.isIdle);
-      while (isBusy() || Date.now() - lastWork < quietMs) await new Promise((resolve) => setTimeout(resolve, 20));
+      while (!ended.signal.aborted && (isBusy() || Date.now() - lastWork < quietMs))
+        await new Promise((resolve) => setTimeout(resolve, 20));
     },
     async [Symbol.asyncDispose]() {
+      if (ended.signal.aborted) return;
       ended.abort();
-      await Promise.race([Promise.all([set.stop(0), following]), new Promise((resolve) => setTimeout(resolve, 1_000))]);
+      // what a killed operator waits for never comes
+      const left = new Promise((resolve) => setTimeout(resolve, STOP_MS));
+      await Promise.race([Promise.all([set.stop(0), following]), left]);
     },
   };
 }

@@ -2,6 +2,7 @@ import type { RunningBackend } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
 import { stringify } from 'yaml';
+import { ownCommand } from '../shared/own-command.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { groupConfig } from './group-config.ts';
 import { schemaComment } from './schema-comment.ts';
@@ -32,7 +33,7 @@ export async function initFromGroup(group: string, state = stateDir()): Promise<
   if (backends.length === 0) {
     const why = skipped.length === 0 ? '' : `: ${skipped.join('; ')}`;
     throw new UsageError(
-      `no workload of group ${group} is running${why}; start one with: toolmgr run --group ${group} npx://PACKAGE`,
+      `no workload of group ${group} is running${why}; start one with: ${ownCommand(`run --group ${group} npx://PACKAGE`)}`,
     );
   }
   const config = groupConfig(`${group}-vmcp`, group, await sectionsOf(catalogue), backends);

@@ -14,6 +14,7 @@ import {
 } from '@toolmgr/plugins/clients';
 import { stateDir } from '@toolmgr/plugins/workloads/state';
 import { clientPlaces } from '../../shared/clients/client-places.ts';
+import { ownCommand } from '../../shared/own-command.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 
@@ -34,7 +35,7 @@ export interface RegisterFlags extends Format {
 export async function list({ format }: Format): Promise<void> {
   const registered = await listRegistrations(clientPlaces(stateDir()));
   if (format === 'json') return printJson(registered);
-  if (registered.length === 0) return stderr.line('no clients; register one: toolmgr client register NAME');
+  if (registered.length === 0) return stderr.line(`no clients; register one: ${ownCommand('client register NAME')}`);
   const rows = registered.map(({ name, groups }) => [name, groups.join(', ')]);
   for (const line of columns([['CLIENT', 'GROUPS'], ...rows])) stdout.line(line);
 }

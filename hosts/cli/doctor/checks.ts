@@ -1,3 +1,4 @@
+import { ownCommand } from '../../shared/own-command.ts';
 /** What a check found. `warn`: something works only in part, or not at all for some servers. */
 export interface Finding {
   readonly level: 'ok' | 'warn' | 'fail' | 'skipped';
@@ -34,7 +35,7 @@ export async function runChecks(
           resolve({
             level: 'warn',
             says: `no answer in ${limitMs / 1000} s`,
-            fix: 'run toolmgr doctor again when the machine is less busy',
+            fix: `run ${ownCommand('doctor')} again when the machine is less busy`,
           });
         signal.addEventListener('abort', warn, { once: true });
       });

@@ -63,7 +63,7 @@ async function clientFileFindings(env: NodeJS.ProcessEnv): Promise<readonly Find
       found.push(warn(explainCause(cause), `correct ${file}`));
     }
   }
-  return found.length === 0 ? [ok('none found; toolmgr up needs one')] : found;
+  return found.length === 0 ? [ok(`none found; ${ownCommand('up')} needs one`)] : found;
 }
 
 const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
@@ -100,6 +100,6 @@ async function gatewayFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
   if (stale.length === 0) return ok(`${running.length} running`);
   return warn(
     `${running.length} running, ${stale.length} killed without removing their records`,
-    'toolmgr status removes the records',
+    `${ownCommand('status')} removes the records`,
   );
 }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { engineState } from '@toolmgr/plugins/workloads/engine-ping';
+import { ownCommand } from '../../shared/own-command.ts';
 import { missingProductFeatures } from '../../shared/product-features.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
@@ -76,7 +77,7 @@ async function engineFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
   if (used !== undefined) return ok(`${used.kind} version ${used.version} at ${used.socket}`);
   return warn(
     NO_ENGINE,
-    'start Docker or Podman, or set DOCKER_HOST to its socket; servers in containers need it (details: toolmgr runtime check)',
+    `start Docker or Podman, or set DOCKER_HOST to its socket; servers in containers need it (details: ${ownCommand('runtime check')})`,
   );
 }
 

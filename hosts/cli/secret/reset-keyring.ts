@@ -6,6 +6,7 @@ import {
   PASSWORD_VARIABLE,
   secretsPath,
 } from '@toolmgr/plugins/secrets/encrypted';
+import { ownCommand } from '../../shared/own-command.ts';
 import { ask } from '../../shared/secrets/ask.ts';
 import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
 import { stdout } from '../../shared/terminal.ts';
@@ -18,7 +19,8 @@ import { UsageError } from '../../shared/usage-error.ts';
  */
 export async function resetKeyring({ remove = false }: { remove?: boolean }): Promise<void> {
   const header = await headerOf(secretsPath());
-  if (header === undefined) throw new UsageError('there are no encrypted secrets: make them with toolmgr secret setup');
+  if (header === undefined)
+    throw new UsageError(`there are no encrypted secrets: make them with ${ownCommand('secret setup')}`);
   const password = process.env[PASSWORD_VARIABLE] || (isAskable() ? await ask('Password of the secrets: ') : '');
   if (password === '') throw new UsageError(`the password is needed: set ${PASSWORD_VARIABLE}, or use a terminal`);
   const env = { ...process.env, [PASSWORD_VARIABLE]: password };

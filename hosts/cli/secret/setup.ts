@@ -13,6 +13,7 @@ import {
   RANDOM_PASSWORD_COST,
   secretsPath,
 } from '@toolmgr/plugins/secrets/encrypted';
+import { ownCommand } from '../../shared/own-command.ts';
 import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
 import { writeProvider } from '../../shared/secrets/provider.ts';
 import type { SecretsProvider } from '../../shared/secrets/providers.ts';
@@ -61,8 +62,8 @@ async function create(path: string, newPassword: boolean, useKeyring: boolean): 
   stdout.line(`secrets are in ${path}`);
   stdout.line(KEPT[keptIn]);
   stdout.line();
-  stdout.line('  store one    toolmgr secret set NAME');
-  stdout.line('  use it       toolmgr run --secret NAME,target=VARIABLE TARGET');
+  stdout.line(`  store one    ${ownCommand('secret set NAME')}`);
+  stdout.line(`  use it       ${ownCommand('run --secret NAME,target=VARIABLE TARGET')}`);
 }
 
 const KEPT: Readonly<Record<KeptIn, string>> = {

@@ -1,4 +1,5 @@
 import { headerOf, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
+import { ownCommand } from '../../shared/own-command.ts';
 import { chooseProvider, PROVIDER_VARIABLE, writeProvider } from '../../shared/secrets/provider.ts';
 import { PROVIDERS, type SecretsProvider } from '../../shared/secrets/providers.ts';
 import { SECRET_VARIABLE_PREFIX } from '../../shared/secrets/secret-store.ts';
@@ -27,6 +28,6 @@ async function choose(name: string): Promise<void> {
   const wanted = PROVIDERS.find((known) => known === name);
   if (wanted === undefined) throw new UsageError(`there is no provider ${name} (known: ${PROVIDERS.join(', ')})`);
   if (wanted === 'encrypted' && (await headerOf(secretsPath())) === undefined)
-    throw new UsageError('there are no encrypted secrets: make them with toolmgr secret setup');
+    throw new UsageError(`there are no encrypted secrets: make them with ${ownCommand('secret setup')}`);
   await writeProvider(wanted);
 }

@@ -7,6 +7,7 @@ import {
 } from '@toolmgr/plugins/secrets/encrypted';
 import type { SecretStore } from '@toolmgr/plugins/secrets/stores';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { ownCommand } from '../../shared/own-command.ts';
 import { ask } from '../../shared/secrets/ask.ts';
 import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
 import { type ChosenProvider, chooseProvider, PROVIDER_VARIABLE } from '../../shared/secrets/provider.ts';
@@ -47,7 +48,7 @@ export async function list({ system, format }: { system?: boolean; format: 'text
     return;
   }
   if (names.length === 0)
-    return stderr.line(system ? 'no secrets of workloads' : 'no secrets; store one: toolmgr secret set NAME');
+    return stderr.line(system ? 'no secrets of workloads' : `no secrets; store one: ${ownCommand('secret set NAME')}`);
   for (const name of names) stdout.line(name);
 }
 
@@ -107,7 +108,7 @@ async function writable(advice: string): Promise<EncryptedFile> {
 }
 
 function notWritable(provider: SecretsProvider, chosenBy: ChosenProvider['chosenBy'], advice: string): UsageError {
-  const setup = 'toolmgr secret setup makes an encrypted file of secrets';
+  const setup = `${ownCommand('secret setup')} makes an encrypted file of secrets`;
   if (chosenBy === 'default') return new UsageError(`no provider of secrets is set up: ${setup}`);
   const by = chosenBy === 'variable' ? ` (${PROVIDER_VARIABLE})` : '';
   if (provider === '1password')
@@ -134,7 +135,7 @@ async function readValue(name: string): Promise<string> {
     throw new UsageError(
       isAskable()
         ? 'the value is empty'
-        : `the value is empty: pass it on stdin, as in: toolmgr secret set ${name} < FILE`,
+        : `the value is empty: pass it on stdin, as in: ${ownCommand(`secret set ${name} < FILE`)}`,
     );
   }
   if (Buffer.byteLength(value) > MAX_SECRET_BYTES)

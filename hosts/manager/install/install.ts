@@ -1,6 +1,7 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { atomicWrite } from '@toolmgr/plugins/workloads/state';
+import { ownCommand } from '../../shared/own-command.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { AGENT_LABEL, launchAgent, type StartCommand, systemdUnit, UNIT_NAME } from './unit-text.ts';
 
@@ -69,7 +70,7 @@ export async function uninstall(machine: Machine): Promise<void> {
 export async function showInstalled(machine: Machine, manager: string | undefined): Promise<boolean> {
   const system = systemOf(machine);
   const isThere = (await readFile(system.file, 'utf8').catch(() => undefined)) !== undefined;
-  machine.print(isThere ? `installed: ${system.file}` : 'not installed: toolmgr serve --install');
+  machine.print(isThere ? `installed: ${system.file}` : `not installed: ${ownCommand('serve --install')}`);
   if (isThere && (await system.answers())) {
     const [program = '', ...args] = system.show;
     const { code, out } = await machine.run(program, ...args);

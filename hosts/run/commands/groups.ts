@@ -1,4 +1,5 @@
 import { createGroup, DEFAULT_GROUP, readWorkloads, removeGroup, stateDir } from '@toolmgr/plugins/workloads/state';
+import { ownCommand } from '../../shared/own-command.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { groupNameProblem, groupsOf, unknownGroup } from '../workloads/groups.ts';
@@ -11,7 +12,7 @@ export async function addGroup(name: string): Promise<void> {
   const created = await createGroup(state, name);
   if (created === 'exists') throw new UsageError(`there is a group ${name} already`);
   if (created === 'invalid') throw new UsageError(`group "${name}": ${groupNameProblem(name)}`);
-  stdout.line(`group ${name} is created; put a server into it: toolmgr run --group ${name} TARGET`);
+  stdout.line(`group ${name} is created; put a server into it: ${ownCommand(`run --group ${name} TARGET`)}`);
 }
 
 /** `toolmgr group list`. */

@@ -68,7 +68,8 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
   const started = await withStartProgress(config.name, (work) => startNew(state, config, id, work));
   if (started.kind === 'running') {
     printNextSteps(config, started.record.status.url ?? '', made.signed);
-    if (isNewGroup) stdout.line(`  its group       ${config.group} is new: toolmgr list --group ${config.group}`);
+    if (isNewGroup)
+      stdout.line(`  its group       ${config.group} is new: ${ownCommand(`list --group ${config.group}`)}`);
     return;
   }
   if (started.left !== undefined) stderr.line(`${stderr.yellow('warning')} ${started.left}`);

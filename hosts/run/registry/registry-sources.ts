@@ -8,6 +8,7 @@ import {
   sourceFromText,
   trySource,
 } from '@toolmgr/plugins/registry';
+import { ownCommand } from '../../shared/own-command.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { registryTokens } from './registry-logins.ts';
@@ -66,10 +67,12 @@ export async function addSource(name: string, source: string, flags: AddFlags): 
   const tried = await trySource(userRegistries(), read);
   if ('problem' in tried) throw new UsageError(tried.problem);
   if (!(await registrySettings.add(read, flags.first === true))) {
-    throw new UsageError(`there is a registry ${name}: toolmgr registry remove ${name}, or choose another name`);
+    throw new UsageError(
+      `there is a registry ${name}: ${ownCommand(`registry remove ${name}`)}, or choose another name`,
+    );
   }
   if (tried.kind === 'needs-sign-in') {
-    return stdout.line(`${name} is used after the sign-in: toolmgr registry login ${name}`);
+    return stdout.line(`${name} is used after the sign-in: ${ownCommand(`registry login ${name}`)}`);
   }
   for (const note of tried.notes) stderr.line(`${stderr.yellow('warning')} ${note}`);
   stdout.line(`${name} with ${tried.servers} servers is used`);
@@ -81,7 +84,7 @@ export async function removeSource(name: string): Promise<void> {
   const { sources } = await userRegistry();
   const registry = sources.find((each) => each.name === name);
   if (!(await registrySettings.remove(name))) {
-    const hint = name === DEFAULT_REGISTRY ? ': toolmgr config unset registry' : '';
+    const hint = name === DEFAULT_REGISTRY ? `: ${ownCommand('config unset registry')}` : '';
     throw new UsageError(`there is no added registry ${name}${hint}`);
   }
   if (registry?.auth !== undefined) await registrySignIn.end(registry);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { describeSource, sourceFromText } from '@toolmgr/plugins/registry';
+import { ownCommand } from '../../shared/own-command.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { changeUserConfig, readUserConfig, type UserConfig } from '../../shared/user-config.ts';
@@ -98,7 +99,7 @@ async function readRegistrySetting(value: string, { allowPrivateIp = false }: Se
   for (const note of read.notes) stderr.line(`${stderr.yellow('warning')} ${note}`);
   const { entries, leftOut } = read.registry;
   if (entries.length === 0) throw new UsageError(`${describeSource(source)} has no server that can be used`);
-  const without = leftOut.length === 0 ? '' : ` (${leftOut.length} are left out: toolmgr registry list)`;
+  const without = leftOut.length === 0 ? '' : ` (${leftOut.length} are left out: ${ownCommand('registry list')})`;
   return { change, says: `${describeSource(source)} with ${entries.length} servers${without} is used` };
 }
 

@@ -1,6 +1,7 @@
 import { explainCause } from '@toolmgr/core';
 import { secretsPath } from '@toolmgr/plugins/secrets/encrypted';
 import { encryptedPlace, forgetSecrets, removeRecord } from '@toolmgr/plugins/workloads/state';
+import { ownCommand } from '../../shared/own-command.ts';
 import { encryptedOfProcess } from './process-secrets.ts';
 
 /** How a removal ended; `left` says which secrets could not be removed. */
@@ -19,7 +20,7 @@ export async function removeWithSecrets(state: string, name: string, id?: string
     await forgetSecrets(place);
     return { outcome };
   } catch (cause) {
-    const advice = 'remove them with toolmgr secret rm --system; toolmgr secret list --system shows them';
+    const advice = `remove them with ${ownCommand('secret rm --system')}; ${ownCommand('secret list --system')} shows them`;
     return { outcome, left: `the secrets ${place} stay in ${secretsPath()} (${explainCause(cause)}): ${advice}` };
   }
 }

@@ -1,5 +1,6 @@
 import { type InstalledSkill, installSkill, listSkills, skillDetails, uninstallSkill } from '@toolmgr/plugins/skills';
 import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { ownCommand } from '../../shared/own-command.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { commandSkills, printRefusal, projectOf, type ScopeFlags, scopeOf } from './command-scope.ts';
@@ -16,7 +17,7 @@ export async function listInstalled(
   const root = projectRoot === undefined ? {} : { projectRoot: await projectOf(projectRoot) };
   const skills = await listSkills(stateDir(), { ...filter, ...root });
   if (format === 'json') return stdout.line(JSON.stringify({ skills }, undefined, 2));
-  if (skills.length === 0) return stderr.line('no skills; install one: toolmgr skill install NAME');
+  if (skills.length === 0) return stderr.line(`no skills; install one: ${ownCommand('skill install NAME')}`);
   const rows = skills.map((skill) => [
     skill.metadata.name,
     skill.metadata.version ?? '-',

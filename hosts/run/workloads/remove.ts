@@ -7,6 +7,7 @@ import {
   transitions,
   type WorkloadRecord,
 } from '@toolmgr/plugins/workloads/state';
+import { ownCommand } from '../../shared/own-command.ts';
 import { removeLeftovers } from '../proxy/leftovers.ts';
 import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
 import { stopWorkload } from './stop.ts';
@@ -67,7 +68,7 @@ function isOther({ status }: WorkloadRecord, id: string | undefined): boolean {
 }
 
 function runs(name: string): RemoveOutcome {
-  return { kind: 'refused', problem: `${name} runs: stop it first (toolmgr stop ${name}), or use --force` };
+  return { kind: 'refused', problem: `${name} runs: stop it first (${ownCommand(`stop ${name}`)}), or use --force` };
 }
 
 const TURNS = 5;

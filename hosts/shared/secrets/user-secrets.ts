@@ -1,5 +1,6 @@
 import { GatewayFault, type SecretSource } from '@toolmgr/core';
 import { type EncryptedFile, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
+import { ownCommand } from '../own-command.ts';
 import type { Opening } from './open-encrypted.ts';
 import { type ChosenProvider, chooseProvider } from './provider.ts';
 import { fallbackOf, openSecretStore, SECRET_VARIABLE_PREFIX } from './secret-store.ts';
@@ -28,12 +29,13 @@ export async function openUserSecrets(
 function missing(name: string, { provider, chosenBy }: ChosenProvider, env: Environment): string {
   const variable = `${SECRET_VARIABLE_PREFIX}${name}`;
   if (provider === 'encrypted')
-    return `${secretsPath(env)} has no secret ${name}: store it with toolmgr secret set ${name}`;
-  if (provider === 'keyring') return `the keyring has no secret ${name}: store it with toolmgr secret set ${name}`;
+    return `${secretsPath(env)} has no secret ${name}: store it with ${ownCommand(`secret set ${name}`)}`;
+  if (provider === 'keyring')
+    return `the keyring has no secret ${name}: store it with ${ownCommand(`secret set ${name}`)}`;
   if (provider === '1password') return `1Password has no ${name}: expected a reference op://vault/item/field`;
   const advice =
     chosenBy === 'default'
-      ? `set the variable ${variable}, or store secrets in an encrypted file: toolmgr secret setup`
+      ? `set the variable ${variable}, or store secrets in an encrypted file: ${ownCommand('secret setup')}`
       : `the provider is environment, and the variable ${variable} is not set`;
   return `there is no secret ${name}: ${advice}`;
 }

@@ -2,6 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { explainCause, type Log } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { isLoopbackHost } from '../../http/listen.ts';
+import { ownCommand } from '../../shared/own-command.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { watchText } from '../../shared/watch-text.ts';
@@ -45,7 +46,7 @@ export async function sourceOf(options: ServeOptions): Promise<ConfigSource> {
   if (group === undefined) throw new UsageError('give a file (-c FILE) or a group of workloads (--group NAME)');
   if (!isLoopbackHost(host)) {
     throw new UsageError(
-      `--group has no authentication, so it binds to loopback only; for --host ${host} write a file: toolmgr vmcp init -g ${group} -o vmcp.yaml`,
+      `--group has no authentication, so it binds to loopback only; for --host ${host} write a file: ${ownCommand(`vmcp init -g ${group} -o vmcp.yaml`)}`,
     );
   }
   const sections = await sectionsOf(catalogue);

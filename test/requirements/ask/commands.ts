@@ -178,7 +178,7 @@ export const commands = [
       'ask.start.absent-package':
         'a package that its registry does not have is named in one line, with a fix that fits',
       'ask.install.tarballs':
-        'the tarballs of npm run pack are installed by npm, pnpm and Yarn as the page says, without a registry that has them, and plugin new makes a plugin that npm installs there',
+        'the tarballs of npm run pack are installed by npm as the page says (by pnpm and Yarn in npm run proof), without a registry that has them, and plugin new makes a plugin that npm installs there',
       'ask.start.peer-install': 'an optional package that is missing is named with the command that installs it',
     },
   },

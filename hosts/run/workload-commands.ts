@@ -19,7 +19,7 @@ export function addWorkloadCommands(program: Command): void {
     .command('runtime')
     .description('container engines')
     .command('check')
-    .description('show which container engines answer; exit code 1 when none does')
+    .description('show which container engines answer; exit code 1 when none can be used')
     .addOption(format('text', 'json'))
     .action(async (flags) => (await import('./commands/runtime-check.ts')).checkRuntimes(flags));
 }

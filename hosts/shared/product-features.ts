@@ -14,3 +14,15 @@ export function missingProductFeatures(): readonly MissingFeature[] {
     throw cause;
   }
 }
+
+/** What the client of the container engines misses, which containers need; `undefined` when it is there. */
+export function missingEngineClient(): MissingFeature | undefined {
+  return missingProductFeatures().find(({ missing }) => missing.some((name) => ENGINE_CLIENT.has(name)));
+}
+
+const ENGINE_CLIENT = new Set(['dockerode', 'tar-stream']);
+
+/** A missing feature and the command that installs it, for the end of a message. */
+export function explainMissing({ missing: [name = ''], command }: MissingFeature): string {
+  return `the optional package ${name} is not installed; install it: ${command}`;
+}

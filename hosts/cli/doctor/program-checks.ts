@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { engineState } from '@toolmgr/plugins/workloads/engine-ping';
 import { ownCommand } from '../../shared/own-command.ts';
-import { missingProductFeatures } from '../../shared/product-features.ts';
+import { missingEngineClient } from '../../shared/product-features.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
 /** The oldest Node, as `engines` of the packages. */
@@ -65,7 +65,7 @@ async function programFinding(
 const MAX_LINE = 120;
 
 async function engineFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
-  const client = missingProductFeatures().find(({ missing }) => missing.includes('dockerode'));
+  const client = missingEngineClient();
   if (client !== undefined) {
     const state = await engineState(env);
     const says = state === 'answers' ? 'running' : NO_ENGINE;

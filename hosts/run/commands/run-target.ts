@@ -13,6 +13,7 @@ import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { createGatewayLog } from '../../shared/gateway-log/index.ts';
 import { isLive, showLive, startRow } from '../../shared/gateway-log/show-starts.ts';
 import { ownCommand } from '../../shared/own-command.ts';
+import { explainMissing, missingEngineClient } from '../../shared/product-features.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -56,6 +57,11 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
       ? await newWorkload(target ?? '', args, flags, cwd, terminalAsk())
       : await configFromFile(flags.fromConfig, { debug: flags.debug === true, cwd, nowMs: Date.now() });
   const { config, secrets, warnings } = made;
+  const client = config.image === undefined ? undefined : missingEngineClient();
+  if (client !== undefined) {
+    const reason = `it needs a container, and ${explainMissing(client)}`;
+    return printFailure(config.name, explainMiss({ kind: 'failed', reason, lines: [] }, made.missed));
+  }
   await checkNewWorkload(made);
   await printOverlays(config);
   // a name that is taken is refused before a long build
@@ -78,7 +84,8 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
 
 /** A name that is nothing at all is often a typing error: the answer names the registry, and the proxy's log does not help. */
 function explainMiss(failed: FailedStart, missed: string | undefined): FailedStart {
-  if (missed === undefined || !/there is no image|no container engine/.test(failed.reason)) return failed;
+  if (missed === undefined || !/there is no image|no container engine|needs a container/.test(failed.reason))
+    return failed;
   const reason = `it is neither a registry entry nor a program nor a pullable image: ${missed}, and ${failed.reason}`;
   return { ...failed, reason, lines: [] };
 }

@@ -7,6 +7,8 @@ import {
   readScheme,
   type SchemeTarget,
 } from '@toolmgr/plugins';
+import { namesEngine } from '@toolmgr/plugins/workloads/engine-ping';
+import { explainMissing, missingEngineClient } from '../../shared/product-features.ts';
 
 /** What TARGET means, or why it cannot be run. */
 export type Target =
@@ -64,7 +66,7 @@ export async function readTarget(
 
 /**
  * A package runs in a container where an engine answers, else as a process with a warning. An engine that a variable names
- * must answer: then a process would be less isolation than was asked for.
+ * must answer: then a process would be less isolation than was asked for. Without the optional client of the engines, none can be used.
  */
 async function readPackage(
   text: string,
@@ -79,18 +81,35 @@ async function readPackage(
   if (asked === 'container') return { kind: 'image', image, name, isPackage: true };
   const warnings: string[] = [];
   if (asked !== 'process') {
-    const { findEngine } = await import('@toolmgr/plugins/workloads/images');
     const found = await findEngine();
     if (found.kind === 'found') return { kind: 'image', image, name, isPackage: true };
     if (found.isNamed) return { kind: 'refused', reason: `${text}: ${found.reason}` };
-    warnings.push(
-      `no container engine answers: ${text} runs as a process, nothing isolates it, and it has your rights`,
-    );
+    warnings.push(`${found.why}: ${text} runs as a process, nothing isolates it, and it has your rights`);
   }
   const outcome = await commandFromScheme(text, args, { cwd });
   if (outcome === undefined || outcome.kind === 'refused') return { kind: 'refused', reason: outcome?.reason ?? text };
   const { env, ...command } = outcome.command;
   return { kind: 'command', command, env, name, warnings };
+}
+
+/** Whether an engine can be used; otherwise the reason for a refusal, and in short `why` for a warning. */
+async function findEngine(): Promise<
+  | { readonly kind: 'found' }
+  | { readonly kind: 'none'; readonly reason: string; readonly why: string; readonly isNamed: boolean }
+> {
+  const missing = missingEngineClient();
+  if (missing !== undefined) {
+    const why = `no container engine can be used (${explainMissing(missing)})`;
+    return {
+      kind: 'none',
+      reason: `${why}; or run it as a process (--runtime process)`,
+      why,
+      isNamed: namesEngine(process.env),
+    };
+  }
+  const images = await import('@toolmgr/plugins/workloads/images');
+  const found = await images.findEngine();
+  return found.kind === 'found' ? found : { ...found, why: 'no container engine answers' };
 }
 
 /** Targets that can be run, for error texts. */

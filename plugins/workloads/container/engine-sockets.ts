@@ -63,6 +63,11 @@ export function engineSockets(
   ];
 }
 
+/** Whether a variable names the engine: then it must answer, and nothing else is used instead. */
+export function namesEngine(env: NodeJS.ProcessEnv): boolean {
+  return [...Object.keys(OVERRIDES), 'DOCKER_HOST'].some((name) => Boolean(env[name]));
+}
+
 function socketOf(host: string): readonly EngineSocket[] | UnusableHost {
   const path = /^(?:unix|npipe):\/\/(.+)$/.exec(host)?.[1];
   if (path === undefined) {

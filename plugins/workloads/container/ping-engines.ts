@@ -1,6 +1,8 @@
 // Whether a container engine answers, without the client of the engines: a process that only waits for one stays small.
 import { existsSync } from 'node:fs';
-import { engineSockets } from './engine-sockets.ts';
+import { type EngineSocket, engineSockets, namesEngine, type UnusableHost } from './engine-sockets.ts';
+
+export { namesEngine };
 
 // `import` reads every export of the module, and one of them loads Node's own undici: 60 ms and 14 MB
 const { request } = process.getBuiltinModule('node:http');
@@ -24,7 +26,23 @@ export async function engineState(env: NodeJS.ProcessEnv = process.env): Promise
   if ('reason' in sockets) return 'silent';
   const answers = await Promise.all(sockets.map(({ path }) => ping(path)));
   if (answers.includes(true)) return 'answers';
-  return sockets.some(({ path, from }) => from !== undefined || existsSync(path)) ? 'silent' : 'none';
+  return sockets.some(isExpected) ? 'silent' : 'none';
+}
+
+/** A socket of this machine, and whether an engine answers there. */
+export type EnginePing = EngineSocket & { readonly answers: boolean };
+
+/** Every socket that exists or is named by a variable. Never throws; takes at most two seconds. */
+export async function pingEngines(env: NodeJS.ProcessEnv = process.env): Promise<readonly EnginePing[] | UnusableHost> {
+  const sockets = engineSockets(env);
+  if ('reason' in sockets) return sockets;
+  return Promise.all(
+    sockets.filter(isExpected).map(async (socket) => ({ ...socket, answers: await ping(socket.path) })),
+  );
+}
+
+function isExpected({ path, from }: EngineSocket): boolean {
+  return from !== undefined || existsSync(path);
 }
 
 /** Docker and Podman both serve `/_ping`. */

@@ -5,11 +5,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clientConfigOf } from '../../../hosts/run/commands/list.ts';
 import type { WorkloadSummary } from '../../../hosts/run/workloads/summary.ts';
 import { readWorkloads, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
+import { hidePackage } from '../../support/hide-package.ts';
 import { proves } from '../../support/proves.ts';
 import { startToolmgr, toolmgr as toolmgrIn } from './toolmgr.ts';
 
 const TELLS = [process.execPath, '--', join(import.meta.dirname, 'servers/tells.mjs')];
 const LONG = 180_000;
+const ROOT = join(import.meta.dirname, '../../..');
 
 let state: string;
 
@@ -127,6 +129,35 @@ describe('commands for workloads', () => {
     expect(run.err).toContain('--runtime process');
     expect(await json('list', '--all', '--format', 'json')).toEqual([]);
   });
+
+  proves(
+    'choice.run.no-engine-client',
+    'runs packages as processes where the client of the engines is not installed, and refuses containers',
+    async () => {
+      const hide = await hidePackage(state, 'dockerode');
+      const named = { ...hide, DOCKER_HOST: `unix://${join(state, 'no.sock')}` };
+      const run = (env: Readonly<Record<string, string>>, ...args: string[]) =>
+        startToolmgr(state, args, ROOT, { TOOLMGR_RUNTIME: '', ...env }).ended;
+      const client =
+        /the optional package dockerode is not installed; install it: npm install .*dockerode@5 tar-stream@3/;
+      const ran = await run(hide, 'run', '--name', 'free', 'npx://@modelcontextprotocol/server-everything');
+      expect(ran, ran.err).toMatchObject({ code: 0, out: expect.stringContaining('not isolated: it has your rights') });
+      expect(ran.err).toMatch(
+        new RegExp(`^warning no container engine can be used \\(${client.source}\\): npx://.* runs as a process`),
+      );
+      expect(await run(named, 'run', 'npx://pkg')).toMatchObject({ code: 1, err: expect.stringMatching(client) });
+      const boxed = [['example/server:1'], ['--foreground', 'example/server:1'], ['--runtime=container', 'npx://pkg']];
+      const first = /^toolmgr: boxed could not be started: it needs a container, and /;
+      for (const args of boxed) {
+        const { code, err } = await run(hide, 'run', '--name', 'boxed', ...args);
+        expect([code, err]).toEqual([1, expect.stringMatching(new RegExp(first.source + client.source))]);
+      }
+      const checked = await run(named, 'runtime', 'check');
+      expect(checked).toMatchObject({ code: 1, out: expect.stringContaining('no engine answers there') });
+      expect(checked.err).toMatch(client);
+    },
+    LONG,
+  );
 
   it('removes what killed commands left of removed workloads', async () => {
     const left = join(workloadsDir(state), '.gone-a-1');

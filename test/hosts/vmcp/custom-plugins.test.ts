@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { cli, startCli } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
+import { hidePackage } from '../../support/hide-package.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 
@@ -285,17 +286,6 @@ describe('a missing package of a first-party plugin', () => {
     'ask.start.peer-install',
     'is reported by the start with the command that installs the right version',
     async () => {
-      // hides a package from the resolution of a real process, with Node's error
-      await put({
-        'hide.mjs': `import { registerHooks } from 'node:module';
-          import { fileURLToPath } from 'node:url';
-          const name = process.env.HIDDEN;
-          registerHooks({ resolve(specifier, context, next) {
-            if (specifier !== name && !specifier.startsWith(name + '/')) return next(specifier, context);
-            const from = fileURLToPath(context.parentURL);
-            throw Object.assign(new Error("Cannot find package '" + name + "' imported from " + from), { code: 'ERR_MODULE_NOT_FOUND' });
-          } });`,
-      });
       const head = {
         name: 'dev',
         groupRef: 'dev',
@@ -304,7 +294,7 @@ describe('a missing package of a first-party plugin', () => {
       };
       for (const [name, [wanted, section]] of Object.entries(NEEDS)) {
         await put({ 'vmcp.yaml': stringify({ ...head, aggregation: {}, ...section }) });
-        const env = { HIDDEN: name, NODE_OPTIONS: `--import ${join(folder, 'hide.mjs')}` };
+        const env = await hidePackage(folder, name);
         const { code, err } = await cli(['vmcp', 'serve', '-c', join(folder, 'vmcp.yaml'), '--port', '0'], { env });
         expect([code, err]).toEqual([
           1,

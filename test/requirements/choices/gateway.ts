@@ -359,6 +359,8 @@ export const gatewayChoices = [
       'choice.run.containers-limits':
         'a container has limits of memory, processors and processes: 2 GiB, 2 and 1024, or what --memory, --cpus and --pids-limit say',
       'choice.run.no-engine': 'without an engine the message names the fix and --runtime process',
+      'choice.run.no-engine-client':
+        'without the optional client of the engines packages run as processes with a warning, and what needs a container is refused',
     },
   },
   {

@@ -1,5 +1,6 @@
 // What the commands of a host do with images of packages, without a gateway.
 import { connectEngine, type Engine } from '../engine.ts';
+import { namesEngine } from '../engine-sockets.ts';
 
 export { type BuildWatch, type Built, buildImage, ensureBuilt } from './build-image.ts';
 export { type BuildPlace, type BuildPlan, planBuild } from './plan-build.ts';
@@ -15,7 +16,6 @@ export async function findEngine(env: NodeJS.ProcessEnv = process.env): Promise<
   try {
     return { kind: 'found', engine: await connectEngine(env) };
   } catch (cause) {
-    const isNamed = Boolean(env.TOOLMGR_DOCKER_SOCKET || env.TOOLMGR_PODMAN_SOCKET || env.DOCKER_HOST);
-    return { kind: 'none', reason: cause instanceof Error ? cause.message : String(cause), isNamed };
+    return { kind: 'none', reason: cause instanceof Error ? cause.message : String(cause), isNamed: namesEngine(env) };
   }
 }

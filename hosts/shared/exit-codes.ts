@@ -1,11 +1,8 @@
 /** Every exit code of the command line; the help prints them. */
 export const EXIT_CODES = {
   ok: { code: 0, means: 'success, also when Ctrl-C or SIGTERM stopped a server' },
-  failed: { code: 1, means: 'wrong usage, an invalid configuration, or no answer' },
-  refused: {
-    code: 2,
-    means: 'run: the workload cannot be run; skill sync --check, skill upgrade --fail-on-changes: something changed',
-  },
+  failed: { code: 1, means: 'wrong usage, an invalid configuration, no answer, or a workload that does not run' },
+  changed: { code: 2, means: 'skill sync --check, skill upgrade --fail-on-changes: something changed' },
   partlyFailed: { code: 3, means: 'skill sync, skill upgrade: some skills failed' },
   policyRefused: {
     code: 4,

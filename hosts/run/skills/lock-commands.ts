@@ -82,7 +82,7 @@ const TEXTS: Readonly<Record<Exclude<keyof SyncResult, 'failed'>, readonly [stri
 /** Source: reference workload-api §5.6. */
 function syncExitCode(result: SyncResult, isCheck: boolean): number {
   if (result.failed.some(({ reason }) => POLICY.has(reason))) return EXIT_CODES.policyRefused.code;
-  if (isCheck) return (hasDrift(result) ? EXIT_CODES.refused : EXIT_CODES.ok).code;
+  if (isCheck) return (hasDrift(result) ? EXIT_CODES.changed : EXIT_CODES.ok).code;
   return (result.failed.length > 0 ? EXIT_CODES.partlyFailed : EXIT_CODES.ok).code;
 }
 
@@ -127,6 +127,6 @@ function upgradeExitCode(outcomes: readonly UpgradeOutcome[], failsOnChanges: bo
     outcomes.some(({ status }) => wanted.includes(status));
   const isInvalid = outcomes.some(({ reason }) => reason !== undefined && POLICY.has(reason));
   if (has('ref-change-blocked', 'signer-change-blocked') || isInvalid) return EXIT_CODES.policyRefused.code;
-  if (failsOnChanges && has('upgraded')) return EXIT_CODES.refused.code;
+  if (failsOnChanges && has('upgraded')) return EXIT_CODES.changed.code;
   return (has('failed') ? EXIT_CODES.partlyFailed : EXIT_CODES.ok).code;
 }

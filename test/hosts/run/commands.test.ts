@@ -159,6 +159,26 @@ describe('commands for workloads', () => {
     LONG,
   );
 
+  it(
+    'ends every run that fails with the exit code that the help gives for it',
+    async () => {
+      const help = (await toolmgr('--help')).out;
+      const codes = [...help.slice(help.indexOf('Exit codes:')).matchAll(/^ +(\d+) +(.+)$/gm)];
+      const ofRun = codes.filter(([, , means]) => /\brun\b/.test(means ?? '')).map(([, code]) => Number(code));
+      expect(ofRun).toHaveLength(1);
+      await toolmgr('run', '--name', 'taken', ...TELLS);
+      const failing: readonly (readonly string[])[] = [
+        ['--name', 'taken', ...TELLS],
+        ['--runtime', 'process', 'no-such-program'],
+        ['npx://no such package'],
+        ['--name', 'ends', process.execPath, '--', '-e', 'process.exit(7)'],
+      ];
+      const ran = await Promise.all(failing.map((args) => toolmgr('run', ...args)));
+      expect(ran.map(({ code, err }) => [code, err === ''])).toEqual(failing.map(() => [ofRun[0], false]));
+    },
+    LONG,
+  );
+
   it('removes what killed commands left of removed workloads', async () => {
     const left = join(workloadsDir(state), '.gone-a-1');
     await mkdir(left, { recursive: true });

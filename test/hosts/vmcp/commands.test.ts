@@ -283,7 +283,7 @@ describe('the command line', () => {
     expect(codes.map(([, code, means]) => `${code} ${means?.split(/[:,;]/)[0]}`)).toEqual([
       '0 success',
       '1 wrong usage',
-      '2 run',
+      '2 skill sync --check',
       '3 skill sync',
       '4 skill',
       '5 call',

@@ -9,8 +9,8 @@ import { ROOT } from './sources.ts';
 interface CommandHelp {
   name(): string;
   description(): string;
-  readonly commands: readonly CommandHelp[];
   helpInformation(): string;
+  createHelp(): { visibleCommands(command: CommandHelp): readonly CommandHelp[] };
 }
 
 /** A page of commands. */
@@ -64,7 +64,7 @@ const SOURCE = 'hosts/cli/main.ts';
 export async function commandPages(): Promise<readonly (readonly [string, string])[]> {
   const program = await loadProgram();
   if (program === undefined) return [];
-  const visible = program.commands.filter((command) => command.name() !== 'help');
+  const visible = commandsOf(program);
   const groups = [...GROUPS, OTHERS].map((group) => ({
     group,
     commands: visible.filter((one) => groupOf(one) === group),
@@ -132,10 +132,16 @@ async function loadProgram(): Promise<CommandHelp | undefined> {
 function sections(command: CommandHelp, path: string): readonly string[] {
   return [
     `## ${path}\n\n${helpOf(command)}`,
-    ...command.commands
-      .filter((inner) => inner.name() !== 'help')
-      .flatMap((inner) => sections(inner, `${path} ${inner.name()}`)),
+    ...commandsOf(command).flatMap((inner) => sections(inner, `${path} ${inner.name()}`)),
   ];
+}
+
+/** Without hidden commands. */
+function commandsOf(command: CommandHelp): readonly CommandHelp[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((inner) => inner.name() !== 'help');
 }
 
 function helpOf(command: CommandHelp): string {

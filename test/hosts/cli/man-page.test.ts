@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, it } from 'vitest';
+import { commandPages } from '../../../scripts/docs/commands-page.ts';
 import { manPage, roff } from '../../../scripts/docs/man-page.ts';
 
 it('the manual page has every command and exit code', async () => {
@@ -9,6 +10,12 @@ it('the manual page has every command and exit code', async () => {
   }
   expect(page).not.toContain('toolmgr complete\n');
   expect(page).toContain('.SH EXIT STATUS\n.TP\n.B 0\n');
+});
+
+it('the pages of commands leave out hidden commands', async () => {
+  const pages = (await commandPages()).map(([, text]) => text).join('');
+  expect(pages).toContain('## toolmgr completion\n');
+  expect(pages).not.toMatch(/toolmgr complete\b/);
 });
 
 it('text cannot become a request or an escape', () => {

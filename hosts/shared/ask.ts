@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
-import { UsageError } from './usage-error.ts';
+import { Interrupted, UsageError } from './usage-error.ts';
 
-/** Asks the user for one line; `hides` does not show what is typed. Rejects when `signal` aborts. */
+/** Asks the user for one line; `hides` does not show what is typed. Rejects when `signal` aborts, and with `Interrupted` for Ctrl-C. */
 export type Ask = (question: string, options?: AskOptions) => Promise<string>;
 
 interface AskOptions {
@@ -23,10 +23,15 @@ async function askOnTerminal(question: string, { hides = false, signal }: AskOpt
     ...(signal === undefined ? {} : { signal }), // it closes the interface
   });
   try {
+    let Ended: typeof UsageError = UsageError;
     // raw mode of the terminal: Ctrl-C is no signal by itself
-    if (signal !== undefined) lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    lines.on('SIGINT', () => {
+      Ended = Interrupted;
+      if (signal === undefined) lines.close();
+      else process.kill(process.pid, 'SIGINT');
+    });
     return await new Promise<string>((resolve, reject) => {
-      lines.once('close', () => reject(new UsageError('no answer was entered')));
+      lines.once('close', () => reject(new Ended('no answer was entered')));
       if (hides) lines.once('line', resolve);
       else lines.question(question, resolve);
     });

@@ -9,8 +9,8 @@ let questions = 0;
 child.stdout.on('data', (chunk) => {
   shown += chunk;
   process.stdout.write(chunk);
-  // a question ends with a colon and a blank
-  while ((shown.match(/: /g) ?? []).length > questions && questions < answers.length) {
+  // a question ends with a colon or possible answers, and a blank
+  while ((shown.match(/: |N\] /g) ?? []).length > questions && questions < answers.length) {
     const answer = answers[questions++];
     setTimeout(() => child.stdin.write(answer), 50);
   }

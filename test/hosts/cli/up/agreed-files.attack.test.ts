@@ -34,6 +34,20 @@ it('up --stdio, as a client starts it in a cloned repository, does not start the
   }
 });
 
+it.each([
+  ['Ctrl-C', '\x03', 130],
+  ['Ctrl-D', '\x04', 1],
+])('%s at the question starts nothing, and the exit code says which it was', async (_key, TYPED, code) => {
+  await writeFile(join(folder, '.mcp.json'), '{"mcpServers":{"one":{"command":"true"}}}');
+  const main = join(import.meta.dirname, '../../../../hosts/cli/main.ts');
+  const ended = await cli([], {
+    script: join(import.meta.dirname, '../on-terminal.mjs'),
+    cwd: folder,
+    env: { HOME: folder, LINE: `${process.execPath} --conditions=development ${main} up`, TYPED },
+  });
+  expect(ended).toMatchObject({ code, out: expect.stringContaining('no answer was entered') });
+});
+
 it('asks once for each content of a file, and shows no values', async () => {
   const questions: string[] = [];
   const answers = ['no', 'y', 'y'];

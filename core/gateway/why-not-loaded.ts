@@ -41,9 +41,14 @@ function nearestFile(path: string): string {
 /** `FILE:LINE` where an error happened: the line at the beginning of its stack, or the first file of it. */
 export function placeOf({ stack = '' }: Error): string | undefined {
   const [, file, line] = /^(?:file:\/\/)?(\/[^\n]+|[A-Za-z]:[^\n]+):(\d+)\n/.exec(stack) ?? [];
-  if (file !== undefined) return `${file}:${line}`;
-  return /(?<=[\s(]|file:\/\/)(\/[^\s()]+:\d+):\d+\)?$/m.exec(stack)?.[1];
+  const place = file === undefined ? FIRST_FRAME.exec(stack)?.[1] : `${file}:${line}`;
+  return place?.replace(QUERY, '');
 }
+
+const FIRST_FRAME = /(?<=[\s(]|file:\/\/)(\/[^\s()]+:\d+):\d+\)?$/m;
+
+/** Of a URL that a program imports instead of the file, to load changed code. */
+const QUERY = /\?[^/?]*(?=:\d+$)/;
 
 /** Node does not report the place of a syntax error in JavaScript; its TypeScript parser does. */
 function placeBySyntax(path: string): string | undefined {

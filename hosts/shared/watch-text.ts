@@ -1,4 +1,4 @@
-import { type FSWatcher, watch } from 'node:fs';
+import { type FSWatcher, statSync, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 
@@ -8,17 +8,30 @@ const POLL_MS = 2_000; // finds changes without a system event: mounted volumes,
 /**
  * Calls `onText` with the new text whenever a file's content changes, until `signal` aborts.
  * A file that is unreadable for a short time (an editor replaces it) has not changed.
+ * Calls `onSameText` when the file was written or replaced and has the text that it had; one save may give several calls.
  */
-export function watchText(file: string, known: string, onText: (text: string) => void, signal: AbortSignal): void {
+export function watchText(
+  file: string,
+  known: string,
+  onText: (text: string) => void,
+  signal: AbortSignal,
+  onSameText: (text: string) => void = () => {},
+): void {
   if (signal.aborted) return;
   let last = known;
+  let lastSave = saveOf(file);
   let gathering: NodeJS.Timeout | undefined;
   let watcher: FSWatcher | undefined;
   const check = async (): Promise<void> => {
+    const save = saveOf(file); // before the text: a write in between is found by the next check
     const text = await readFile(file, 'utf8').catch(() => undefined);
-    if (signal.aborted || text === undefined || text === last) return;
-    last = text;
-    onText(text);
+    if (signal.aborted || text === undefined) return;
+    const isSaved = save !== lastSave;
+    lastSave = save;
+    if (text !== last) {
+      last = text;
+      onText(text);
+    } else if (isSaved) onSameText(text);
   };
   try {
     // the folder, not the file: the watch of a file ends when the file is replaced
@@ -41,4 +54,14 @@ export function watchText(file: string, known: string, onText: (text: string) =>
     },
     { once: true },
   );
+}
+
+/** Differs after each write of a file, and when it or a link to it is replaced. Empty for a file that cannot be reached. */
+function saveOf(file: string): string {
+  try {
+    const { ino, mtimeMs } = statSync(file);
+    return `${ino} ${mtimeMs}`;
+  } catch {
+    return '';
+  }
 }

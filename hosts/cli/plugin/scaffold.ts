@@ -231,7 +231,8 @@ plugins:
 \`\`\`
 
 \`npm install && npm test\` runs its tests against a gateway in memory: no sockets, no containers. \`npm run types\` checks the types.
-The gateway runs \`index.ts\` as it is: no build is needed while you write it.
+The gateway runs \`index.ts\` as it is: no build is needed while you write it. \`toolmgr vmcp serve\` loads edited code when you save
+the vmcp file (\`touch\` is enough), or on SIGHUP.
 
 ## Publish
 

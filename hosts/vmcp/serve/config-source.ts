@@ -85,10 +85,11 @@ export function fileOf({ follow }: ConfigSource): { readonly file?: string } {
 
 /**
  * Calls `take` with the new configuration when the file changes and on SIGHUP, one at a time, until `signal` aborts.
- * An invalid file is logged and changes nothing. Plugins whose code has changed are loaded anew.
+ * An invalid file is logged and changes nothing. Plugins whose code has changed are loaded anew, also when the file is saved with the
+ * same text.
  */
 export function followFile(
-  { follow }: ConfigSource,
+  { follow }: Pick<ConfigSource, 'follow'>,
   signal: AbortSignal,
   log: Log,
   take: (read: ReadConfig) => Promise<void>,
@@ -96,19 +97,19 @@ export function followFile(
   if (follow === undefined) return;
   const { file, text, modules, read } = follow;
   let turn: Promise<void> = Promise.resolve();
-  const reload = (next: string): void => {
+  const reload = (next: string, onlyForCode = false): void => {
     turn = turn.then(async () => {
       if (signal.aborted) return;
       try {
         const changed = modules.refresh();
-        await take(await read(next));
+        if (changed.isLoadDue || !onlyForCode) await take(await read(next));
         logCode(changed, log);
       } catch (cause) {
         log.error('the changed file is not used, the previous configuration stays', { cause: explainCause(cause) });
       }
     });
   };
-  watchText(file, text, reload, signal);
+  watchText(file, text, reload, signal, (same) => reload(same, true));
   const onHangup = (): void => {
     readConfigText(file).then(reload, (cause) => log.error('the file cannot be read', { cause: explainCause(cause) }));
   };

@@ -9,7 +9,12 @@ import type { ImportFile } from '@toolmgr/core';
 export interface PluginModules {
   readonly importFile: ImportFile;
   /** Compares the loaded files with the disk. When one has changed, later imports load all of them anew. */
-  refresh(): ChangedFiles;
+  refresh(): Refreshed;
+}
+
+interface Refreshed extends ChangedFiles {
+  /** The next imports may load other code: a file has changed, or an import failed and what it lacked may be there now. */
+  readonly isLoadDue: boolean;
 }
 
 /** Paths of files that changed since they were loaded, sorted. */
@@ -71,7 +76,8 @@ export function createPluginModules(): PluginModules {
       const changed = [...files].filter(([path, { digest }]) => digestOf(path) !== digest).map(([path]) => path);
       const keptPaths = new Set(kept.map(([path]) => path));
       const reloaded = changed.filter((path) => !keptPaths.has(path)).sort();
-      if (reloaded.length > 0 || hasFailed) {
+      const isLoadDue = reloaded.length > 0 || hasFailed;
+      if (isLoadDue) {
         for (const path of files.keys()) if (!keptPaths.has(path)) delete LOADED_BY_REQUIRE[path];
         files.clear();
         entries.clear();
@@ -79,7 +85,7 @@ export function createPluginModules(): PluginModules {
         version++;
         hasFailed = false;
       }
-      return { reloaded, stale: changed.filter((path) => keptPaths.has(path)).sort() };
+      return { isLoadDue, reloaded, stale: changed.filter((path) => keptPaths.has(path)).sort() };
     },
   };
 }

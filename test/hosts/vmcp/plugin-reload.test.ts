@@ -1,7 +1,10 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { type ConfigSource, followFile } from '../../../hosts/vmcp/serve/config-source.ts';
+import { createPluginModules } from '../../../hosts/vmcp/serve/plugin-modules.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
@@ -119,6 +122,81 @@ describe('a reload of a file with a plugin of its own', () => {
       await put({ 'absent.ts': "export default 'added2';" });
       await reload(running);
       expect(await said()).toContain('entry2 added2');
+    },
+    LONG,
+  );
+
+  proves(
+    'choice.reload.plugin-code-on-save',
+    'uses it when the file is saved with the same text or replaced by a link',
+    async () => {
+      const { running, said } = await serving();
+      await using _ = running;
+      const file = join(folder, 'vmcp.yaml');
+      const saves = [
+        () => utimes(file, new Date(), new Date()),
+        async () => writeFile(file, await readFile(file)),
+        async () => {
+          await cp(file, join(folder, 'data.yaml'));
+          await symlink('data.yaml', join(folder, 'next'));
+          await rename(join(folder, 'next'), file);
+        },
+      ];
+      for (const [at, save] of saves.entries()) {
+        await put({ 'words.ts': entry(`saved${at}`) });
+        await save();
+        await until(() => codeLines(running).length === at + 1);
+        expect(await said()).toContain(`saved${at}`);
+      }
+    },
+    LONG,
+  );
+
+  proves('choice.reload.plugin-code-on-save', 'reads and logs nothing when neither text nor code changed', async () => {
+    const file = await writeFileWith();
+    const modules = createPluginModules();
+    let checks = 0;
+    const refresh = () => {
+      checks++;
+      return modules.refresh();
+    };
+    const done: string[] = [];
+    const follow: ConfigSource['follow'] = {
+      ...{ file, text: await readFile(file, 'utf8') },
+      modules: { ...modules, refresh },
+      read: async () => Promise.reject(new Error('read')),
+    };
+    const note = (line: string) => void done.push(line);
+    const log = { debug: note, info: note, warn: note, error: note };
+    const stop = new AbortController();
+    followFile({ follow }, stop.signal, log, () => expect.unreachable());
+    await utimes(file, new Date(), new Date());
+    await until(() => checks === 1);
+    await setImmediate();
+    expect(done).toEqual([]);
+
+    await writeFileWith({ metadata: { edited: 'yes' } });
+    await until(() => done.length === 1);
+    stop.abort();
+  });
+
+  proves(
+    'choice.reload.plugin-code-on-save',
+    'names the file and the line of changed code that does not parse, and uses it once it is mended and the file is saved again',
+    async () => {
+      const { running, said } = await serving();
+      await using _ = running;
+      const file = join(folder, 'vmcp.yaml');
+      await put({ 'words.ts': '\nexport default {' });
+      await utimes(file, new Date(), new Date());
+      const [line] = await running.printed(/the changed file is not used.*/);
+      expect(line).toMatch(/words\.ts:\d+: SyntaxError/);
+      expect(await said()).toContain('entry1');
+
+      await put({ 'words.ts': entry('mended') });
+      await utimes(file, new Date(), new Date());
+      await until(() => codeLines(running).length === 1);
+      expect(await said()).toContain('mended');
     },
     LONG,
   );

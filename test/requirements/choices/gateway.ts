@@ -186,6 +186,8 @@ export const gatewayChoices = [
       'choice.reload.on-change': 'a changed file or SIGHUP reloads the configuration',
       'choice.reload.plugin-code':
         'a reload loads plugins anew whose file changed, or a file that they import by a relative path, and logs these files',
+      'choice.reload.plugin-code-on-save':
+        'a file that is saved with the same text is reloaded when the code of plugins changed, and only then',
       'choice.reload.plugin-packages':
         'a reload keeps the packages that plugins import, and logs which of them changed and that a restart uses them',
       'choice.reload.keeps-call': 'a call keeps the plugins it started with when the configuration is reloaded',

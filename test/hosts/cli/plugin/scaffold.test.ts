@@ -48,6 +48,7 @@ describe('toolmgr plugin new', () => {
     expect(await read('index.ts')).toMatch(/config = z\.strictObject\(/);
     expect(await read('index.test.ts')).toContain('testGateway');
     expect(await read('README.md')).toContain('use: ./business-hours/index.ts');
+    expect(await read('README.md')).toContain('loads edited code when you save');
     expect(JSON.parse(await read('package.json'))).toMatchObject({
       name: 'toolmgr-plugin-business-hours',
       engines: { node: '>=22.19.0' },

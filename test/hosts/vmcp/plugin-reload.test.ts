@@ -182,15 +182,15 @@ describe('a reload of a file with a plugin of its own', () => {
 
   proves(
     'choice.reload.plugin-code-on-save',
-    'names the file and the line of changed code that does not parse, and uses it once it is mended and the file is saved again',
+    'names the file and the line of changed code that cannot be loaded, and uses it once it is mended and the file is saved again',
     async () => {
       const { running, said } = await serving();
       await using _ = running;
       const file = join(folder, 'vmcp.yaml');
-      await put({ 'words.ts': '\nexport default {' });
+      await put({ 'words.ts': "\nimport { gone } from './imported.ts';\nexport default gone;" });
       await utimes(file, new Date(), new Date());
       const [line] = await running.printed(/the changed file is not used.*/);
-      expect(line).toMatch(/words\.ts:\d+: SyntaxError/);
+      expect(line).toMatch(/words\.ts:2: SyntaxError/);
       expect(await said()).toContain('entry1');
 
       await put({ 'words.ts': entry('mended') });

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { type Caller, definePlugin, type Refusal, STAGE } from '@toolmgr/core';
 import { z } from 'zod';
 
-// region: plugin
 const ADDRESS = 'incoming-auth/api-keys';
 
 const config = z.strictObject({
@@ -29,9 +28,7 @@ export default definePlugin({
     });
   },
 });
-// endregion
 
-// region: verbs
 function callerOf(key: string, callers: ReadonlyMap<string, Caller>): Caller | Refusal {
   const hash = createHash('sha256').update(key).digest('hex');
   return callers.get(hash) ?? UNKNOWN_KEY;
@@ -44,4 +41,3 @@ const UNKNOWN_KEY: Refusal = { refused: true, status: 401, reason: 'unknown API 
 function callerNamed(name: string): Caller {
   return { issuer: ADDRESS, subject: name, key: `${ADDRESS}\0${name}`, name, claims: {} };
 }
-// endregion

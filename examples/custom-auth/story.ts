@@ -12,7 +12,6 @@ import apiKeys from './api-keys.ts';
 
 await checkBesideAnonymous();
 
-// region: plan
 const plan: PlanInput = {
   name: 'custom-auth',
   plugins: [
@@ -25,7 +24,6 @@ const plan: PlanInput = {
   ],
 };
 const gateway = await createGateway(plan, { catalogue, baseDir: import.meta.dirname });
-// endregion
 
 const server = createServer((request, response) => gateway.handle(request, response));
 await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));

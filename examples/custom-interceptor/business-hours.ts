@@ -12,7 +12,6 @@ const config = z.strictObject({
 
 const CLOSED: Refusal = { refused: true, status: 403, reason: 'this backend is closed now' };
 
-// region: plugin
 export default definePlugin({
   address: 'business-hours',
   stability: 'stable',
@@ -36,4 +35,3 @@ export default definePlugin({
     });
   },
 });
-// endregion

@@ -3,7 +3,6 @@ import { z } from 'zod';
 
 const ADDRESS = 'composite/pick';
 
-// region: step
 const options = z.strictObject({
   from: z.string().describe('template that gives the JSON text of a list'),
   largest: z.string().describe('member of the items to compare'),
@@ -20,7 +19,6 @@ const pick: StepType<typeof options> = {
     };
   },
 };
-// endregion
 
 /** Registers the step type `pick`. */
 export default definePlugin({

@@ -11,7 +11,6 @@ const options = z.strictObject({
   headerName: z.string().toLowerCase().default('x-signature').describe('header with the signature'),
 });
 
-// region: plugin
 /** Signs each request to a backend with HMAC-SHA256 over its time and body. */
 export default definePlugin({
   address: ADDRESS,
@@ -42,4 +41,3 @@ export default definePlugin({
     });
   },
 });
-// endregion

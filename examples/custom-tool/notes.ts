@@ -18,7 +18,6 @@ const config = z.strictObject({
   path: z.string().startsWith('/').default('/notes').describe('path of the page'),
 });
 
-// region: plugin
 /** Adds the tool `note`, which keeps one note per caller for a day, and a page that counts the calls. */
 export default definePlugin({
   address: ADDRESS,
@@ -48,9 +47,7 @@ export default definePlugin({
     });
   },
 });
-// endregion
 
-// region: tool
 /** The list item of a tool is bytes of JSON, which clients get unchanged. `run` answers its calls. */
 function toolRunning(run: (call: Call) => Promise<CallResult>) {
   const inputSchema = { type: 'object', properties: { text: { type: 'string' } }, required: ['text'] };
@@ -75,4 +72,3 @@ async function keep(store: Store, { arguments: given, caller }: Call): Promise<C
   await store.set(key, text, DAY_MS);
   return resultFromValue({ content: [{ type: 'text', text: before ?? 'there was no note' }] });
 }
-// endregion

@@ -16,7 +16,6 @@ const gatewayAt = (path: string) =>
 const [gateway, assistant] = await Promise.all([gatewayAt('/mcp'), gatewayAt('/api/assistant')]);
 const app = express();
 
-// region: app
 // Mounted before the parser, the gateway reads bodies itself, within its own limits.
 app.use('/mcp', (request, response) => gateway.handle(request, response));
 
@@ -27,7 +26,6 @@ app.post('/orders', (request, response) => void response.json({ taken: request.b
 const api = Router();
 api.use('/assistant', (request, response) => assistant.handle(request, response, { body: request.body }));
 app.use('/api', api);
-// endregion
 
 // Without the parsed body the gateway answers an error with the solution, instead of waiting for bytes.
 app.use('/forgotten', (request, response) => gateway.handle(request, response, { mountPath: '/mcp' }));

@@ -6,7 +6,6 @@ import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { embedded } from '../embed-node-http/embedded.ts';
 import { listAndCall } from '../embed-node-http/list-and-call.ts';
 
-// region: node
 /** Mounts `/mcp` with Node's request and response: no copies, and streams and disconnects work directly. */
 async function mountNode(app: FastifyInstance, gateway: Gateway): Promise<void> {
   await app.register(async (scope) => {
@@ -23,9 +22,7 @@ function leaveBodiesAlone(scope: FastifyInstance): void {
   scope.removeAllContentTypeParsers();
   scope.addContentTypeParser('*', (_request, _body, done) => done(null));
 }
-// endregion
 
-// region: fetch
 /** Mounts `/assistant` with fetch objects, for apps whose hooks need the response. Slower than `handle`. */
 async function mountFetch(app: FastifyInstance, gateway: Gateway): Promise<void> {
   await app.register(async (scope) => {
@@ -51,7 +48,6 @@ function webRequest(request: FastifyRequest, signal: AbortSignal): Request {
     ...(Buffer.isBuffer(body) ? { body: new Uint8Array(body) } : {}),
   });
 }
-// endregion
 
 const gateway = await createGateway({ name: 'embedded', plugins: [{ use: 'embed/own' }] }, { plugins: [embedded] });
 const app = Fastify({ forceCloseConnections: true });

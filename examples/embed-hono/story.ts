@@ -42,7 +42,6 @@ app.use(async (_context, next) => {
   await next();
 });
 
-// region: app
 app.post('/orders', async (context) => context.json({ taken: await context.req.json() }));
 
 // A Request does not have the address of its client. Limits per client and trusted proxies need it.
@@ -50,7 +49,6 @@ app.all('/mcp', (context) => gateway.fetch(context.req.raw, { address: getConnIn
 
 // A mount removes its path from the URL. The endpoint's path is the full one.
 app.mount('/api', (request) => assistant.fetch(request, { mountPath: '/api' }));
-// endregion
 
 const server = serve({ fetch: app.fetch, hostname: '127.0.0.1', port: 0 });
 await new Promise((listening) => server.once('listening', listening));

@@ -2,8 +2,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { blocksOf } from '../docs/blocks.ts';
+import { consoleSteps } from '../docs/console-session.ts';
 import { type LocalRegistry, type Ran, startLocalRegistry } from '../support/local-registry.ts';
 import { startNpxGateway } from '../support/npx-gateway.ts';
+import { proves } from '../support/proves.ts';
 import { rig } from '../support/rig.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -78,6 +81,35 @@ describe.skipIf('missing' in found)('a new plugin of an installed toolmgr', () =
         env,
       });
       expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('did you mean "blocked"?') });
+    },
+    LONG_MS,
+  );
+
+  proves(
+    'ask.plugin.page',
+    'is written, tested, served and called as the guide says',
+    async () => {
+      const page = 'docs/guides/writing-a-plugin.md';
+      const blocks = blocksOf(page, readFileSync(join(ROOT, page), 'utf8'));
+      const folder = join(scratch, 'guide');
+      mkdirSync(folder);
+      writeFileSync(join(folder, 'package.json'), '{}');
+      await registry.install(folder, ['toolmgr']);
+      const steps = blocks.flatMap((block) => (block.language === 'console' ? consoleSteps(block) : []));
+      const commandOf = (part: string): string => `npx ${steps.find(({ command }) => command.includes(part))?.command}`;
+      const lines = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
+      await run(folder, 'sh', '-c', commandOf('plugin new'));
+      for (const { file = '', text } of blocks)
+        if (/^(?:mask-secrets|vmcp)/.test(file)) writeFileSync(join(folder, file), `${text}\n`);
+      expect((await run(folder, 'sh', '-c', `set -e\n${lines.join('\n')}`)).out).toMatch(/pass 1\n.*fail 0/);
+
+      const [, ...serve] = commandOf('vmcp serve').split(' ');
+      await using gateway = await startNpxGateway([...serve, '--port', '0'], {
+        cwd: folder,
+        env: { ...registry.processEnv, ...env },
+      });
+      const called = await run(folder, 'sh', '-c', `${commandOf('toolmgr call')} --url ${gateway.url}`);
+      expect(called.out).toBe('Echo: deploy with [masked]\n');
     },
     LONG_MS,
   );

@@ -176,6 +176,6 @@ describe('a plugin of the file with a contractKey', () => {
   it('is shown by the example of the guide', async () => {
     const example = join(import.meta.dirname, '../../../examples/custom-interceptor/vmcp.yaml');
     const plan = planFromConfig(await readConfig(await readConfigText(example), example, catalogue, LOADS));
-    expect(plan.plugins.at(-1)).toEqual({ use: './mask-secrets.ts', with: { patterns: ['tok_[0-9a-z]{8,}'] } });
+    expect(plan.plugins.at(-1)).toEqual({ use: './mask-secrets/index.ts', with: { patterns: ['tok_[0-9a-z]{8,}'] } });
   });
 });

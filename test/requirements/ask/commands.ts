@@ -120,6 +120,8 @@ export const commands = [
       'ask.testing.boot': 'the test kit boots a gateway in under 150 ms',
       'ask.testing.no-sockets': 'the test kit opens no socket unless asked',
       'ask.testing.scaffold': 'toolmgr plugin new NAME writes typed configuration, test and README',
+      'ask.plugin.page':
+        "the guide to plugins has every step from an empty folder to a gateway that serves a plugin of one's own",
       'ask.testing.scaffold-old-node': 'the tests of a new plugin say when Node is too old for them',
       'ask.testing.scaffold-green': 'a new plugin is green in under a minute',
     },

@@ -1,7 +1,6 @@
 import { type Call, type CallResult, callWith, definePlugin, type JsonValue, resultFromValue } from '@toolmgr/core';
 import { z } from 'zod';
 
-// region: plugin
 const ADDRESS = 'interception/mask-secrets';
 
 const config = z.strictObject({
@@ -23,11 +22,9 @@ export default definePlugin({
     core.hooks.rewriteResult.tap(ADDRESS, (result) => maskedResult(result, masked));
   },
 });
-// endregion
 
 type Masked = (text: string) => string;
 
-// region: verbs
 /** Returns a new call if something was masked, otherwise the same one: calls are never changed in place. */
 function maskedCall(call: Call, masked: Masked): Call {
   const safe = mapStrings(call.arguments, masked);
@@ -39,7 +36,6 @@ function maskedResult(result: CallResult, masked: Masked): CallResult {
   const safe = mapStrings(result.value, masked);
   return safe === result.value ? result : resultFromValue(safe);
 }
-// endregion
 
 /** Maps every string of a value, but no keys. Returns the same object when no string changed. */
 function mapStrings<T extends JsonValue>(value: T, map: (text: string) => string): T {

@@ -82,6 +82,8 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       NPM_CONFIG_CACHE: 'cache of npm, where the programs of packages are found without a start of npx',
       BUN_INSTALL_CACHE_DIR: 'cache of Bun, for the same',
       UV_CACHE_DIR: 'cache of uv, for the same',
+      GOMODCACHE: 'cache of Go modules',
+      GOPATH: 'folder of Go, whose `pkg/mod` is the cache of modules without `GOMODCACHE`; default `~/go`',
       UV_DEFAULT_INDEX: 'index of Python packages, passed to the build of an image',
       UV_INDEX: 'more indexes of Python packages',
       UV_INDEX_URL: 'older name of `UV_DEFAULT_INDEX`',

@@ -7,12 +7,14 @@ import { expect, it, onTestFinished } from 'vitest';
 import { pageOutputProblem } from './page-output.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/test.mjs');
+const assertionResults = [...Array(7).fill({ status: 'passed' }), ...Array(2).fill({ status: 'skipped' })];
+const REPORT = JSON.stringify({ testResults: [{ status: 'passed', assertionResults }] });
 /** Stands for `node`: writes the report of Vitest and prints its last lines; other programs succeed. */
 const NODE = `#!/bin/sh
 for word; do case "$word" in --outputFile.json=*) report="\${word#*=}";; esac; done
 case "$*" in *test/proven.ts*) echo 'ok: 9 of 10 requirements proven by this run, 1 not proven here (skipped)';; esac
 [ -z "$report" ] && exit 0
-echo '{"numPassedTests":7,"numFailedTests":0,"numPendingTests":2,"numTodoTests":0}' > "$report"
+echo '${REPORT}' > "$report"
 printf ' Test Files  3 passed | 1 skipped (4)\\n      Tests  7 passed | 2 skipped (9)\\n'
 `;
 

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { ALLOWED_ORIGINS, readOrigins } from '../shared/allowed-origins.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../shared/gateway-log/log-format.ts';
 import { MEMORY_BUDGET, memorySizeFrom } from '../shared/memory-budget.ts';
-import { portFrom } from '../vmcp/main.ts';
+import { portFrom } from '../shared/port-option.ts';
 
 /** Adds `toolmgr serve`. */
 export function addServeCommand(program: Command): void {

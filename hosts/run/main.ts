@@ -1,20 +1,10 @@
 import { nearest } from '@toolmgr/core';
 import type { Command } from 'commander';
 import { UsageError } from '../shared/usage-error.ts';
-import { addBuildCommand } from './build-command.ts';
 import { commanderOptions, longNames, type RunFlags } from './options/options.ts';
-import { addSkillCommands } from './skill-commands.ts';
-import { addWorkloadCommands } from './workload-commands.ts';
 
-/** Adds `run` and the commands for workloads, groups and skills. A command loads its code when it runs. */
-export function addRunCommands(program: Command): void {
-  addRun(program);
-  addBuildCommand(program);
-  addWorkloadCommands(program);
-  addSkillCommands(program);
-}
-
-function addRun(program: Command): void {
+/** Adds `run`. It loads its code when it runs. */
+export function addRunCommand(program: Command): void {
   const run = program
     .command('run')
     .description('start an MCP server as a workload, with an HTTP endpoint in front of it')

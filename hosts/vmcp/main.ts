@@ -5,6 +5,7 @@ import { FOUND_CLIENTS } from '../cli/up/found-clients.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../shared/gateway-log/log-format.ts';
 import { oneLine } from '../shared/gateway-log/text-line.ts';
 import { MEMORY_BUDGET, memorySizeFrom } from '../shared/memory-budget.ts';
+import { portFrom } from '../shared/port-option.ts';
 import { stderr, stdout } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { addValidate } from './add-validate.ts';
@@ -207,13 +208,6 @@ async function writeNew(file: string, text: string, force: boolean): Promise<voi
   } finally {
     await rm(temporary, { force: true });
   }
-}
-
-/** Reads a port for commander. */
-export function portFrom(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port <= 65_535) return port;
-  throw new InvalidArgumentError('expected a number from 0 to 65535');
 }
 
 function sessionTtlFrom(text: string): number {

@@ -121,8 +121,8 @@ function groupOf(command: CommandHelp): CommandGroup {
 async function loadProgram(): Promise<CommandHelp | undefined> {
   if (!existsSync(join(ROOT, SOURCE))) return undefined;
   try {
-    const loaded = (await import(pathToFileURL(join(ROOT, SOURCE)).href)) as { createProgram(): CommandHelp };
-    return loaded.createProgram();
+    const loaded = (await import(pathToFileURL(join(ROOT, SOURCE)).href)) as { createProgram(): Promise<CommandHelp> };
+    return await loaded.createProgram();
   } catch (cause) {
     console.error(`docs: ${SOURCE} does not load: ${String(cause)}`);
     return undefined;

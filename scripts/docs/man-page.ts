@@ -21,7 +21,7 @@ interface ManCommand {
 }
 
 interface Loaded {
-  createProgram(): ManCommand;
+  createProgram(): Promise<ManCommand>;
 }
 
 /** Where the page is written; packing puts it into the package. */
@@ -33,7 +33,7 @@ const SOURCE = 'hosts/cli/main.ts';
 export async function manPage(): Promise<string | undefined> {
   if (!existsSync(join(ROOT, SOURCE))) return undefined;
   const at = (path: string) => import(pathToFileURL(join(ROOT, path)).href);
-  const program = ((await at(SOURCE)) as Loaded).createProgram();
+  const program = await ((await at(SOURCE)) as Loaded).createProgram();
   const { EXIT_CODES } = (await at('hosts/shared/exit-codes.ts')) as {
     EXIT_CODES: Readonly<Record<string, { code: number; means: string }>>;
   };

@@ -104,7 +104,7 @@ async function checkCommand([program = '', ...args]: CommandWords): Promise<Chec
 }
 
 async function checkToolmgr(args: readonly string[]): Promise<CheckedLine> {
-  const program = withoutActions(createProgram());
+  const program = withoutActions(await createProgram());
   try {
     await program.parseAsync([...args], { from: 'user' });
   } catch (cause) {

@@ -5,8 +5,8 @@ import { readTree } from '../support/tree.ts';
 
 const PAGES = /^(?:README|CONTRIBUTING|SECURITY|GOVERNANCE|(?:docs|plugins|hosts|core|examples|deploy)\/.+)\.md$/;
 
-it('commands and options of toolmgr inside a sentence exist', () => {
-  const program = createProgram();
+it('commands and options of toolmgr inside a sentence exist', async () => {
+  const program = await createProgram();
   const wrong = [...readTree()]
     .filter(([path]) => PAGES.test(path))
     .flatMap(([path, text]) => commandsOf(text).map((line) => [path, faultOf(line, program)] as const))

@@ -3,8 +3,8 @@ import { stdout } from '../../shared/terminal.ts';
 import { candidates, HIDDEN, type KnownNames } from './candidates.ts';
 import { COMPLETION_SCRIPTS, SHELLS, type Shell } from './scripts.ts';
 
-/** Adds `completion`, and the hidden command that the scripts call. */
-export function addCompletionCommands(program: Command): void {
+/** Adds `completion`, and the hidden command that the scripts call. `whole` makes the program with all commands. */
+export function addCompletionCommands(program: Command, whole: () => Promise<Command>): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
@@ -16,7 +16,7 @@ export function addCompletionCommands(program: Command): void {
     .option('--new', 'a new word is typed; for shells that do not pass empty words')
     .action(async (words: string[], { new: isNew }: { readonly new?: boolean }) => {
       const typed = isNew ? [...words, ''] : words;
-      for (const { value, about } of await candidates(program, typed, NAMES)) {
+      for (const { value, about } of await candidates(await whole(), typed, NAMES)) {
         stdout.line(about === '' ? value : `${value}\t${about}`);
       }
     });

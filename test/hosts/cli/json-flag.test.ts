@@ -53,8 +53,8 @@ const allOf = (command: Command, path: readonly string[] = []): readonly (readon
   ...command.commands.flatMap((one) => allOf(one, [...path, one.name()])),
 ];
 
-it('every command that prints a table has --format json and --json', () => {
-  const all = allOf(createProgram());
+it('every command that prints a table has --format json and --json', async () => {
+  const all = allOf(await createProgram());
   const withJson = all.filter(([, command]) => command.options.some(({ long }) => long === '--json'));
   expect(withJson.map(([name]) => name).sort()).toEqual([...TABLES, ...OTHERS].sort());
   expect(withJson.every(([, command]) => printsJson(command))).toBe(true);

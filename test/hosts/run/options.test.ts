@@ -1,7 +1,10 @@
 import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { addRunCommands } from '../../../hosts/run/main.ts';
+import { addBuildCommand } from '../../../hosts/run/build-command.ts';
+import { addRunCommand } from '../../../hosts/run/main.ts';
 import { longNames } from '../../../hosts/run/options/options.ts';
+import { addSkillCommands } from '../../../hosts/run/skill-commands.ts';
+import { addWorkloadCommands } from '../../../hosts/run/workload-commands.ts';
 import { ProgramCommand } from '../../../hosts/shared/program-command.ts';
 import { requirements } from '../../requirements.ts';
 import { proves } from '../../support/proves.ts';
@@ -53,7 +56,7 @@ async function refusal(...args: readonly string[]): Promise<string> {
       printed += text;
     },
   });
-  addRunCommands(program);
+  addRunCommand(program);
   try {
     await program.parseAsync(['node', 'toolmgr', 'run', ...args]);
   } catch (cause) {
@@ -70,7 +73,7 @@ async function flagsOf(...args: readonly string[]): Promise<Record<string, unkno
 /** Reads a command line without running it. */
 async function readOf(...words: readonly string[]) {
   const program = new ProgramCommand('toolmgr').enablePositionalOptions().exitOverride();
-  addRunCommands(program);
+  addRunCommand(program);
   const run = program.commands.find((command) => command.name() === 'run');
   let read = { target: '', args: [] as string[], flags: {} as Record<string, unknown> };
   run?.action((target: string, args: string[], flags: Record<string, unknown>) => {
@@ -175,7 +178,7 @@ describe('the options of run', () => {
 
   it('have a help of at most 80 columns', () => {
     const program = new ProgramCommand('toolmgr');
-    addRunCommands(program);
+    for (const add of [addRunCommand, addBuildCommand, addWorkloadCommands, addSkillCommands]) add(program);
     for (const command of program.commands) {
       const lines = command.helpInformation().split('\n');
       expect(lines.filter((line) => line.length > 80)).toEqual([]);

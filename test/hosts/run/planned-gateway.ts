@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createGateway, createLog, type PlanInput } from '../../../core/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 import { configFromFlags, type NewWorkload } from '../../../hosts/run/config/config-from-flags.ts';
-import { addRunCommands } from '../../../hosts/run/main.ts';
+import { addRunCommand } from '../../../hosts/run/main.ts';
 import type { RunFlags } from '../../../hosts/run/options/options.ts';
 import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
 import { workloadSecrets } from '../../../hosts/run/proxy/workload-secrets.ts';
@@ -21,7 +21,7 @@ export interface Planned extends NewWorkload {
 export async function planned(argv: readonly string[], cwd = '/'): Promise<Planned> {
   const program = new ProgramCommand('toolmgr').enablePositionalOptions().exitOverride();
   program.configureOutput({ writeErr: () => {} });
-  addRunCommands(program);
+  addRunCommand(program);
   const run = program.commands.find((command) => command.name() === 'run');
   let read: { target: string; args: string[]; flags: RunFlags } | undefined;
   run?.exitOverride().action((target: string, args: string[], flags: RunFlags) => {

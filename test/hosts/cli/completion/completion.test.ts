@@ -17,7 +17,7 @@ const names = {
   gateways: async () => ['up', '4483'],
 };
 const following = async (...words: string[]) =>
-  (await candidates(createProgram(), words, names)).map(({ value }) => value);
+  (await candidates(await createProgram(), words, names)).map(({ value }) => value);
 
 /** A shell that this machine lacks; CI has all of them. */
 const isAbsent = (shell: string) => !process.env.CI && spawnSync('which', [shell]).status !== 0;
@@ -49,7 +49,7 @@ describe('completion', () => {
   });
 
   it('describes each command in one sentence', async () => {
-    const found = await candidates(createProgram(), ['inspec'], names);
+    const found = await candidates(await createProgram(), ['inspec'], names);
     expect(found).toEqual([{ value: 'inspect', about: expect.stringMatching(/^show the configuration/) }]);
   });
 });

@@ -89,6 +89,11 @@ export const RECIPES = {
     needs: [],
     build: (from, into) => buildGo('helm.sh/helm/v4/cmd/helm', from, join(into, 'helm')),
   },
+  actionlint: {
+    what: 'actionlint, which checks the workflow files of CI',
+    needs: [],
+    build: (from, into) => buildGo('github.com/rhysd/actionlint/cmd/actionlint', from, join(into, 'actionlint')),
+  },
   coredns: {
     what: 'CoreDNS, the name server of a cluster',
     needs: [],
@@ -164,6 +169,7 @@ const OTHERS = [
   'kube',
   'kwok',
   'helm',
+  'actionlint',
   'coredns',
   'mcp-registry',
   'oci',

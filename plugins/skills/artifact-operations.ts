@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Operation, operation, type Problem, problem } from '../shared/management/index.ts';
 import { buildSkill } from './artifact/build-skill.ts';
 import { type PushOptions, pushSkill } from './artifact/push-skill.ts';
-import type { SkillResolution } from './artifact/resolve-options.ts';
+import type { ResolveOptions, SkillResolution } from './artifact/resolve-options.ts';
 import { readFolderSkill } from './artifact/validate-folder.ts';
 import {
   buildBody,
@@ -23,7 +23,7 @@ import { createTurns } from './turns.ts';
 /** What the operations of artifacts need. */
 export interface ArtifactOperationDeps {
   /** Reads a skill from its source. */
-  resolve(reference: string, options: { readonly signal: AbortSignal }): Promise<SkillResolution>;
+  resolve(reference: string, options: Pick<ResolveOptions, 'signal' | 'isNamedByUser'>): Promise<SkillResolution>;
   /** Folder of local builds. */
   readonly store: string;
   readonly env: NodeJS.ProcessEnv;
@@ -57,9 +57,9 @@ export function artifactOperations(deps: ArtifactOperationDeps): readonly Operat
       problems: ['not_found', 'conflict', 'unprocessable', ...UPSTREAM],
       timeLimit: 'long',
       tool: { name: 'get_skill_content', readOnly: true },
-      run: ({ query, context: { signal } }) =>
+      run: ({ query, context: { signal, isByAgent } }) =>
         turns.run(signal, async () => {
-          const read = await deps.resolve(query.ref, { signal });
+          const read = await deps.resolve(query.ref, { signal, isNamedByUser: isByAgent !== true });
           if ('problem' in read) return read;
           const { name, description, version = '', license = '', body, files } = read.artifact;
           const listed = files.map(({ path, size }) => ({ path, size }));
@@ -110,7 +110,8 @@ export function artifactOperations(deps: ArtifactOperationDeps): readonly Operat
       },
       problems: ['unprocessable', 'not_implemented'],
       timeLimit: 'long',
-      tool: { name: 'build_skill', idempotent: true },
+      // a tag that others install from has another content then, so the person confirms it
+      tool: { name: 'build_skill', destructive: true, idempotent: true },
       run: ({ body: { path, tag }, context }) =>
         turns.run(context.signal, async () => {
           const refusal = fileRefusal(deps, 'path', folderPathProblem(path));

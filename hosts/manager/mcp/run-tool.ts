@@ -22,33 +22,40 @@ export function toolRunner(tool: ManagerTool, settings: ToolSettings): (call: Ca
   return async (call) => {
     const parts = read(tool.partsOf(call.arguments));
     if ('problem' in parts) return failure(parts);
-    if (!settings.withoutConfirmation && tool.asks(call.arguments)) {
-      const answer = await confirm(call, `${tool.operation.summary}: ${argumentText(call.arguments)}?`);
+    const isAsked = !settings.withoutConfirmation && tool.asks(call.arguments);
+    if (isAsked) {
+      const question = `${tool.operation.summary}: ${argumentText(call.arguments)}?`;
+      if (question.length > MAX_QUESTION) return toolFailure(TOO_LONG);
+      const answer = await confirm(call, question);
       if (answer === 'declined') return toolFailure('The person declined. Nothing was done.');
       if (answer !== 'confirmed') return answer;
     }
     const { jobs, publish } = settings.host;
     const limitMs = TIME_LIMITS_MS[tool.operation.timeLimit ?? 'standard'] ?? STREAM_MS;
     const signal = AbortSignal.any([call.signal, settings.host.signal, AbortSignal.timeout(limitMs)]);
-    const context = { signal, caller: call.caller.name ?? call.caller.subject, jobs, publish };
+    const context = { signal, caller: call.caller.name ?? call.caller.subject, jobs, publish, isByAgent: !isAsked };
     const answer = await tool.operation.run({ ...parts, context } as never);
     return isProblem(answer) ? failure(answer) : success(answer);
   };
 }
 
-/** Every argument with its name, so that a long value hides no other one. */
+/** Every argument, whole: what is cut off would be what the person does not see. */
 function argumentText(given: JsonObject): string {
-  const pairs = argumentsOf(given).map(([name, value]) => `${name} ${shortened(JSON.stringify(value))}`);
+  const pairs = argumentsOf(given).map(([name, value]) => visible(`${name} ${JSON.stringify(value)}`));
   return pairs.length === 0 ? 'without arguments' : pairs.join(', ');
 }
 
-function shortened(text: string): string {
-  const visible = text.replace(/\p{Cf}/gu, (mark) => `\\u{${mark.codePointAt(0)?.toString(16)}}`); // e.g. marks that turn the order
-  if (visible.length <= MAX_VALUE_TEXT) return visible;
-  return `${visible.slice(0, MAX_VALUE_TEXT)}… (${visible.length} characters)`;
+/** Characters of a question that a person can be expected to read. */
+const MAX_QUESTION = 4_000;
+
+const TOO_LONG = `This call needs the confirmation of a person, and its arguments are longer than the ${MAX_QUESTION} characters that a person is shown. Use the command line or the page of toolmgr instead.`;
+
+/** Line breaks, and characters that show nothing or turn the order of others. */
+function visible(text: string): string {
+  return text.replace(HIDDEN, (mark) => `\\u{${mark.codePointAt(0)?.toString(16)}}`);
 }
 
-const MAX_VALUE_TEXT = 200;
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 function failure({ problem, detail, errors = [] }: Problem): CallResult {
   const fields = errors.map((field) => `\n- ${field.path === '' ? '' : `${field.path}: `}${field.detail}`).join('');

@@ -76,7 +76,7 @@ async function signingChoice({ key, identityTokenFile: file, sign }: PushFlags):
 /** `toolmgr skill show`. */
 export async function show(reference: string, { format }: Format): Promise<void> {
   using stop = stopSignal();
-  const read = await commandSkills().resolve(reference, { signal: stop.signal });
+  const read = await commandSkills().resolve(reference, { signal: stop.signal, isNamedByUser: true });
   if ('problem' in read) return printRefusal(read);
   const { name, description, version = '', license = '', body, files } = read.artifact;
   if (format === 'json') {

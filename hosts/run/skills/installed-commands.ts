@@ -74,6 +74,7 @@ export async function install(
     commandSkills(),
     {
       name,
+      isNamedByUser: true,
       scope: await scopeOf(flags),
       ...(client === undefined ? {} : { clients: client }),
       ...(tag === undefined ? {} : { version: tag }),

@@ -8,6 +8,8 @@ export interface OperationContext {
   readonly signal: AbortSignal;
   /** Name of the caller for logs. */
   readonly caller: string;
+  /** A call of an agent that no person confirmed: what its arguments name is not the choice of the user. */
+  readonly isByAgent?: boolean;
   /** `Last-Event-ID` of a client that opens an event stream again. */
   readonly lastEventId?: string | undefined;
   /** `If-Match`: the entity tag that a change is based on. */

@@ -7,6 +7,8 @@ export interface ResolveOptions {
   /** Tag of an OCI reference that has none. */
   readonly version?: string;
   readonly signal: AbortSignal;
+  /** The user named this reference, and not another skill, a lock file or an agent. Default: no. */
+  readonly isNamedByUser?: boolean;
   /** Without it, plain names are local builds only. */
   readonly lookUp?: SkillLookup;
   /** Folder of local builds. Default: `skillStoreFolder(env)`. */

@@ -25,14 +25,14 @@ export function resolveSkill(reference: string, options: ResolveOptions): Promis
   return resolved(reference, options, true);
 }
 
-/** `isTrusted`: the user gave the reference, and not a registry. */
-async function resolved(reference: string, options: ResolveOptions, isTrusted: boolean): Promise<SkillResolution> {
+/** `isGiven`: no registry gave the reference. */
+async function resolved(reference: string, options: ResolveOptions, isGiven: boolean): Promise<SkillResolution> {
   const parsed = parseSkillReference(reference);
   if ('problem' in parsed)
     return problem('bad_request', `The reference ${JSON.stringify(reference)} is not valid: ${parsed.problem}.`);
-  if (parsed.kind === 'git') return fetchGitSkill(parsed, reference, options, isTrusted);
+  if (parsed.kind === 'git') return fetchGitSkill(parsed, reference, options);
   const name = parsed.kind === 'name' ? parsed.name : undefined;
-  const local = isTrusted ? await localSkill(reference, name, options) : undefined;
+  const local = isGiven ? await localSkill(reference, name, options) : undefined;
   if (local !== undefined) return local;
   if (parsed.kind === 'name') return inRegistry({ name: parsed.name }, reference, options);
   const pulled = await pullSkill(parsed.image, reference, options);
@@ -47,7 +47,7 @@ async function inRegistry(
   reference: string,
   options: ResolveOptions,
 ): Promise<SkillResolution> {
-  const { lookUp, ...rest } = options;
+  const { lookUp, isNamedByUser: _, ...rest } = options;
   const listed = await findInRegistry(wanted, lookUp, options.signal);
   if ('problem' in listed) return listed;
   const allowPrivateAddresses = options.allowPrivateAddresses === true || listed.allowsPrivateAddresses;

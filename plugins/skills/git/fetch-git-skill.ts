@@ -12,7 +12,7 @@ import type { GitJob, GitOutcome } from './git-job.ts';
 const HEAP_MB = 512;
 
 /**
- * Reads a skill from a git repository over https. `isTrusted`: the user named the repository, and not a registry.
+ * Reads a skill from a git repository over https.
  *
  * Source: reference workload-api §5.3.
  */
@@ -20,10 +20,9 @@ export async function fetchGitSkill(
   reference: GitReference,
   source: string,
   options: ResolveOptions,
-  isTrusted: boolean,
 ): Promise<SkillResolution> {
   const { host, repository, ref, path } = reference;
-  const { allowPrivateAddresses = false, env = process.env } = options;
+  const { allowPrivateAddresses = false, env = process.env, isNamedByUser = false } = options;
   const refused = (code: Problem['problem'], why: string): Problem =>
     problem(code, `The skill ${JSON.stringify(source)} could not be read: ${why}.`);
   // a rig of a test has no certificate
@@ -35,7 +34,7 @@ export async function fetchGitSkill(
     ? 'leads to a loopback address, which is not allowed'
     : addressProblem(hostname, { allowPrivateAddresses });
   if (wrong !== undefined) return refused('bad_request', `its host ${wrong}`);
-  const authorization = gitAuthorization(host, env, isTrusted);
+  const authorization = gitAuthorization(host, env, isNamedByUser);
   const signal = AbortSignal.any([options.signal, AbortSignal.timeout(LIMITS.gitMs)]);
   const outcome = await inThread(
     {
@@ -48,7 +47,10 @@ export async function fetchGitSkill(
     signal,
   );
   if (outcome === undefined) return refused('upstream_timeout', 'there was no answer in time');
-  if ('problem' in outcome) return refused(outcome.problem, outcome.detail);
+  if ('problem' in outcome) {
+    const isWithheld = outcome.problem === 'upstream_unauthorized' && authorization === undefined && env.GIT_TOKEN;
+    return refused(outcome.problem, isWithheld ? `${outcome.detail}; ${withheld(host)}` : outcome.detail);
+  }
   const files = outcome.files.map((file) => {
     const { buffer, byteOffset, length } = file.content;
     return { path: file.path, mode: file.mode, size: length, content: Buffer.from(buffer, byteOffset, length) };
@@ -65,6 +67,10 @@ export async function fetchGitSkill(
     'unprocessable',
     `${JSON.stringify(source)} is not accepted: its SKILL.md has the name ${JSON.stringify(made.artifact.name)}, its folder ${JSON.stringify(folder)}.`,
   );
+}
+
+function withheld(host: string): string {
+  return `GIT_TOKEN is not sent to ${host}, which you did not name: GIT_TOKEN_HOST=${host} says that it is for this host`;
 }
 
 /** `undefined`: the signal ended it. @throws Error when the thread fails */

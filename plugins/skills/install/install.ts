@@ -17,6 +17,8 @@ export interface InstallRequest {
   /** Name, `namespace/name`, OCI or git reference. */
   readonly name: string;
   readonly version?: string;
+  /** The user chose the name, and not an agent. Default: no. */
+  readonly isNamedByUser?: boolean;
   readonly scope: SkillScope;
   readonly clients?: readonly string[];
   readonly force?: boolean;
@@ -40,8 +42,9 @@ export async function installSkill(
   if (wrong !== undefined) return wrong;
   const before = await readScope(deps.state, scope);
   if ('problem' in before) return before;
-  const { version } = request;
-  const resolved = await deps.resolve(request.name, { signal, ...(version === undefined ? {} : { version }) });
+  const { version, isNamedByUser = false } = request;
+  const asked = { signal, isNamedByUser, ...(version === undefined ? {} : { version }) };
+  const resolved = await deps.resolve(request.name, asked);
   if ('problem' in resolved) return resolved;
   const { artifact } = resolved;
   const source = sourceOf(artifact, request);

@@ -26,12 +26,12 @@ export function openSkills({ state, env, home, cacheDir, settings, ...sources }:
     state,
     groups: stateGroups(state),
     clients: () => skillClients(env, home),
-    async resolve(reference, { version, signal }) {
+    async resolve(reference, asked) {
       const { allowPrivateAddresses = false } = await settings();
       return resolveSkill(reference, {
         ...sources,
-        ...{ env, signal, allowPrivateAddresses },
-        ...(version === undefined ? {} : { version }),
+        ...{ env, allowPrivateAddresses },
+        ...asked,
       });
     },
     async verify(artifact, signal) {

@@ -115,6 +115,7 @@ export function installOperations({ skills, servesProjects }: InstallOperationDe
           skills,
           {
             name: body.name,
+            isNamedByUser: context.isByAgent !== true,
             scope,
             ...(version === undefined ? {} : { version }),
             ...(clients === undefined ? {} : { clients }),

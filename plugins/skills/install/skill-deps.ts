@@ -1,5 +1,6 @@
 import { PROBLEMS, type Problem } from '../../shared/management/index.ts';
 import type { SkillArtifact } from '../artifact/artifact.ts';
+import type { ResolveOptions } from '../artifact/resolve-options.ts';
 import type { SkillVerification } from '../signature/verify-skill.ts';
 import type { SkillStore } from './change.ts';
 import type { SkillClient } from './targets.ts';
@@ -11,7 +12,7 @@ export interface SkillDeps extends SkillStore {
   /** Reads a skill from its source. */
   resolve(
     reference: string,
-    options: { readonly version?: string; readonly signal: AbortSignal },
+    options: Pick<ResolveOptions, 'version' | 'signal' | 'isNamedByUser'>,
   ): Promise<{ readonly artifact: SkillArtifact } | Problem>;
   /** Checks the signatures of a skill. Never throws. */
   verify(artifact: SkillArtifact, signal: AbortSignal): Promise<SkillVerification>;

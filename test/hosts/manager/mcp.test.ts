@@ -154,9 +154,15 @@ describe.each(['legacy', '2026-07-28'] as const)('operations as tools of MCP, re
       expect(removed).toEqual(['{"force":false}']);
 
       await using accepting = disposable(await connect(manager, 'accept'));
-      await put(accepting, { note: `${'x'.repeat(5_000)}\u202e`, force: true });
-      expect(asked.at(-1)).toMatch(/^Put a thing: note "x{199}… \(5010 characters\), force true\?$/);
+      const hidden = `${'x'.repeat(3_000)}\u202e\u2028\u3164`;
+      await put(accepting, { note: hidden, force: true, 'a\nb': '' });
+      const shown = '\\u{202e}\\u{2028}\\u{3164}", force true, a\\u{a}b ""?';
+      expect(asked.at(-1)).toBe(`Put a thing: note "${'x'.repeat(3_000)}${shown}`);
       expect(removed).toHaveLength(2);
+      const questions = asked.length;
+      const long = await put(accepting, { note: 'x'.repeat(5_000), force: true });
+      expect(JSON.stringify(long.content)).toContain('longer than the 4000 characters');
+      expect([asked.length, removed.length]).toEqual([questions, 2]);
     },
   );
 
@@ -167,13 +173,14 @@ describe.each(['legacy', '2026-07-28'] as const)('operations as tools of MCP, re
     const quiet = tools.filter(
       ({ annotations }) => annotations?.readOnlyHint !== true && annotations?.destructiveHint !== true,
     );
-    // a build is a copy, an operation that is cancelled and a restart keep what they have
-    expect(quiet.map(({ name }) => name).sort()).toEqual(['build_skill', 'cancel_operation', 'restart_servers']);
+    // an operation that is cancelled and a restart keep what they have
+    expect(quiet.map(({ name }) => name).sort()).toEqual(['cancel_operation', 'restart_servers']);
     const unasked: readonly (readonly [string, object])[] = [
       ['register_client', { name: 'cursor', endpoint: { name: 'x', url: 'http://127.0.0.1:9/mcp' }, force: true }],
       ['register_client', { name: 'cursor', force: true }],
       ['install_skill', { name: 'code-review', force: true }],
       ['install_skill', { name: 'code-review' }],
+      ['build_skill', { path: '/tmp/evil', tag: 'ghcr.io/example/skills/code-review:1.2.0' }],
     ];
     for (const [name, given] of unasked) {
       const answer = await client.callTool({ name, arguments: { ...given } });

@@ -4,6 +4,7 @@ import { gitMissing, startGitServer } from '../../support/git-server.ts';
 import { skillText } from '../../support/skill-folder.ts';
 
 const options = (env: NodeJS.ProcessEnv = {}) => ({
+  isNamedByUser: true,
   signal: AbortSignal.timeout(60_000),
   store: '/nonexistent',
   allowPrivateAddresses: true,

@@ -5,7 +5,9 @@ import { resolveSkill } from '../../../plugins/skills/artifact/resolve-skill.ts'
 import { checkPack, PackRefused } from '../../../plugins/skills/git/check-pack.ts';
 import { gitAuthorization } from '../../../plugins/skills/git/git-credentials.ts';
 import { LIMITS } from '../../../plugins/skills/limits.ts';
+import { gitMissing, startGitServer } from '../../support/git-server.ts';
 import { loopbackServer } from '../../support/loopback-server.ts';
+import { skillText } from '../../support/skill-folder.ts';
 
 const MB = 1024 * 1024;
 
@@ -144,6 +146,7 @@ describe('a git host', () => {
       signal: AbortSignal.timeout(30_000),
       store: '/nonexistent',
       env: { GIT_TOKEN: 'secret' },
+      isNamedByUser: true,
       allowPrivateAddresses: true,
     };
     const host = `git://127.0.0.1:${server.port}`;
@@ -157,10 +160,35 @@ describe('a git host', () => {
     expect(seen.every((each) => each === undefined)).toBe(true);
   });
 
+  it.skipIf(gitMissing() !== undefined)(
+    'gets GIT_TOKEN when the user names it, and not when a registry, a lock file or an agent does',
+    async () => {
+      await using server = await startGitServer('git:s3cret-token');
+      await server.commit('org/code-review', { 'SKILL.md': skillText('code-review') });
+      const reference = `git://${server.host}/org/code-review`;
+      const read = (more: { readonly isNamedByUser?: boolean }, env: NodeJS.ProcessEnv = {}) =>
+        resolveSkill(reference, {
+          signal: AbortSignal.timeout(60_000),
+          store: '/nonexistent',
+          env: { GIT_TOKEN: 's3cret-token', ...env },
+          allowPrivateAddresses: true,
+          ...more,
+        });
+      expect(await read({})).toMatchObject({
+        problem: 'upstream_unauthorized',
+        detail: expect.stringContaining(`GIT_TOKEN_HOST=${server.host}`),
+      });
+      expect(await read({ isNamedByUser: true }, { GIT_TOKEN_HOST: 'git.example.com' })).toHaveProperty('problem');
+      expect(server.seen.every((each) => each === undefined)).toBe(true);
+      expect(await read({}, { GIT_TOKEN_HOST: server.host })).toHaveProperty('artifact');
+      expect(await read({ isNamedByUser: true })).toHaveProperty('artifact');
+    },
+  );
+
   it('that a registry names gets no GIT_TOKEN; github.com and gitlab.com get their own tokens only', () => {
     const env = { GIT_TOKEN: 'any', GITHUB_TOKEN: 'hub', GITLAB_TOKEN: 'lab' };
-    const tokenFor = (host: string, isTrusted: boolean) => {
-      const header = gitAuthorization(host, env, isTrusted);
+    const tokenFor = (host: string, isNamedByUser: boolean) => {
+      const header = gitAuthorization(host, env, isNamedByUser);
       return header === undefined ? undefined : Buffer.from(header.slice('Basic '.length), 'base64').toString();
     };
     expect(tokenFor('evil.example', false)).toBeUndefined();

@@ -76,7 +76,9 @@ describe('a package of a registry that runs as a process', () => {
       const proxy_port = Number(new URL(manager.url).port);
       const answer = await post({ name: 'two', image: `${PACKAGE}@2026.8.31`, proxy_port });
       expect(answer.status).toBe(409);
-      expect(answer.body.detail).toMatch(/is taken by .*; .*, choose another proxy_port, or leave it out for a free one$/);
+      expect(answer.body.detail).toMatch(
+        /is taken by .*; .*, choose another proxy_port, or leave it out for a free one$/,
+      );
     },
     LONG,
   );

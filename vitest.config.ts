@@ -1,7 +1,12 @@
+import { randomInt } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './test/support/slow-first.ts';
+
+// generated inputs differ in each run; a failure is repeated with the seed that this prints
+const { TOOLMGR_SEED = String(randomInt(2 ** 31)) } = process.env;
+console.error(`seed of generated inputs: TOOLMGR_SEED=${TOOLMGR_SEED}`);
 
 export default defineConfig({
   resolve: { conditions: ['development', 'node'] },
@@ -18,6 +23,6 @@ export default defineConfig({
     maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: SlowFirst },
     // programs that tests start compile the TypeScript sources once in all, not once each: half of the CPU of a start
-    env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/toolmgr-tests') },
+    env: { TOOLMGR_SEED, NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/toolmgr-tests') },
   },
 });

@@ -1,5 +1,6 @@
 // `npm test`: types, lint, then all tests; prints a summary in one line at the end.
 import { spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -8,6 +9,7 @@ import { ensureDebianPackages } from './debian-packages.mjs';
 const root = join(import.meta.dirname, '..');
 const bin = join(root, 'node_modules', '.bin');
 const env = { ...process.env, PATH: `${bin}${process.platform === 'win32' ? ';' : ':'}${process.env.PATH}` };
+env.TOOLMGR_SEED ??= String(randomInt(2 ** 31)); // a second try has the same generated inputs
 const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-test-'));
 const report = join(scratch, 'report.json');
 const times = join(scratch, 'times.jsonl');

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { SEED } from '../support/fast-check.ts';
 import { until } from '../support/until.ts';
 import { CELLS, IS_LONG, quantile } from './rig/cells.ts';
 import { benchBackend, type GatewayProgram, gatewayProgram, hardStdio } from './rig/programs.ts';
@@ -32,7 +33,7 @@ function deed(client: NearClient, workload: string, turn: number): Promise<unkno
 
 /** Until stopped: opens a client, makes some calls, closes it, and repeats. */
 async function work(url: string, cell: (typeof CELLS)[number], isOver: () => boolean, done: (timed: Timed) => void) {
-  let turn = Math.floor(Math.random() * 100);
+  let turn = SEED % 100;
   while (!isOver()) {
     const client = await nearClient(url, { era: cell.near });
     const listen = new AbortController();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { built, keysOf } from '../../support/catalogs.ts';
+import fc from '../../support/fast-check.ts';
 import { listingsOf } from '../../support/listings.ts';
 import { proves } from '../../support/proves.ts';
 

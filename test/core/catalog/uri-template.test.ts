@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileUriTemplate, MAX_MATCHED_URI } from '../../../core/catalog/uri-template.ts';
 import { MAX_TEMPLATE } from '../../../core/catalog/uri-template-parts.ts';
+import fc from '../../support/fast-check.ts';
 
 const MATCHES: Readonly<Record<string, readonly string[]>> = {
   'demo://text/{id}': ['demo://text/1', 'demo://text/a%2Fb', 'demo://text/a,b', 'demo://text/søk', 'demo://text/a:b@c'],

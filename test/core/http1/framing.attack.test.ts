@@ -1,8 +1,8 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ChunkedBody } from '../../../core/http1/chunked-body.ts';
 import { MalformedResponse } from '../../../core/http1/response-errors.ts';
 import { readResponseHead } from '../../../core/http1/response-head.ts';
+import fc from '../../support/fast-check.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { OK } from './ambiguous-responses.ts';

@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { ambiguousNameIn, declaredNames, foldCase, isFolded } from '../../../core/json/ambiguous-names.ts';
+import fc from '../../support/fast-check.ts';
 
 const alike = (text: string, names?: Parameters<typeof ambiguousNameIn>[1]): string | undefined => {
   const found = ambiguousNameIn(JSON.parse(text) as JsonObject, names);

@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RawJsonError } from '../../../core/json/json-errors.ts';
 import { MAX_JSON_DEPTH } from '../../../core/json/json-scan.ts';
 import { rawElements } from '../../../core/json/raw-elements.ts';
 import { RawObject } from '../../../core/json/raw-json.ts';
+import fc from '../../support/fast-check.ts';
 import { proves } from '../../support/proves.ts';
 
 const parse = (text: string): RawObject => RawObject.parse(Buffer.from(text));

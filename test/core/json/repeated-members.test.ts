@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { hasRepeatedMembers } from '../../../core/json/ambiguous-names.ts';
 import { RawObject } from '../../../core/json/raw-json.ts';
+import fc from '../../support/fast-check.ts';
 
 const check = (text: string): boolean => {
   const whole = `{"x":${text}}`;

@@ -462,7 +462,9 @@ describe('toolmgr run', () => {
       const { port } = await running('first');
       const second = await toolmgr(state, 'run', '--name', 'second', '--proxy-port', String(port), MEMORY);
       expect(second.code).toBe(1);
-      expect(second.err).toContain(`port ${port} on 127.0.0.1 is taken by the workload first of toolmgr; stop it (toolmgr stop first)`);
+      expect(second.err).toContain(
+        `port ${port} on 127.0.0.1 is taken by the workload first of toolmgr; stop it (toolmgr stop first)`,
+      );
       expect(second.err).toContain('choose another --proxy-port, or leave it out for a free one');
       expect(await listed('second')).toBeUndefined();
 
@@ -470,7 +472,9 @@ describe('toolmgr run', () => {
       const stranger = await listenOn(port ?? 0);
       try {
         const taken = await toolmgr(state, 'run', '--name', 'second', '--proxy-port', String(port), MEMORY);
-        expect(taken.err).toContain(`is taken by another program; find and stop it (lsof -nP -iTCP:${port} -sTCP:LISTEN)`);
+        expect(taken.err).toContain(
+          `is taken by another program; find and stop it (lsof -nP -iTCP:${port} -sTCP:LISTEN)`,
+        );
         expect((await toolmgr(state, 'start', 'first')).code).toBe(0);
         expect((await running('first')).port).not.toBe(port);
       } finally {

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Bucket, Store } from '../../../core/contract/store.ts';
@@ -7,6 +6,7 @@ import { redisConfig } from '../../../plugins/stores/redis/config.ts';
 import { connectStore } from '../../../plugins/stores/redis/connect-store.ts';
 import { keysOf } from '../../../plugins/stores/redis/key-names.ts';
 import { createRedisStore, storeScripts } from '../../../plugins/stores/redis/redis-store.ts';
+import fc from '../../support/fast-check.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 import { type RedisServer, redisMissing, startRedis } from '../../support/redis.ts';
 

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import { cursorAfter, startOf } from '../../../core/catalog/cursor.ts';
@@ -12,6 +11,7 @@ import { readMessage } from '../../../core/mcp/message.ts';
 import { SseFrames, SseTooLarge } from '../../../core/mcp/sse-frames.ts';
 import { createStateSeal } from '../../../core/pipeline/bridge/request-state.ts';
 import { callerNamed } from '../../support/fake-gateway.ts';
+import fc from '../../support/fast-check.ts';
 import { cuts, cutUp, effort, mutated, PROPERTY_MS } from './effort.ts';
 
 const key = fc.oneof(

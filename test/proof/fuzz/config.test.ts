@@ -1,9 +1,9 @@
 import { catalogue } from '@toolmgr/plugins';
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { GatewayFault } from '../../../core/errors.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
+import fc from '../../support/fast-check.ts';
 import { effort, mutated, PROPERTY_MS } from './effort.ts';
 
 /** A valid file with most settings. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import fc from '../../support/fast-check.ts';
 
 /** Whether the long form was asked for: `PROOF_LONG=1`. */
 export const IS_LONG = process.env.PROOF_LONG === '1';
@@ -13,15 +13,12 @@ export const PROPERTY_MS = IS_LONG ? LONG_MS * 2 : 60_000;
 /**
  * Number of runs: `runs` in the short form, a thousand times as many or two minutes in the long form.
  *
- * The seed is fixed in the short form, so that a run says the same twice, and new in the long one. `PROOF_SEED` sets
- * it; a failure prints it with the counterexample.
+ * The seed is that of the run, `TOOLMGR_SEED`; a failure prints it with the counterexample.
  */
 export function effort<T>(runs: number): fc.Parameters<T> {
-  const seed = process.env.PROOF_SEED === undefined ? undefined : Number(process.env.PROOF_SEED);
   // bounded in time as well: finding the smallest counterexample must not outlast the test that would print it
-  if (!IS_LONG) return { seed: seed ?? 20_260_728, numRuns: runs, interruptAfterTimeLimit: SHORT_MS };
+  if (!IS_LONG) return { numRuns: runs, interruptAfterTimeLimit: SHORT_MS };
   return {
-    ...(seed === undefined ? {} : { seed }),
     numRuns: runs * FACTOR,
     interruptAfterTimeLimit: LONG_MS,
     markInterruptAsFailure: false,

@@ -1,8 +1,8 @@
 import { isUtf8 } from 'node:buffer';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
 import { isObject } from '../../../core/json/json-value.ts';
+import fc from '../../support/fast-check.ts';
 import { modernRequest, openSession, postModern } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { cuts, cutUp, effort, mutated, PROPERTY_MS } from './effort.ts';

@@ -1,10 +1,10 @@
 import { rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { JsonValue } from '@toolmgr/core';
-import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { askGo, buildProgram, GO } from '../../plugins/composite/go-template/go-program.ts';
 import { type Outcome, outcomeOf } from '../../plugins/composite/go-template/tables.ts';
+import fc from '../../support/fast-check.ts';
 import { proves } from '../../support/proves.ts';
 import { effort, PROPERTY_MS } from './effort.ts';
 

@@ -1,6 +1,7 @@
 import { operation } from '@toolmgr/plugins/management';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { SEED } from '../../../support/fast-check.ts';
 import { startManager } from '../../../support/manager.ts';
 import { rig } from '../../../support/rig.ts';
 import { fuzz } from '../../../support/schemathesis.ts';
@@ -9,10 +10,10 @@ const found = rig('schemathesis');
 if ('missing' in found) console.warn(`skipped: schemathesis (${found.missing})`);
 
 const LONG = process.env.TOOLMGR_LONG_FUZZ !== undefined;
-const SHORT_FORM = { examples: 10, seed: 1, phases: ['examples', 'fuzzing'] as const, ms: 240_000 };
+const SHORT_FORM = { examples: 10, seed: SEED, phases: ['examples', 'fuzzing'] as const, ms: 240_000 };
 const LONG_FORM = {
   examples: 50,
-  seed: Number(process.env.TOOLMGR_LONG_FUZZ ?? 1),
+  seed: SEED,
   phases: ['examples', 'coverage', 'fuzzing', 'stateful'] as const,
   ms: 3_600_000,
 };

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import oidc from '../../../../plugins/incoming-auth/oidc/index.ts';
+import fc from '../../../support/fast-check.ts';
 import { base64url, identityProvider } from '../../../support/identity-provider.ts';
 import { AUDIENCE } from '../../../support/oidc-gateway.ts';
 import { bootPlugin } from '../../../support/plugin-core.ts';

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readVectorJson } from '../../../../plugins/optimizer/embedding/vector-json.ts';
+import fc from '../../../support/fast-check.ts';
 import { proves } from '../../../support/proves.ts';
 
 const BOUNDS = { vectors: 64, numbers: 8_192 };

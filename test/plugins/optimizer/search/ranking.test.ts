@@ -1,9 +1,9 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SearchIndex, SearchQuery } from '../../../../core/contract/searcher.ts';
 import { partsOf } from '../../../../plugins/optimizer/search/query-parts.ts';
 import { createSearcher } from '../../../../plugins/optimizer/search/searcher.ts';
 import { entryOf, ownSet } from '../../../bench/retrieval-set.ts';
+import fc from '../../../support/fast-check.ts';
 import { proves } from '../../../support/proves.ts';
 import { toolEntry, type WrittenTool } from '../../../support/tool-entries.ts';
 

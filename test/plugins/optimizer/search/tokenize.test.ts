@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stem } from '../../../../plugins/optimizer/search/stem.ts';
 import { termsOf } from '../../../../plugins/optimizer/search/tokenize.ts';
+import fc from '../../../support/fast-check.ts';
 
 const terms = (text: string): string[] => termsOf(text, 100);
 

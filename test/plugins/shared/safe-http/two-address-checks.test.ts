@@ -1,7 +1,7 @@
-import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isForbidden } from '../../../../core/http1/allowed-addresses.ts';
 import { notPublic } from '../../../../plugins/shared/safe-http/public-address.ts';
+import fc from '../../../support/fast-check.ts';
 
 /** Networks of the address registries of IANA, some public ones, and forms of IPv6 that carry an IPv4 address. */
 const NETWORKS = [

@@ -1,6 +1,6 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { frameSplitter } from '../../../../plugins/workloads/container/stream-frames.ts';
+import fc from '../../../support/fast-check.ts';
 
 function frame(stream: 1 | 2, text: string): Buffer {
   const body = Buffer.from(text);

@@ -1,4 +1,3 @@
-import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Transition, transitions } from '../../../../plugins/workloads/state/transitions.ts';
 import {
@@ -6,6 +5,7 @@ import {
   type WorkloadRecord,
   type WorkloadStatus,
 } from '../../../../plugins/workloads/state/workload-record.ts';
+import fc from '../../../support/fast-check.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 
 type Command = 'run' | 'start' | 'stop' | 'restart' | 'rm';

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import type { CliOptions, Finished } from './cli.ts';
+import { type CliOptions, type Finished, stateFolder } from './cli.ts';
 import { printIfTestFails } from './output-of-failed.ts';
 
 /** What a session is asked: one command line with its whole environment. */
@@ -50,7 +50,14 @@ export function cliSession(): (
     });
   };
   return async (args, { env = {}, cwd = ROOT, input = '' } = {}) => {
-    const given = { ...process.env, NO_COLOR: '1', TOOLMGR_URL: undefined, PORT: undefined, ...env };
+    const given = {
+      ...process.env,
+      NO_COLOR: '1',
+      TOOLMGR_URL: undefined,
+      PORT: undefined,
+      ...stateFolder(env),
+      ...env,
+    };
     const defined = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const done = last.then(() => send({ args, env: Object.fromEntries(defined), cwd, input }));
     last = done.catch(() => undefined);

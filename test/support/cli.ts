@@ -42,7 +42,7 @@ export interface CliOptions {
 }
 
 /** Nothing is written into the state folder of the user who runs the tests. */
-function stateFolder(env: CliOptions['env'] = {}): { readonly TOOLMGR_STATE_DIR?: string } {
+export function stateFolder(env: CliOptions['env'] = {}): { readonly TOOLMGR_STATE_DIR?: string } {
   if (['HOME', 'XDG_STATE_HOME', 'TOOLMGR_STATE_DIR'].some((name) => env[name] !== undefined)) return {};
   if (!isStateRemoved) process.once('exit', () => rmSync(STATE, { recursive: true, force: true }));
   isStateRemoved = true;

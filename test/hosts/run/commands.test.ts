@@ -134,7 +134,7 @@ describe('commands for workloads', () => {
     'choice.run.no-engine-client',
     'runs packages as processes where the client of the engines is not installed, and refuses containers',
     async () => {
-      const hide = await hidePackage(state, 'dockerode');
+      const hide = hidePackage('dockerode');
       const named = { ...hide, DOCKER_HOST: `unix://${join(state, 'no.sock')}` };
       const run = (env: Readonly<Record<string, string>>, ...args: string[]) =>
         startToolmgr(state, args, ROOT, { TOOLMGR_RUNTIME: '', ...env }).ended;

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { cli, startCli } from '../../support/cli.ts';
+import { cli as cliProcess, startCli } from '../../support/cli.ts';
+import { cliSession } from '../../support/cli-session.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
@@ -13,6 +14,7 @@ const EVERYTHING = join(
   '../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
 );
 
+const cli = cliSession();
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolmgr-commands-'));
@@ -249,11 +251,11 @@ describe('the command line', () => {
     'is started by its binary, with its exit code and its signals',
     async () => {
       const script = join(import.meta.dirname, '../../../hosts/bin/toolmgr.js');
-      expect(await cli(['version'], { script, cwd: folder })).toMatchObject({
+      expect(await cliProcess(['version'], { script, cwd: folder })).toMatchObject({
         code: 0,
         out: expect.stringMatching(/^\d/),
       });
-      expect(await cli(['vmpc'], { script, cwd: folder })).toMatchObject({ code: 1 });
+      expect(await cliProcess(['vmpc'], { script, cwd: folder })).toMatchObject({ code: 1 });
       const file = await write({
         ...CONFIG,
         backends: [{ name: 'a', url: 'http://127.0.0.1:9/mcp', transport: 'sse' }],

@@ -9,7 +9,7 @@ import { isManifest } from '../../../hosts/vmcp/manifests/read-manifests.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { catalogue } from '../../../plugins/index.ts';
-import { cli } from '../../support/cli.ts';
+import { cliSession } from '../../support/cli-session.ts';
 import { entry, object, podOf, resolveYaml, secret, server } from './operator/resolve/resolve-yaml.ts';
 
 const check = (text: string): Promise<ManifestReport> => checkManifests(text, 'm.yaml', catalogue);
@@ -21,6 +21,7 @@ spec:
   incomingAuth: { type: anonymous }
 `;
 
+const cli = cliSession();
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolmgr-manifests-'));

@@ -7,7 +7,8 @@ import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { sourceOf } from '../../../hosts/vmcp/serve/config-source.ts';
 import { catalogue } from '../../../plugins/index.ts';
-import { cli, startCli } from '../../support/cli.ts';
+import { startCli } from '../../support/cli.ts';
+import { cliSession } from '../../support/cli-session.ts';
 import { embeddingServer } from '../../support/embedding-server.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
@@ -15,6 +16,7 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const LONG = 120_000;
+const cli = cliSession();
 const CONFIG = {
   name: 'found',
   groupRef: 'dev',

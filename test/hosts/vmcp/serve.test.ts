@@ -7,13 +7,15 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { testClient } from '../../../core/testing/index.ts';
-import { cli, type RunningCli, startCli } from '../../support/cli.ts';
+import { type RunningCli, startCli } from '../../support/cli.ts';
+import { cliSession } from '../../support/cli-session.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
 import { vmcpConfig } from '../../support/vmcp-file.ts';
 
 const LONG = 120_000;
+const cli = cliSession();
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolmgr-vmcp-'));
@@ -213,7 +215,9 @@ describe('toolmgr vmcp serve', () => {
         metadata: { extra: { backend_name: 'one' } },
       });
       audited.signal('SIGTERM');
-      const lines = (await audited.finished).out.trim().split('\n');
+      const stopped = await audited.finished;
+      expect(stopped.code).toBe(0);
+      const lines = stopped.out.trim().split('\n');
       expect(lines.every((each) => JSON.parse(each).msg === 'audit_event')).toBe(true);
       expect(lines.filter((each) => each.includes('mcp_tool_call'))).toHaveLength(1);
 
@@ -322,21 +326,6 @@ describe('toolmgr vmcp serve', () => {
     LONG,
   );
 
-  it(
-    'stops with 0 on SIGINT and SIGTERM',
-    async () => {
-      await using server = await recordingServer();
-      const file = await write(vmcpConfig({ one: server.url }));
-      for (const name of ['SIGINT', 'SIGTERM'] as const) {
-        await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0']);
-        await endpointOf(serving);
-        serving.signal(name);
-        expect((await serving.finished).code).toBe(0);
-      }
-    },
-    LONG,
-  );
-
   it('reports a taken port and what to do, before any program is started', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -349,13 +338,6 @@ describe('toolmgr vmcp serve', () => {
     expect(ended).toMatchObject({ code: 1, err: expect.stringContaining(`port ${port} on 127.0.0.1 is taken`) });
     expect(ended.err).not.toContain('    at ');
     expect(existsSync(mark)).toBe(false);
-  });
-
-  it('warns when other machines can reach a gateway without authentication', async () => {
-    const file = await write(vmcpConfig({ one: 'http://127.0.0.1:9/mcp' }));
-    await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0', '--host', '0.0.0.0']);
-    await serving.printed(/serves http/);
-    expect(serving.err()).toContain('warning everyone who can reach 0.0.0.0 may call');
   });
 
   it('does not start when a variable of its credentials is not set', async () => {
@@ -397,13 +379,16 @@ describe('toolmgr vmcp serve', () => {
 
   proves(
     'ask.vmcp.serve-config-wins',
-    'uses the file when both are given, and reports that',
+    'uses the file when both are given and reports that, warns when other machines can reach it without authentication, and stops on SIGINT',
     async () => {
-      await using server = await recordingServer();
-      const file = await write(vmcpConfig({ one: server.url }));
-      await using serving = startCli(['vmcp', 'serve', '-c', file, '--group', 'other', '--port', '0']);
-      await serving.printed(/--group other is ignored/);
-      await serving.printed(/dev-vmcp serves/);
+      const file = await write(vmcpConfig({ one: 'http://127.0.0.1:9/mcp' }));
+      const flags = ['--group', 'other', '--host', '0.0.0.0', '--port', '0'];
+      await using serving = startCli(['vmcp', 'serve', '-c', file, ...flags]);
+      await serving.printed(/dev-vmcp serves http/);
+      expect(serving.err()).toContain('--group other is ignored');
+      expect(serving.err()).toContain('warning everyone who can reach 0.0.0.0 may call');
+      serving.signal('SIGINT');
+      expect((await serving.finished).code).toBe(0);
     },
     LONG,
   );

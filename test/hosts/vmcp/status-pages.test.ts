@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { catalogue } from '../../../plugins/index.ts';
-import { cli, type RunningCli, startCli } from '../../support/cli.ts';
+import { type RunningCli, startCli } from '../../support/cli.ts';
+import { cliSession } from '../../support/cli-session.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
@@ -18,6 +19,7 @@ const TOKEN = 'op3n-sesame~1';
 const PAGES = ['/status', '/api/backends/health', '/metrics', '/api/explain?tool=x'] as const;
 const OPEN = ['/health', '/ping', '/readyz'] as const;
 
+const cli = cliSession();
 let folder: string;
 let file: string;
 beforeEach(async () => {

@@ -12,9 +12,13 @@ const ASSIGNED = `${SECRET_NAME_PATTERN}["'\\\\]{0,4}\\s{0,4}[:=]\\s{0,4}`;
 const NAME_OF_PAIR = `${SECRET_NAME_PATTERN}[^"'\\\\]{0,64}\\\\{0,3}["']\\s{0,4},\\s{0,4}\\\\{0,3}["']value\\\\{0,3}["']\\s{0,4}:\\s{0,4}`;
 
 /** Formats of secrets that are masked in any text. */
-const SECRET_SHAPES: readonly (readonly [RegExp, string])[] = [
+const SECRET_SHAPES: readonly (readonly [RegExp, string | ((found: string) => string)])[] = [
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[^-]{0,16384}(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g, REDACTED],
-  [/\beyJ[\w-]{5,8192}\.[\w-]{4,8192}(?:\.[\w-]{0,8192}){0,3}/g, REDACTED], // JWT, JWE
+  // JWT, JWE; a run without a second part is taken as a whole too, so that no part of it is searched again
+  [
+    /\beyJ[\w-]{5,8192}(?:\.[\w-]{4,8192}(?:\.[\w-]{0,8192}){0,3})?/g,
+    (found) => (found.includes('.') ? REDACTED : found),
+  ],
   [/\b(bearer|basic|dpop|negotiate)\s{1,8}[\w.~+/=-]{6,8192}/gi, `$1 ${REDACTED}`],
   [/\b(?:sk|pk|rk)[-_][\w-]{16,512}/g, REDACTED],
   [/\b(?:gh[opsur]_|github_pat_|glpat-|npm_|xox[abeoprs]-|AIza)[\w-]{10,512}/g, REDACTED],
@@ -49,7 +53,9 @@ export function redacted(value: JsonValue, depth = 0): JsonValue {
 export function redactedText(text: string): string {
   if (text.length < SHORTEST || !MAY_CONTAIN_SECRET.test(text)) return text;
   let safe = text;
-  for (const [shape, mask] of SECRET_SHAPES) safe = safe.replace(shape, mask);
+  for (const [shape, mask] of SECRET_SHAPES) {
+    safe = typeof mask === 'string' ? safe.replace(shape, mask) : safe.replace(shape, mask);
+  }
   return safe;
 }
 

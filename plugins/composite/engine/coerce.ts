@@ -35,7 +35,7 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map(
 
 function numberFrom(text: string): number | undefined {
   const trimmed = text.trim();
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(trimmed)) return undefined;
+  if (!/^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(trimmed)) return undefined;
   const number = Number(trimmed);
   return Number.isFinite(number) ? number : undefined;
 }

@@ -7,8 +7,8 @@ export type ReadLiteral = Literal | { readonly type: 'wrong'; readonly why: stri
 const DECIMAL = /^[+-]?(?:\d+(?:_\d+)*)$/;
 const PREFIXED =
   /^([+-]?)0(?:([xX])(_?[\da-fA-F]+(?:_[\da-fA-F]+)*)|([bB])(_?[01]+(?:_[01]+)*)|([oO]?)(_?[0-7]+(?:_[0-7]+)*))$/;
-const FLOAT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-const HEX_FLOAT = /^([+-]?)0[xX]([\da-fA-F]*)\.?([\da-fA-F]*)[pP]([+-]?\d+)$/;
+const FLOAT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
+const HEX_FLOAT = /^([+-]?)0[xX]([\da-fA-F]*)(?:\.([\da-fA-F]*))?[pP]([+-]?\d+)$/;
 const MAX_INT = 2n ** 63n - 1n;
 
 /** Parses a number by Go's lexical rules; integers beyond 64 bits are an error, not rounded. */

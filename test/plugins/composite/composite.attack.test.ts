@@ -5,10 +5,12 @@ import { definePlugin } from '../../../core/extension/plugin.ts';
 import { encode } from '../../../core/json/json-value.ts';
 import { resultFromValue, toolFailure } from '../../../core/mcp/result.ts';
 import { text } from '../../../core/testing/index.ts';
+import { coerceToSchema } from '../../../plugins/composite/engine/coerce.ts';
 import { compositeConfig } from '../../../plugins/composite/engine/config.ts';
 import { suspendInMemory, suspendInStore } from '../../../plugins/composite/engine/suspended-workflows.ts';
 import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
 import { composing, composite, farServer, problemsOf } from '../../support/composites.ts';
+import { cpuClock } from '../../support/cpu-clock.ts';
 import { proves } from '../../support/proves.ts';
 
 const MB = 1024 * 1024;
@@ -30,6 +32,16 @@ describe('an argument of a caller', () => {
     await using kit = await composing([composite(steps)]);
     const { output } = await kit.ask('flow', { message: evil, list: [evil], secret: 'hush' });
     expect((output?.iterations as JsonObject[])[0]?.output).toEqual({ text: `${evil}${evil}` });
+  });
+
+  it('that is nearly a number is converted in linear time', () => {
+    const usedMs = cpuClock();
+    for (const text of [`${'0'.repeat(500_000)}x`, `${'1'.repeat(500_000)}.${'1'.repeat(500_000)}e`]) {
+      expect(coerceToSchema(text, { type: ['integer', 'number'] })).toBe(text);
+    }
+    expect(usedMs()).toBeLessThan(1_000);
+    for (const [text, number] of Object.entries({ '1.': 1, '.5': 0.5, '-2.5e3': -2500, '+7': 7 }))
+      expect(coerceToSchema(text, { type: 'number' })).toBe(number);
   });
 
   it('does not reach a prototype', async () => {

@@ -147,6 +147,11 @@ describe('hostile templates and data', () => {
     'a long hexadecimal number': [`{{0x${'f'.repeat(200_000)}}}`, 'integer overflow'],
     'a long float': [`{{0.${'9'.repeat(200_000)}}}`, undefined],
     underscores: [`{{1${'_'.repeat(200_000)}}}`, 'illegal number'],
+    'a float without its exponent': [`{{${'0'.repeat(240_000)}e}}`, 'illegal number'],
+    'a hexadecimal float without its exponent': [
+      `{{0x${'f'.repeat(120_000)}.${'f'.repeat(120_000)}}}`,
+      'illegal number',
+    ],
     'a hexadecimal float': [`{{0x${'f'.repeat(100_000)}p-400000}}`, ''],
     'a long name': [`{{.${'a'.repeat(200_000)}}}`, undefined],
     'many fields': [`{{${'.a'.repeat(100_000)}}}`, undefined],

@@ -2,7 +2,8 @@ import type { BackendListing } from '../backend/backend-manager.ts';
 import type { CatalogEntry } from '../contract/call.ts';
 import { encode, isObject } from '../json/json-value.ts';
 import { isAmbiguousUri } from './ambiguous-uri.ts';
-import { compileUriTemplate, MAX_MATCHED_URI, type UriMatcher } from './uri-template.ts';
+import { MAX_MATCHED_URI, type UriMatcher, uriMatcher } from './uri-template.ts';
+import { MAX_PARTS_PER_BACKEND, readTemplate } from './uri-template-parts.ts';
 
 /** The target of a URI that no list contains: one backend, or none because several backends may have it. */
 export type Unlisted = { readonly entry: CatalogEntry } | { readonly among: readonly string[] };
@@ -16,7 +17,8 @@ export type FindUnlisted = (uri: string) => Unlisted;
  * A URI is routed to the only backend that lists resources or templates with its authority, else with its scheme; else
  * to the only backend that serves resources at all. It is never sent to several backends: a backend that answers for a
  * resource of another one would be believed. Resources that a backend lists but the catalogue hides stay hidden, and so
- * do URIs with dot segments, which policies and servers may read differently.
+ * do URIs with dot segments, which policies and servers may read differently. A backend with very many hidden templates gets no unlisted
+ * URI at all.
  * `shown`: the resources and templates of the catalogue. `backends`: the names of all configured backends.
  */
 export function unlistedFinder(
@@ -76,6 +78,7 @@ function knownFrom(
   const owners = new Map<string, Set<string>>();
   const hidden = new Set<string>();
   const hiddenTemplates: UriMatcher[] = [];
+  const crowded: string[] = [];
   for (const listing of listings.values()) {
     const { backend, resources, templates, hello } = listing;
     const hasSome = resources.length + templates.length > 0;
@@ -86,18 +89,23 @@ function knownFrom(
     }
     const isHidden = ({ key }: { readonly key: string }) => !visible.has(`${backend} ${key}`);
     for (const { key } of resources.filter(isHidden)) hidden.add(key);
-    for (const { key } of templates.filter(isHidden)) hiddenTemplates.push(compileUriTemplate(key) ?? never);
+    const matchers = matchersOf(templates.filter(isHidden));
+    if (matchers !== undefined) hiddenTemplates.push(...matchers);
+    else if (able.delete(backend)) crowded.push(backend);
   }
   return {
     able,
-    possible: [...able.keys(), ...backends.filter((name) => !listings.has(name))].sort(),
+    possible: [...able.keys(), ...crowded, ...backends.filter((name) => !listings.has(name))].sort(),
     owners,
     isWithheld: (uri) => hidden.has(uri) || hiddenTemplates.some((matches) => matches(uri)),
   };
 }
 
-function never(): boolean {
-  return false;
+/** `undefined` when the templates have so many parts together that matching them would hold up every reader. */
+function matchersOf(templates: readonly { readonly key: string }[]): readonly UriMatcher[] | undefined {
+  const read = templates.map(({ key }) => readTemplate(key)).filter((parts) => parts !== undefined);
+  const count = read.reduce((sum, { length }) => sum + length, 0);
+  return count > MAX_PARTS_PER_BACKEND ? undefined : read.map(uriMatcher);
 }
 
 /**

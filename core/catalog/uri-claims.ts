@@ -3,7 +3,7 @@ import type { CatalogDraft } from '../contract/catalog-draft.ts';
 import type { CatalogConflict } from './catalog.ts';
 import { winningClaim } from './collisions.ts';
 import { type UriMatcher, uriMatcher } from './uri-template.ts';
-import { readTemplate } from './uri-template-parts.ts';
+import { MAX_PARTS_PER_BACKEND, readTemplate } from './uri-template-parts.ts';
 
 /** Which backend a URI belongs to, according to all lists. */
 export interface UriClaims {
@@ -112,9 +112,6 @@ function compile(templates: readonly CatalogEntry[]) {
   }
   return { matchers, unmatchable };
 }
-
-/** Together with the longest matched URI it limits what the templates of one backend cost every reader. */
-const MAX_PARTS_PER_BACKEND = 1024;
 
 function isVisible({ hiddenBy }: CatalogEntry): boolean {
   return hiddenBy === undefined;

@@ -39,6 +39,9 @@ export function readTemplate(template: string): readonly Part[] | undefined {
 export const MAX_TEMPLATE = 2048;
 const MAX_PARTS = 64; // with MAX_MATCHED_URI it limits the cost of one match
 
+/** Together with the longest matched URI it limits what the templates of one backend cost every reader. */
+export const MAX_PARTS_PER_BACKEND = 1024;
+
 interface Variable {
   readonly name: string;
   readonly isExploded: boolean;

@@ -1,10 +1,10 @@
-import { type Part, readTemplate } from './uri-template-parts.ts';
+import type { Part } from './uri-template-parts.ts';
 
 /** Whether a URI is an expansion of the template. */
 export type UriMatcher = (uri: string) => boolean;
 
 /**
- * Compiles an RFC 6570 template for matching; `undefined` when it is malformed or exceeds a limit.
+ * Compiles an RFC 6570 template for matching.
  *
  * Time: linear in the URI for each part of the template, for every URI: instead of trying one split after another, each
  * part maps the set of positions where it may start to the set where it may end.
@@ -13,12 +13,6 @@ export type UriMatcher = (uri: string) => boolean;
  * absent. Query parameters may come in any order.
  * Source: RFC 6570 §3.2 (levels 1-3 and explode; a prefix length `:n` is not checked).
  */
-export function compileUriTemplate(template: string): UriMatcher | undefined {
-  const parts = readTemplate(template);
-  return parts && uriMatcher(parts);
-}
-
-/** Like {@link compileUriTemplate}, for a parsed template. */
 export function uriMatcher(parts: readonly Part[]): UriMatcher {
   const [first] = parts;
   const prefix = first?.kind === 'literal' ? first.text : '';

@@ -25,7 +25,7 @@ export async function authorizationFor(http: RemoteHttp, { headers }: RemoteAnsw
     return basic(credentials);
   }
   const parameters = new Map(
-    [...challenge.matchAll(/([a-z]+)="([^"]*)"/gi)].map(([, name = '', value = '']) => [name, value]),
+    [...challenge.matchAll(/(?<![a-z])([a-z]+)="([^"]*)"/gi)].map(([, name = '', value = '']) => [name, value]),
   );
   const realm = parameters.get('realm');
   if (!/^bearer\b/i.test(challenge) || realm === undefined || !URL.canParse(realm)) {

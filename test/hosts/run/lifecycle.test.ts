@@ -20,11 +20,11 @@ import {
 import { processes, processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
-import { startToolmgr, toolmgr } from './toolmgr.ts';
+import { startToolmgr, toolmgr, toolmgrSession } from './toolmgr.ts';
 
 const EVERYTHING = 'npx://@modelcontextprotocol/server-everything';
-const MEMORY = 'npx://@modelcontextprotocol/server-memory';
 const FIXTURES = join(import.meta.dirname, 'servers');
+const TELLS = [process.execPath, '--', join(FIXTURES, 'tells.mjs')] as const;
 const LONG = 180_000;
 /** How far a run has come when it is killed. */
 const KILL_POINTS: Readonly<Record<string, (record: WorkloadRecord | undefined) => boolean>> = {
@@ -33,6 +33,8 @@ const KILL_POINTS: Readonly<Record<string, (record: WorkloadRecord | undefined) 
   'it is served': (record) => record?.status.status === 'running',
 };
 
+const session = toolmgrSession();
+const command = (...args: readonly string[]) => session(state, args);
 let state: string;
 
 beforeEach(async () => {
@@ -82,20 +84,25 @@ describe('toolmgr run', () => {
         'run.form.npx',
         'choice.run.npx-needs-no-engine',
         'choice.run.one-process-per-proxy',
+        'choice.run.runtime-process',
       ] as const),
       ...(['ask.run.list', 'ask.run.stop', 'ask.run.rm', 'run.option.name', 'run.option.group'] as const),
+      'run.option.host-default',
     ],
-    'starts a package, serves it to clients of both revisions, stops it without orphans and removes it',
+    'starts a package without an engine, serves both revisions, stops it without orphans, starts it at its port and removes it',
     async () => {
-      const ran = await toolmgr(state, 'run', '--name', 'all', '--group', 'dev', EVERYTHING);
+      const ran = await toolmgr(
+        ...([state, 'run', '--runtime', 'process', '--name', 'all', '--group', 'dev', EVERYTHING] as const),
+      );
       expect(ran).toMatchObject({ code: 0, err: '' });
       const workload = await running('all');
       expect(ran.out).toContain(`all runs at ${workload.url}`);
-      expect(JSON.parse((await toolmgr(state, 'list', '--format', 'json')).out)).toEqual([workload]);
-      expect((await toolmgr(state, 'ls', '--group', 'dev')).out).toMatch(
+      expect(ran.out).toContain('not isolated: it has your rights');
+      expect(JSON.parse((await command('list', '--format', 'json')).out)).toEqual([workload]);
+      expect((await command('ls', '--group', 'dev')).out).toMatch(
         new RegExp(`^NAME +GROUP +STATUS +URL +TARGET\\nall +dev +running +${workload.url} +${EVERYTHING}\\n$`),
       );
-      expect(await toolmgr(state, 'list', '--group', 'other')).toMatchObject({
+      expect(await command('list', '--group', 'other')).toMatchObject({
         code: 1,
         err: expect.stringContaining('there is no group other'),
       });
@@ -112,38 +119,25 @@ describe('toolmgr run', () => {
       expect(proxy?.group).toBe(workload.pid);
       const runId = await runIdOf('all');
 
-      expect(await toolmgr(state, 'stop', 'all')).toMatchObject({ code: 0, out: 'all is stopped\n' });
+      expect(await command('stop', 'all')).toMatchObject({ code: 0, out: 'all is stopped\n' });
       expect(await listed('all')).toMatchObject({ status: 'stopped', pid: null, url: '' });
       expect(processes().some(({ pid }) => pid === workload.pid)).toBe(false);
       expect(await findMarked(runId)).toEqual([]);
 
-      expect(await toolmgr(state, 'rm', 'all')).toMatchObject({ code: 0, out: 'all is removed\n' });
-      expect(await listed('all')).toBeUndefined();
-    },
-    LONG,
-  );
-
-  proves(
-    'choice.run.runtime-process',
-    'runs a program without a container engine, reports that it is not isolated, and starts it again at the same port',
-    async () => {
-      const ran = await toolmgr(state, 'run', '--runtime', 'process', '--name', 'memory', MEMORY);
-      expect(ran.out).toContain('not isolated: it has your rights');
-      const { port } = await running('memory');
-      await toolmgr(state, 'stop', 'memory');
-      expect((await toolmgr(state, 'start', 'memory')).code).toBe(0);
-      const again = await running('memory');
-      expect(again.port).toBe(port);
-      expect((await toolmgr(state, 'start', 'memory')).out).toContain('memory already runs');
-      expect((await running('memory')).pid).toBe(again.pid);
+      expect((await command('start', 'all')).code).toBe(0);
+      const again = await running('all');
+      expect(again.port).toBe(workload.port);
+      expect((await command('start', 'all')).out).toContain('all already runs');
+      expect((await running('all')).pid).toBe(again.pid);
 
       // it is removed with --force only
-      const kept = await toolmgr(state, 'rm', 'memory', 'memroy');
+      const kept = await command('rm', 'all', 'alll');
       expect(kept.code).toBe(1);
-      expect(kept.err).toContain('memory runs: stop it first (toolmgr stop memory), or use --force');
-      expect(kept.err).toContain('there is no workload memroy, did you mean memory?');
-      expect((await running('memory')).pid).toBe(again.pid);
-      expect(await toolmgr(state, 'rm', '--force', 'memory')).toMatchObject({ code: 0 });
+      expect(kept.err).toContain('all runs: stop it first (toolmgr stop all), or use --force');
+      expect(kept.err).toContain('there is no workload alll, did you mean all?');
+      expect((await running('all')).pid).toBe(again.pid);
+      expect(await command('rm', '--force', 'all')).toMatchObject({ code: 0, out: 'all is removed\n' });
+      expect(await listed('all')).toBeUndefined();
       expect(processes().some((row) => row.pid === again.pid)).toBe(false);
     },
     LONG,
@@ -156,24 +150,12 @@ describe('toolmgr run', () => {
       'run.form.syntax',
       'run.form.arguments-after-dashes',
       'ask.run.command',
+      'ask.run.logs',
     ],
-    'passes arguments and variables to a local command, shows no values, and keeps them in one file',
+    'passes arguments and variables to a local command, shows its output and no values, and keeps them in one file',
     async () => {
       const values = ['--env', 'TOKEN=s3cret-value', '-e', 'EMPTY='];
-      const server = join(FIXTURES, 'tells.mjs');
-      const ran = await toolmgr(
-        state,
-        'run',
-        '--name',
-        'tells',
-        ...values,
-        process.execPath,
-        '--',
-        server,
-        '--name',
-        'a b',
-        '-e',
-      );
+      const ran = await command('run', '--name', 'tells', ...values, ...TELLS, '--name', 'a b', '-e');
       expect(ran).toMatchObject({ code: 0 });
       const { url, pid } = await running('tells');
       const [told] = (await callLegacy(url, 'tell', {})) as { text: string }[];
@@ -182,10 +164,14 @@ describe('toolmgr run', () => {
       expect(env).toMatchObject({ TOKEN: 's3cret-value', EMPTY: '' });
       expect(Object.keys(env)).not.toContain('TOOLMGR_STATE_DIR');
 
-      const shown = await Promise.all([
-        ...(['text', 'json'] as const).map((format) => toolmgr(state, 'list', '--format', format)),
-        ...[toolmgr(state, 'logs', 'tells'), toolmgr(state, 'logs', 'tells', '--proxy')],
-      ]);
+      const shown = [
+        await command('logs', 'tells'),
+        await command('logs', 'tells', '--proxy'),
+        await command('list', '--format', 'text'),
+        await command('list', '--format', 'json'),
+      ];
+      expect(shown[0]?.out).toContain('tells.mjs is up');
+      expect(shown[1]?.out).toContain('the workload answers');
       for (const { out, err } of [ran, ...shown]) expect(out + err).not.toContain('s3cret-value');
       expect(processes().find((row) => row.pid === pid)?.command).not.toContain('s3cret');
       const folder = workloadDir(state, 'tells');
@@ -195,6 +181,20 @@ describe('toolmgr run', () => {
         if (file === 'run.json') continue;
         expect(await readFile(join(folder, file), 'utf8'), file).not.toContain('s3cret-value');
       }
+
+      const following = startToolmgr(state, ['logs', 'tells', '--follow']);
+      await until(() => following.out().includes('is up'));
+      await callLegacy(url, 'tell', { print: 'a later line' });
+      await until(() => following.out().includes('a later line'));
+      following.child.kill('SIGINT');
+      expect((await following.ended).code).toBe(0);
+
+      // its server dies: the next client gets a new one, and the log stays
+      for (const marked of await findMarked(await runIdOf('tells'))) process.kill(marked, 'SIGKILL');
+      expect(await callLegacy(url, 'tell', {})).toHaveLength(1);
+      expect((await command('logs', 'tells')).out).toContain('a later line');
+      expect(await command('stop', 'tells')).toMatchObject({ code: 0 });
+      expect(await command('rm', 'tells')).toMatchObject({ code: 0, out: 'tells is removed\n' });
     },
     LONG,
   );
@@ -203,13 +203,13 @@ describe('toolmgr run', () => {
     'leaves a state that can be read and removed, whenever it is killed',
     async () => {
       for (const [point, isReached] of Object.entries(KILL_POINTS)) {
-        const ran = startToolmgr(state, ['run', '--name', 'cut', MEMORY]);
+        const ran = startToolmgr(state, ['run', '--name', 'cut', ...TELLS]);
         await until(async () => isReached(await readWorkload(state, 'cut')) || ran.child.exitCode !== null);
         ran.child.kill('SIGKILL');
         await ran.ended;
         const runId = await runIdOf('cut');
-        expect((await toolmgr(state, 'list')).code, point).toBe(0);
-        const removed = await toolmgr(state, 'rm', '--force', 'cut');
+        expect((await command('list')).code, point).toBe(0);
+        const removed = await command('rm', '--force', 'cut');
         expect(`${removed.out}${removed.err}`, point).toMatch(/cut is removed|there is no workload cut/);
         expect(await listed('cut'), point).toBeUndefined();
         expect(await findMarked(runId), point).toEqual([]);
@@ -221,47 +221,16 @@ describe('toolmgr run', () => {
   );
 
   proves(
-    'ask.run.logs',
-    'shows the output of a workload and the log of its proxy, which stays when the server dies',
-    async () => {
-      await toolmgr(state, 'run', '--name', 'tells', process.execPath, '--', join(FIXTURES, 'tells.mjs'));
-      expect((await toolmgr(state, 'logs', 'tells')).out).toContain('tells.mjs is up');
-      expect((await toolmgr(state, 'logs', 'tells', '--proxy')).out).toContain('the workload answers');
-
-      const following = startToolmgr(state, ['logs', 'tells', '--follow']);
-      await until(() => following.out().includes('is up'));
-      const { url } = await running('tells');
-      await callLegacy(url, 'tell', { print: 'a later line' });
-      await until(() => following.out().includes('a later line'));
-      following.child.kill('SIGINT');
-      expect((await following.ended).code).toBe(0);
-
-      // its server dies: the next client gets a new one
-      for (const pid of await findMarked(await runIdOf('tells'))) process.kill(pid, 'SIGKILL');
-      expect(await callLegacy(url, 'tell', {})).toHaveLength(1);
-    },
-    LONG,
-  );
-
-  proves(
     ['run.option.foreground', 'run.option.foreground-default'],
     'stays in the foreground with -f until Ctrl-C, and leaves nothing behind',
     async () => {
-      const fore = startToolmgr(state, [
-        'run',
-        '-f',
-        '--name',
-        'fore',
-        process.execPath,
-        '--',
-        join(FIXTURES, 'tells.mjs'),
-      ]);
+      const fore = startToolmgr(state, ['run', '-f', '--name', 'fore', ...TELLS]);
       await until(() => fore.out().includes('fore runs at'), 30_000);
       const { url, pid } = await running('fore');
       expect(pid).toBe(fore.child.pid);
       await callLegacy(url, 'tell', {});
       expect(fore.err()).toContain('tells.mjs is up');
-      const again = await startToolmgr(state, ['restart', 'fore']).ended;
+      const again = await command('restart', 'fore');
       expect(again, again.err).toMatchObject({
         code: 1,
         err: expect.stringContaining(`it runs in the foreground of process ${pid}: stop it there`),
@@ -321,7 +290,7 @@ describe('toolmgr run', () => {
     'shows an error for a workload whose proxy was killed, and the next start ends its orphans',
     async () => {
       // a server that outlives its closed stdin, e.g. because of timers
-      await toolmgr(state, 'run', '--name', 'tells', process.execPath, '--', join(FIXTURES, 'tells.mjs'), '--linger');
+      await command('run', '--name', 'tells', ...TELLS, '--linger');
       const { pid, port } = await running('tells');
       const runId = await runIdOf('tells');
       process.kill(pid, 'SIGKILL');
@@ -332,7 +301,7 @@ describe('toolmgr run', () => {
         status_context: 'its proxy ended unexpectedly',
       });
 
-      expect((await toolmgr(state, 'start', 'tells')).code).toBe(0);
+      expect((await command('start', 'tells')).code).toBe(0);
       expect(await running('tells')).toMatchObject({ port });
       expect(await findMarked(runId)).toEqual([]);
 
@@ -341,7 +310,7 @@ describe('toolmgr run', () => {
       process.kill(second.pid, 'SIGKILL');
       await until(() => !processes().some((row) => row.pid === second.pid));
       // Whether a process is left to stop depends on how fast it ended with its proxy.
-      expect(await toolmgr(state, 'stop', 'tells')).toMatchObject({ code: 0 });
+      expect(await command('stop', 'tells')).toMatchObject({ code: 0 });
       expect(await findMarked(secondRun)).toEqual([]);
       expect(await listed('tells')).toMatchObject({ status: 'stopped' });
     },
@@ -353,7 +322,7 @@ describe('toolmgr run', () => {
     async () => {
       const broken = [process.execPath, '--', '-e', 'console.error("no licence found"); process.exit(4)'];
       for (let time = 0; time < 2; time++) {
-        const ran = await toolmgr(state, 'run', '--name', 'broken', ...broken);
+        const ran = await command('run', '--name', 'broken', ...broken);
         expect(ran.code).toBe(1);
         expect(ran.err).toMatch(/broken could not be started: .*exit code 4/);
         expect(ran.err).toContain('| no licence found');
@@ -380,65 +349,39 @@ describe('toolmgr run', () => {
 
   proves(
     [
-      'run.option.transport',
-      'run.option.proxy-port',
-      'run.option.host',
-      'run.option.host-default',
-      'run.option.host-ip-or-name',
+      ...(['run.option.transport', 'run.option.proxy-port', 'run.option.host', 'run.option.host-ip-or-name'] as const),
+      ...(['ask.run.url', 'run.form.url', 'run.form.url-name', 'choice.run.url-needs-no-engine'] as const),
     ],
-    'runs a program with an HTTP transport, at the port and address of the flags',
+    'runs a program over HTTP at the port and address of the flags, and serves a URL without ever showing its query',
     async () => {
-      const proxyPort = await getPort({ host: '127.0.0.1' });
+      const proxyPort = String(await getPort({ host: '127.0.0.1' }));
       const server = join(
         import.meta.dirname,
         '../../../node_modules/@modelcontextprotocol/server-everything/dist/index.js',
       );
-      const flags = [
-        '--name',
-        'http',
-        '--transport',
-        'streamable-http',
-        '--proxy-port',
-        String(proxyPort),
-        '--host',
-        'localhost',
-      ];
-      const ran = await toolmgr(state, 'run', ...flags, process.execPath, '--', server, 'streamableHttp');
-      expect(ran).toMatchObject({ code: 0 });
-      const { url, port } = await running('http');
-      expect(port).toBe(proxyPort);
-      expect(url).toBe(`http://localhost:${proxyPort}/mcp`);
-      expect(await callLegacy(url, 'echo', { message: 'over http' })).toEqual([
-        { type: 'text', text: 'Echo: over http' },
-      ]);
-      const runId = await runIdOf('http');
-      await toolmgr(state, 'stop', 'http');
-      expect(await findMarked(runId)).toEqual([]);
+      const flags = ['--transport', 'streamable-http', '--proxy-port', proxyPort, '--host', 'localhost'];
+      const program = [process.execPath, '--', server, 'streamableHttp'];
+      expect(await command('run', '--name', 'http', ...flags, ...program)).toMatchObject({ code: 0 });
+      const near = await running('http');
+      expect(near).toMatchObject({ port: Number(proxyPort), url: `http://localhost:${proxyPort}/mcp` });
+      const said = [{ type: 'text', text: 'Echo: over http' }];
+      expect(await callLegacy(near.url, 'echo', { message: 'over http' })).toEqual(said);
 
-      await toolmgr(state, 'run', '--name', 'plain', MEMORY);
-      expect((await running('plain')).url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/mcp$/);
       // Only Linux has more than one loopback address by default.
-      if (process.platform !== 'linux') return;
-      await toolmgr(state, 'run', '--name', 'second', '--host', '127.0.0.2', MEMORY);
-      const second = await running('second');
-      expect(await listens('127.0.0.2', second.port ?? 0)).toBe(true);
-      expect(await listens('127.0.0.1', second.port ?? 0)).toBe(false);
-    },
-    LONG,
-  );
-
-  proves(
-    ['ask.run.url', 'run.form.url', 'run.form.url-name', 'choice.run.url-needs-no-engine'],
-    'serves a remote server under its own endpoint and never shows the query of its URL',
-    async () => {
-      await toolmgr(state, 'run', '--name', 'near', MEMORY);
-      const { url } = await running('near');
-      expect(await toolmgr(state, 'run', `${url}?key=s3cret-key`, '--name', 'far')).toMatchObject({ code: 0 });
+      const host = process.platform === 'linux' ? '127.0.0.2' : '127.0.0.1';
+      const remote = [`${near.url}?key=s3cret-key`, '--name', 'far', '--host', host];
+      expect(await command('run', ...remote)).toMatchObject({ code: 0 });
       const far = await running('far');
-      expect(far).toMatchObject({ transport_type: 'streamable-http', target: url });
-      expect(await callLegacy(far.url, 'read_graph', {})).toHaveLength(1);
-      const shown = await Promise.all([toolmgr(state, 'list'), toolmgr(state, 'logs', 'far')]);
-      for (const { out, err } of shown) expect(out + err).not.toContain('s3cret-key');
+      expect(far).toMatchObject({ transport_type: 'streamable-http', target: near.url });
+      expect(await callLegacy(far.url, 'echo', { message: 'over http' })).toEqual(said);
+      for (const { out, err } of [await command('list'), await command('logs', 'far')])
+        expect(out + err).not.toContain('s3cret-key');
+      expect(await listens(host, far.port ?? 0)).toBe(true);
+      if (host !== '127.0.0.1') expect(await listens('127.0.0.1', far.port ?? 0)).toBe(false);
+
+      const runId = await runIdOf('http');
+      await command('stop', 'http');
+      expect(await findMarked(runId)).toEqual([]);
     },
     LONG,
   );
@@ -447,7 +390,7 @@ describe('toolmgr run', () => {
     'reports an unreachable remote server without delay',
     async () => {
       const port = await getPort({ host: '127.0.0.1' });
-      const ran = await toolmgr(state, 'run', `http://127.0.0.1:${port}/mcp`, '--name', 'unreachable');
+      const ran = await command('run', `http://127.0.0.1:${port}/mcp`, '--name', 'unreachable');
       expect(ran.code).toBe(1);
       expect(ran.err).toMatch(/unreachable could not be started: .*refused the connection/);
       expect(await listed('unreachable')).toBeUndefined();
@@ -458,9 +401,9 @@ describe('toolmgr run', () => {
   it(
     'names the holder of a requested port, and takes another one if it was only remembered',
     async () => {
-      await toolmgr(state, 'run', '--name', 'first', MEMORY);
+      await command('run', '--name', 'first', ...TELLS);
       const { port } = await running('first');
-      const second = await toolmgr(state, 'run', '--name', 'second', '--proxy-port', String(port), MEMORY);
+      const second = await command('run', '--name', 'second', '--proxy-port', String(port), ...TELLS);
       expect(second.code).toBe(1);
       expect(second.err).toContain(
         `port ${port} on 127.0.0.1 is taken by the workload first of toolmgr; stop it (toolmgr stop first)`,
@@ -468,14 +411,14 @@ describe('toolmgr run', () => {
       expect(second.err).toContain('choose another --proxy-port, or leave it out for a free one');
       expect(await listed('second')).toBeUndefined();
 
-      await toolmgr(state, 'stop', 'first');
+      await command('stop', 'first');
       const stranger = await listenOn(port ?? 0);
       try {
-        const taken = await toolmgr(state, 'run', '--name', 'second', '--proxy-port', String(port), MEMORY);
+        const taken = await command('run', '--name', 'second', '--proxy-port', String(port), ...TELLS);
         expect(taken.err).toContain(
           `is taken by another program; find and stop it (lsof -nP -iTCP:${port} -sTCP:LISTEN)`,
         );
-        expect((await toolmgr(state, 'start', 'first')).code).toBe(0);
+        expect((await command('start', 'first')).code).toBe(0);
         expect((await running('first')).port).not.toBe(port);
       } finally {
         stranger.close();
@@ -487,7 +430,7 @@ describe('toolmgr run', () => {
   it(
     'starts a name only once when several start it at the same time',
     async () => {
-      const ran = await Promise.all(Array.from({ length: 3 }, () => toolmgr(state, 'run', '--name', 'one', MEMORY)));
+      const ran = await Promise.all(Array.from({ length: 3 }, () => toolmgr(state, 'run', '--name', 'one', ...TELLS)));
       expect(ran.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
       expect(ran.filter(({ err }) => err.includes('there is a workload one already'))).toHaveLength(2);
       expect(await running('one')).toMatchObject({ status: 'running' });
@@ -498,12 +441,12 @@ describe('toolmgr run', () => {
   it(
     'serves its group to a vmcp gateway',
     async () => {
-      await toolmgr(state, 'run', '--name', 'memory', '--group', 'dev', MEMORY);
+      await command('run', '--name', 'tells', '--group', 'dev', ...TELLS);
       const gate = startToolmgr(state, ['vmcp', 'serve', '--group', 'dev', '--port', '0']);
       try {
         await until(() => /serves http\S+/.test(gate.err()), 30_000);
         const url = /serves (http\S+)/.exec(gate.err())?.[1] ?? '';
-        expect(await callLegacy(url, 'memory_read_graph', {})).toHaveLength(1);
+        expect(await callLegacy(url, 'tells_tell', {})).toHaveLength(1);
       } finally {
         gate.child.kill('SIGTERM');
         await gate.ended;

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { cliSession } from '../../support/cli-session.ts';
 import { printIfTestFails } from '../../support/output-of-failed.ts';
 
 const CLI = join(import.meta.dirname, '../../../hosts/cli/main.ts');
@@ -30,7 +31,7 @@ export function startToolmgr(
   const child = spawn(process.execPath, ['--conditions=development', CLI, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...process.env, ...ownFolders(state), TOOLMGR_RUNTIME: 'process', NO_COLOR: '1', ...env },
+    env: { ...process.env, ...ownEnvironment(state), NO_COLOR: '1', ...env },
   });
   let out = '';
   let err = '';
@@ -46,16 +47,31 @@ export function startToolmgr(
 }
 
 /** Nothing of the user who runs the tests is read or changed. */
-function ownFolders(state: string): Readonly<Record<string, string>> {
+function ownEnvironment(state: string): Readonly<Record<string, string>> {
   return {
     TOOLMGR_STATE_DIR: state,
     XDG_DATA_HOME: join(state, 'data'),
     XDG_CONFIG_HOME: join(state, 'config'),
     DBUS_SESSION_BUS_ADDRESS: 'unix:path=/nonexistent',
+    TOOLMGR_RUNTIME: 'process',
   };
 }
 
 /** Runs `toolmgr …` and waits for its end. */
 export function toolmgr(state: string, ...args: readonly string[]): Promise<Ran> {
   return startToolmgr(state, args).ended;
+}
+
+/**
+ * Runs command lines like {@link startToolmgr}, one after another in one process for the test file, which costs a tenth. Workloads that
+ * they start have processes of their own. To be called outside of a test; not for commands that are signalled or run at once.
+ */
+export function toolmgrSession(): (
+  state: string,
+  args: readonly string[],
+  cwd?: string,
+  env?: Readonly<Record<string, string>>,
+) => Promise<Ran> {
+  const run = cliSession();
+  return (state, args, cwd = '/', env = {}) => run(args, { cwd, env: { ...ownEnvironment(state), ...env } });
 }

@@ -10,7 +10,9 @@ import { pipeline } from 'node:stream/promises';
 import { build } from 'rolldown';
 import { withFileLock } from '../../plugins/workloads/state/lock.ts';
 import { rigCache } from '../../scripts/rigs/rig-folder.ts';
+import { keepImages, shareImages } from './docker-store.ts';
 import { addDefaultGateway, createBridge, type EngineBridge } from './engine-bridge.ts';
+import { importIntoPodmanStore, podmanStore } from './podman-store.ts';
 import { until } from './until.ts';
 
 /** The engines that tests start. */
@@ -43,19 +45,23 @@ export interface ContainerEngine extends AsyncDisposable {
   kill(): Promise<void>;
   /** Starts it again over the same folder. */
   restart(): Promise<void>;
+  /** Names of the tars whose images it has had since its start. */
+  readonly imported: readonly string[];
 }
 
-/** Starts an engine that shares nothing with one that the machine runs. */
+/** Starts an engine that shares nothing with one that the machine runs. `data`: the data folder of a Docker engine instead of a new one. */
 export async function startEngine(
   name: EngineName,
-  { insecureRegistry }: { readonly insecureRegistry?: string } = {},
+  { insecureRegistry, data }: { readonly insecureRegistry?: string; readonly data?: string } = {},
 ): Promise<ContainerEngine> {
   const folder = await mkdtemp(join(tmpdir(), `toolmgr-${name}-`));
   const socket = join(folder, 'engine.sock');
+  const root = data ?? join(folder, 'data');
+  const imported = name === 'docker' && data === undefined ? await shareImages(root) : [];
   // Docker takes every registry at 127.0.0.0/8 as insecure
   const bridge = name === 'docker' ? createBridge() : undefined;
   const launch = (at: string, path: string): Promise<ChildProcess> =>
-    bridge === undefined ? launchPodman(at, path, insecureRegistry) : launchDocker(at, path, bridge);
+    bridge === undefined ? launchPodman(at, path, insecureRegistry) : launchDocker(at, path, root, bridge);
   addDefaultGateway();
   const start = (): Promise<ChildProcess> =>
     alone(name, async () => {
@@ -73,6 +79,7 @@ export async function startEngine(
   return {
     name,
     socket,
+    imported,
     cpuMs: () => cpuMsOf(child.pid),
     kill,
     async restart() {
@@ -108,8 +115,13 @@ function alone<T>(name: EngineName, start: () => Promise<T>): Promise<T> {
   return name === 'docker' ? withFileLock(join(tmpdir(), 'toolmgr-docker-start'), start) : start();
 }
 
-async function launchDocker(folder: string, socket: string, { name, pool }: EngineBridge): Promise<ChildProcess> {
-  const paths = ['--data-root', join(folder, 'data'), '--exec-root', join(folder, 'exec')];
+async function launchDocker(
+  folder: string,
+  socket: string,
+  root: string,
+  { name, pool }: EngineBridge,
+): Promise<ChildProcess> {
+  const paths = ['--data-root', root, '--exec-root', join(folder, 'exec')];
   const network = ['--bridge', name, '--default-address-pool', pool];
   const rest = ['--pidfile', join(folder, 'pid'), '--host', `unix://${socket}`, ...network];
   // a killed containerd may stay as a zombie, which dockerd takes for a running one
@@ -127,7 +139,8 @@ async function launchPodman(folder: string, socket: string, insecureRegistry?: s
   for (const name of ['networks', 'tmp']) await mkdir(join(folder, name), { recursive: true });
   await writeFile(containers, `[containers]\n${limits}\n[engine]\n${engine}\n[network]\n${network}\n`);
   const roots = `graphroot = "${join(folder, 'graph')}"\nrunroot = "${join(folder, 'run')}"`;
-  await writeFile(storage, `[storage]\ndriver = "overlay"\n${roots}\n`);
+  const shared = `[storage.options]\nadditionalimagestores = [${JSON.stringify(await podmanStore())}]\n`;
+  await writeFile(storage, `[storage]\ndriver = "overlay"\n${roots}\n${shared}`);
   const insecure =
     insecureRegistry === undefined ? '' : `[[registry]]\nlocation = "${insecureRegistry}"\ninsecure = true\n`;
   await writeFile(registries, `unqualified-search-registries = ["docker.io"]\n${insecure}`);
@@ -248,12 +261,30 @@ async function makeServerTar(tar: string): Promise<void> {
   }
 }
 
-/** Imports a tar with a root file system as an image. `changes` are lines of a Dockerfile. */
+/** Imports a tar with a root file system as an image: once for all engines, if it is in the cache. `changes` are lines of a Dockerfile. */
 export async function importRoot(
   engine: ContainerEngine,
   tar: string,
   image: string,
   changes: readonly string[] = [],
+): Promise<void> {
+  const isKept = dirname(tar) === rigCache();
+  if (isKept && engine.name === 'podman') return importIntoPodmanStore(tar, image, changes);
+  if (engine.imported.includes(basename(tar))) return;
+  if (isKept) {
+    await keepImages(tar, async (data) => {
+      await using maker = await startEngine('docker', { data });
+      await sendRoot(maker, tar, image, changes);
+    });
+  }
+  await sendRoot(engine, tar, image, changes);
+}
+
+async function sendRoot(
+  engine: ContainerEngine,
+  tar: string,
+  image: string,
+  changes: readonly string[],
 ): Promise<void> {
   const [name, tag] = [image.slice(0, image.lastIndexOf(':')), image.split(':').at(-1)];
   const lines = changes.map((line) => `&changes=${encodeURIComponent(line)}`).join('');

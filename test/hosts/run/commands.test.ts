@@ -7,7 +7,7 @@ import type { WorkloadSummary } from '../../../hosts/run/workloads/summary.ts';
 import { readWorkloads, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { hidePackage } from '../../support/hide-package.ts';
 import { proves } from '../../support/proves.ts';
-import { startToolmgr, toolmgr as toolmgrIn } from './toolmgr.ts';
+import { startToolmgr, toolmgrSession } from './toolmgr.ts';
 
 const TELLS = [process.execPath, '--', join(import.meta.dirname, 'servers/tells.mjs')];
 const LONG = 180_000;
@@ -24,7 +24,8 @@ afterEach(async () => {
   await rm(state, { recursive: true, force: true });
 }, LONG);
 
-const toolmgr = (...args: string[]) => toolmgrIn(state, ...args);
+const session = toolmgrSession();
+const toolmgr = (...args: string[]) => session(state, args);
 const json = async <T>(...args: string[]): Promise<T> => JSON.parse((await toolmgr(...args)).out) as T;
 
 describe('commands for workloads', () => {
@@ -119,12 +120,12 @@ describe('commands for workloads', () => {
 
   proves('choice.run.no-engine', 'says which container engines answer, and fails when none does', async () => {
     const env = { DOCKER_HOST: `unix://${join(state, 'no.sock')}` };
-    const checked = await startToolmgr(state, ['runtime', 'check'], '/', env).ended;
+    const checked = await session(state, ['runtime', 'check'], '/', env);
     expect(checked).toMatchObject({ code: 1, out: expect.stringContaining('there is no such socket') });
     expect(checked.err).toContain('--runtime process');
-    const data = await startToolmgr(state, ['runtime', 'check', '--format', 'json'], '/', env).ended;
+    const data = await session(state, ['runtime', 'check', '--format', 'json'], '/', env);
     expect(JSON.parse(data.out)).toMatchObject([{ from: 'DOCKER_HOST', used: false }]);
-    const run = await startToolmgr(state, ['run', '--name', 'boxed', 'example/server:1'], '/', env).ended;
+    const run = await session(state, ['run', '--name', 'boxed', 'example/server:1'], '/', env);
     expect(run).toMatchObject({ code: 1, err: expect.stringContaining('there is no such socket') });
     expect(run.err).toContain('--runtime process');
     expect(await json('list', '--all', '--format', 'json')).toEqual([]);

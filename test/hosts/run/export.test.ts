@@ -8,10 +8,12 @@ import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
-import { startToolmgr, toolmgr } from './toolmgr.ts';
+import { startToolmgr, toolmgrSession } from './toolmgr.ts';
 
 const LONG = 180_000;
 const TELLS = join(import.meta.dirname, 'servers/tells.mjs');
+const session = toolmgrSession();
+const toolmgr = (...args: readonly string[]) => session(state, args);
 let state: string;
 let folder: string;
 
@@ -22,7 +24,7 @@ beforeEach(async () => {
 
 afterEach(async () => {
   const names = (await readWorkloads(state)).map(({ name }) => name);
-  if (names.length > 0) await toolmgr(state, 'rm', '--force', ...names);
+  if (names.length > 0) await toolmgr('rm', '--force', ...names);
   await rm(state, { recursive: true, force: true });
   await rm(folder, { recursive: true, force: true });
 }, LONG);
@@ -38,29 +40,18 @@ describe('toolmgr export and run --from-config', () => {
     'run the same workload again from its file',
     async () => {
       const flags = ['--debug', '--group', 'dev', '-e', 'A=1', '--tools', 'tell', '--session-ttl', '10m'];
-      const ran = await toolmgr(
-        state,
-        'run',
-        '--name',
-        'one',
-        ...flags,
-        process.execPath,
-        '--',
-        TELLS,
-        '--name',
-        'x y',
-      );
+      const ran = await toolmgr('run', '--name', 'one', ...flags, process.execPath, '--', TELLS, '--name', 'x y');
       expect(ran).toMatchObject({ code: 0 });
       expect(await readFile(join(workloadDir(state, 'one'), 'proxy.log'), 'utf8')).toContain('"level":"debug"');
 
       const file = join(folder, 'one.json');
-      expect(await toolmgr(state, 'export', 'one', file)).toMatchObject({
+      expect(await toolmgr('export', 'one', file)).toMatchObject({
         code: 0,
         out: `one is exported to ${file}\n`,
       });
       expect((await stat(file)).mode & 0o777).toBe(0o600);
       for (const words of [['one'], ['one', '-']]) {
-        expect((await toolmgr(state, 'export', ...words)).out).toBe(await readFile(file, 'utf8'));
+        expect((await toolmgr('export', ...words)).out).toBe(await readFile(file, 'utf8'));
       }
       const before = await configOf('one');
       expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(before);
@@ -71,8 +62,8 @@ describe('toolmgr export and run --from-config', () => {
         cmd_args: [TELLS, '--name', 'x y'],
       });
 
-      await toolmgr(state, 'rm', '--force', 'one');
-      const again = await toolmgr(state, 'run', '--from-config', file);
+      await toolmgr('rm', '--force', 'one');
+      const again = await toolmgr('run', '--from-config', file);
       expect(again).toMatchObject({ code: 0, err: '' });
       expect(await configOf('one')).toEqual(before);
       const url = (await readWorkload(state, 'one'))?.status.url ?? '';
@@ -88,14 +79,14 @@ describe('toolmgr export and run --from-config', () => {
     async () => {
       await using far = await recordingServer();
       const flags = ['--tools', 'echo', '--remote-auth-bearer-token', 's3cret'];
-      expect(await toolmgr(state, 'run', '--name', 'far', ...flags, far.url)).toMatchObject({ code: 0 });
-      const exported = await toolmgr(state, 'export', 'far');
+      expect(await toolmgr('run', '--name', 'far', ...flags, far.url)).toMatchObject({ code: 0 });
+      const exported = await toolmgr('export', 'far');
       expect(exported.out + exported.err).not.toContain('s3cret');
       expect(exported.err).toContain('not exported: the secrets REMOTE_AUTH_BEARER_TOKEN');
       const file = join(folder, 'far.json');
       await writeFile(file, exported.out);
 
-      const missing = await toolmgr(state, 'run', '--from-config', file);
+      const missing = await toolmgr('run', '--from-config', file);
       expect(missing.err).toContain('set TOOLMGR_SECRET_REMOTE_AUTH_BEARER_TOKEN');
       const at = { debug: false, cwd: '/', nowMs: 0 };
       const given = { TOOLMGR_SECRET_REMOTE_AUTH_BEARER_TOKEN: 'again' };
@@ -110,20 +101,18 @@ describe('toolmgr export and run --from-config', () => {
     'take only --foreground, --supervised, --log-format and --debug beside --from-config, and name the other flags',
     async () => {
       const file = join(folder, 'none.json');
-      const wrong = await toolmgr(state, 'run', '--from-config', file, '--name', 'x', '-e', 'A=s3cret', 'npx://x');
+      const wrong = await toolmgr('run', '--from-config', file, '--name', 'x', '-e', 'A=s3cret', 'npx://x');
       expect(wrong).toMatchObject({ code: 1 });
       expect(wrong.err).toContain(
         '--from-config takes only --foreground, --supervised, --log-format and --debug beside it, not TARGET, --name, --env',
       );
       expect(wrong.err).not.toContain('s3cret');
-      expect((await toolmgr(state, 'run', '--from-config', file)).err).toContain('cannot be read');
+      expect((await toolmgr('run', '--from-config', file)).err).toContain('cannot be read');
       await writeFile(file, '{');
-      expect((await toolmgr(state, 'run', '--from-config', file)).err).toContain('is not JSON');
+      expect((await toolmgr('run', '--from-config', file)).err).toContain('is not JSON');
       await writeFile(file, JSON.stringify({ schema_version: 'v0.1.0', grop: 'x' }));
-      expect((await toolmgr(state, 'run', '--from-config', file)).err).toContain(
-        'unknown key "grop", did you mean "group"?',
-      );
-      expect((await toolmgr(state, 'export', 'none')).err).toContain('there is no workload none');
+      expect((await toolmgr('run', '--from-config', file)).err).toContain('unknown key "grop", did you mean "group"?');
+      expect((await toolmgr('export', 'none')).err).toContain('there is no workload none');
       expect(await readWorkloads(state)).toEqual([]);
     },
     LONG,

@@ -16,7 +16,7 @@ import { rig } from '../../support/rig.ts';
 import { connectSse, openSseSession } from '../../support/sse-client.ts';
 import { until } from '../../support/until.ts';
 import { planned, type ServedPlan, served } from './planned-gateway.ts';
-import { toolmgr } from './toolmgr.ts';
+import { toolmgrSession } from './toolmgr.ts';
 
 const execute = promisify(execFile);
 const LONG = 120_000;
@@ -29,6 +29,7 @@ const { file: NODE, args: EVERYTHING } = published('everything');
 /** A program as TARGET: the Everything server with one of its transports. */
 const everything = (transport: 'stdio' | 'sse' | 'streamableHttp'): string[] => [NODE, '--', ...EVERYTHING, transport];
 
+const session = toolmgrSession();
 let streamable: Listening;
 let sse: Listening;
 let modern: ConformanceServer;
@@ -122,16 +123,16 @@ describe('the proxy mode sse', () => {
     async () => {
       const state = await mkdtemp(join(tmpdir(), 'toolmgr-proxy-modes-'));
       try {
-        const ran = await toolmgr(state, 'run', '--name', 'old', '--proxy-mode', 'sse', ...everything('stdio'));
+        const ran = await session(state, ['run', '--name', 'old', '--proxy-mode', 'sse', ...everything('stdio')]);
         expect(ran).toMatchObject({ code: 0, err: expect.stringContaining('deprecated') });
         const url = /old runs at (http:\/\/127\.0\.0\.1:\d+\/sse)\n/.exec(ran.out)?.[1] ?? '';
-        const [listed] = JSON.parse((await toolmgr(state, 'list', '--format', 'json')).out) as { url: string }[];
+        const [listed] = JSON.parse((await session(state, ['list', '--format', 'json'])).out) as { url: string }[];
         expect(listed?.url).toBe(url);
         expect(ran.out).toContain(`toolmgr tools --url ${url.replace('/sse', '/mcp')}`);
         using client = await openSseSession(url);
         expect(await client.request('ping')).toMatchObject({ result: {} });
       } finally {
-        await toolmgr(state, 'rm', '--force', 'old');
+        await session(state, ['rm', '--force', 'old']);
         await rm(state, { recursive: true, force: true });
       }
     },

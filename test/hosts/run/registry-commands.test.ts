@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { changeUserConfig, readUserConfig, userConfigPath } from '../../../hosts/shared/user-config.ts';
 import { loopbackServer } from '../../support/loopback-server.ts';
-import { startToolmgr } from './toolmgr.ts';
+import { toolmgrSession } from './toolmgr.ts';
 
 let home: string;
 
@@ -13,8 +13,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
 
-const toolmgr = (...args: string[]) =>
-  startToolmgr(home, args, home, { XDG_CONFIG_HOME: join(home, 'config'), XDG_CACHE_HOME: join(home, 'cache') }).ended;
+const session = toolmgrSession();
+const toolmgr = (...args: string[]) => session(home, args, home, { XDG_CACHE_HOME: join(home, 'cache') });
 
 const DOCUMENT = {
   version: '1.0.0',
@@ -85,7 +85,7 @@ describe('run of a name that is nothing', () => {
   it('says which registry was searched and the nearest name, and that there is no such image', async () => {
     const env = { XDG_CONFIG_HOME: home, XDG_CACHE_HOME: home, DOCKER_HOST: `unix://${home}/no.sock` };
     const args = ['run', '--network', 'none', '--transport', 'stdio', 'memroy'];
-    const ran = await startToolmgr(home, args, home, env).ended;
+    const ran = await session(home, args, home, env);
     expect(ran.code).toBe(1);
     expect(ran.err).toMatch(
       /memroy could not be started: it is neither a registry entry nor a program nor a pullable image: the built-in registry has no server memroy \(did you mean memory\?\), and no container engine answers/,

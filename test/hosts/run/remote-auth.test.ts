@@ -12,9 +12,11 @@ import { followLogin, type OauthRemote, oauthRemote } from '../../support/oauth-
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
-import { type Ran, type Running, startToolmgr, toolmgr } from './toolmgr.ts';
+import { type Ran, type Running, startToolmgr, toolmgrSession } from './toolmgr.ts';
 
 const LONG = 120_000;
+const session = toolmgrSession();
+const command = (...args: readonly string[]) => session(state, args);
 let state: string;
 
 beforeEach(async () => {
@@ -72,14 +74,14 @@ describe('a workload whose server asks for a login', () => {
         const { pid } = (await statusOf())?.proxy ?? {};
         const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8');
         for (const secret of secrets) expect(ran.out + ran.err + commandLine).not.toContain(secret);
-        const exported = await toolmgr(state, 'export', 'far');
+        const exported = await command('export', 'far');
         for (const secret of secrets) expect(exported.out + exported.err).not.toContain(secret);
         if (era === '2025-11-25') return;
         // refused before its end: renewed, and the call is sent once more
         remote.refuse((await readWorkloadSecrets(state, 'far')).OAUTH_ACCESS_TOKEN ?? '');
         expect((await echo()).text).toContain('echo: hi');
-        await toolmgr(state, 'stop', 'far');
-        const again = await toolmgr(state, 'start', 'far');
+        await command('stop', 'far');
+        const again = await command('start', 'far');
         expect(again).toMatchObject({ code: 0 });
         expect(again.err).not.toContain('log in');
         expect((await echo()).text).toContain('echo: hi');
@@ -104,7 +106,7 @@ describe('a workload whose server asks for a login', () => {
       await until(async () => (await statusOf())?.status === 'unauthenticated');
       expect((await statusOf())?.message).toBe('a new login is needed: toolmgr start far');
       expect((await echo()).text).toMatch(/a new login is needed: toolmgr start far/);
-      const listed = await toolmgr(state, 'list');
+      const listed = await command('list');
       expect(listed.out).toContain('unauthenticated');
       expect(listed.err).toContain('toolmgr start far');
       expect(await readWorkloadSecrets(state, 'far')).not.toHaveProperty('OAUTH_REFRESH_TOKEN');
@@ -129,7 +131,7 @@ describe('a workload whose server asks for a login', () => {
       // a login that ends without an answer leaves the last one
       const last = (await readWorkloadSecrets(state, 'far')).OAUTH_ACCESS_TOKEN;
       await changeConfig(state, 'far', withTimeout('1ms'));
-      expect(await toolmgr(state, 'restart', 'far')).toMatchObject({
+      expect(await command('restart', 'far')).toMatchObject({
         code: 0,
         err: expect.stringContaining('the scopes of the last login are kept'),
       });
@@ -163,8 +165,8 @@ describe('a workload whose server asks for a login', () => {
       await idp.pause();
       await until(async () => (await statusOf())?.status === 'auth_retrying');
       expect((await echo()).text).toMatch(/the access token cannot be refreshed now/);
-      await toolmgr(state, 'stop', 'far');
-      const started = await toolmgr(state, 'start', 'far');
+      await command('stop', 'far');
+      const started = await command('start', 'far');
       expect(started).toMatchObject({ code: 0 });
       expect((await statusOf())?.status).toBe('auth_retrying');
       await idp.resume();
@@ -188,7 +190,7 @@ describe('a workload whose server asks for a login', () => {
         await expect(fetch(`http://127.0.0.1:${port}/callback`)).rejects.toThrow();
         expect(await readWorkload(state, 'far')).toBeUndefined();
         const brief = ['--remote-auth-skip-browser', '--remote-auth-timeout', '200ms'];
-        const late = await toolmgr(state, 'run', '--name', 'far', ...mode, ...brief, remote.url);
+        const late = await command('run', '--name', 'far', ...mode, ...brief, remote.url);
         expect(late.err).toMatch(/far could not be started: the login was not finished within 0\.2 s/);
         expect(late.code).toBe(1);
         expect(await readWorkload(state, 'far')).toBeUndefined();
@@ -208,7 +210,7 @@ describe('a workload whose server asks for a login', () => {
       await until(() => running.out().includes('far runs at'));
       expect((await echo()).text).toContain('echo: hi');
       const file = join(state, 'far.json');
-      expect(await toolmgr(state, 'export', 'far', file)).toMatchObject({ code: 0 });
+      expect(await command('export', 'far', file)).toMatchObject({ code: 0 });
       expect(await readFile(file, 'utf8')).toContain('"cached_refresh_token_ref": "OAUTH_REFRESH_TOKEN,target=');
       running.child.kill('SIGINT');
       await running.ended;

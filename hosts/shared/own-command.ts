@@ -6,15 +6,22 @@ import { isObject } from '@toolmgr/core';
  * A command line of this program as the user can type it: `npx toolmgr tools` where npx runs it, `npm run -s toolmgr -- tools` in a
  * clone, `toolmgr tools` where it is installed globally.
  *
- * Shape: `program` is the path of this file, by which the installation is known.
+ * Shape: `program` is the path of this file, by which the installation is known; `started` is the file that the user started.
  */
-export function ownCommand(words: string, program: string = import.meta.filename, env = process.env): string {
-  return `${programWords(program, env)} ${words}`;
+export function ownCommand(
+  words: string,
+  program: string = import.meta.filename,
+  env = process.env,
+  started = process.argv[1] ?? '',
+): string {
+  return `${programWords(program, env, started)} ${words}`;
 }
 
-function programWords(program: string, { npm_lifecycle_event: script }: NodeJS.ProcessEnv): string {
+function programWords(program: string, { npm_lifecycle_event: script }: NodeJS.ProcessEnv, started: string): string {
+  // the link that npm makes for a global package, also for one that is installed from a folder; npx starts one in .bin
+  if (basename(started) === 'toolmgr' && basename(dirname(started)) !== '.bin') return 'toolmgr';
   const at = program.search(/[\\/](?:node_modules|\.pnpm)[\\/]/);
-  if (at < 0) return script === 'toolmgr' ? 'npm run -s toolmgr --' : 'toolmgr';
+  if (at < 0) return script === 'toolmgr' || script === 'start' ? 'npm run -s toolmgr --' : 'toolmgr';
   const root = program.slice(0, at);
   if (basename(dirname(root)) === '_npx') return npxWords(root);
   if (basename(dirname(dirname(root))) === 'dlx') return 'pnpm dlx toolmgr';

@@ -12,11 +12,11 @@ proves(
   'a printed command begins as the one that the user typed: npx, pnpm, Yarn, Bun, npm run in a clone, or the program alone',
   () => {
     const folder = mkdtempSync(join(tmpdir(), 'toolmgr-own-command-'));
-    const shown = (root: string, files: Readonly<Record<string, string>>, env: NodeJS.ProcessEnv = {}): string => {
+    const shown = (root: string, files: Readonly<Record<string, string>>, started?: string): string => {
       const program = join(folder, root, 'node_modules/toolmgr/dist/shared/own-command.js');
       mkdirSync(join(folder, root), { recursive: true });
       for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, root, file), text);
-      return ownCommand('tools', program, env);
+      return ownCommand('tools', program, {}, started);
     };
     try {
       expect(shown('.npm/_npx/a', { 'package.json': npx(['toolmgr']) })).toBe('npx toolmgr tools');
@@ -32,6 +32,12 @@ proves(
       expect(shown('four', { 'package.json': '{}', 'bun.lock': '' })).toBe('bunx toolmgr tools');
       expect(shown('lib', {})).toBe('toolmgr tools');
       expect(shown('pnpm/global/5', { 'package.json': '{}', 'pnpm-lock.yaml': '' })).toBe('toolmgr tools');
+      const project = { 'package.json': '{}' };
+      expect(shown('five', project, '/usr/local/bin/toolmgr')).toBe('toolmgr tools');
+      expect(shown('five', project, join(folder, 'five/node_modules/.bin/toolmgr'))).toBe('npx toolmgr tools');
+      expect(ownCommand('tools', '/clone/hosts/shared/own-command.ts', { npm_lifecycle_event: 'start' })).toBe(
+        'npm run -s toolmgr -- tools',
+      );
       expect(ownCommand('tools', '/clone/hosts/shared/own-command.ts', { npm_lifecycle_event: 'toolmgr' })).toBe(
         'npm run -s toolmgr -- tools',
       );

@@ -174,7 +174,13 @@ function report(): void {
       console.log(`query, ${size} tools, ${way}: p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms`);
     }
   }
-  const written = { node: process.version, model: client?.model ?? null, quality, speed };
+  const written = {
+    date: new Date().toISOString(),
+    node: process.version,
+    model: client?.model ?? null,
+    quality,
+    speed,
+  };
   writeFileSync(join(ROOT, values.json), `${JSON.stringify(written, rounded, 2)}\n`);
   console.log(`written to ${values.json}; columns: recall@1, @5, @8, MRR`);
 }

@@ -147,6 +147,11 @@ export const RECIPES = {
     needs: [],
     build: buildNpm,
   },
+  mutation: {
+    what: 'Stryker, which makes small changes of the sources that tests must notice',
+    needs: [],
+    build: buildNpm,
+  },
   site: {
     what: 'VitePress, the generator of the documentation site',
     needs: [],
@@ -176,6 +181,7 @@ const OTHERS = [
   'packaging',
   'nodes',
   'release',
+  'mutation',
   'site',
 ] as const;
 

@@ -2,22 +2,13 @@
 // Prints surviving mutations; exit code 1 when there are any.
 // Flags: --only TEXT,… takes the mutations whose id or file contains one of the texts; --record writes docs/project/mutation.json.
 import { spawn } from 'node:child_process';
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { requirements } from '../requirements.ts';
 import { citationsOf } from '../support/coverage.ts';
 import { readTree } from '../support/tree.ts';
+import { copyOfProject } from './copy-of-project.ts';
 import type { Mutation } from './mutation.ts';
 import { mutations } from './mutations.ts';
 
@@ -27,7 +18,6 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const RECORD = join(ROOT, 'docs', 'project', 'mutation.json');
 const RUN_MS = 180_000; // time limit for the proofs of one id, also for mutations that make them hang
 const COPIES = Math.max(1, Math.min(4, availableParallelism()));
-const NOT_COPIED = new Set(['node_modules', '.git', 'dist', '.scratch', 'coverage']);
 
 const only = argumentAfter('--only')?.split(',');
 const chosen = mutations.filter(
@@ -114,27 +104,6 @@ function killGroup(pid: number | undefined): void {
   }
 }
 
-function copyOfProject(): string {
-  const copy = mkdtempSync(join(tmpdir(), 'toolmgr-mutation-'));
-  const options = { recursive: true, filter: (path: string) => !NOT_COPIED.has(basename(path)) };
-  for (const name of readdirSync(ROOT)) if (!NOT_COPIED.has(name)) cpSync(join(ROOT, name), join(copy, name), options);
-  linkPackages(copy, '.');
-  for (const workspace of ['core', 'plugins', 'hosts']) linkPackages(copy, workspace);
-  return copy;
-}
-
-/** Links each installed package, and the workspaces to those of the copy. */
-function linkPackages(copy: string, folder: string): void {
-  const from = join(ROOT, folder, 'node_modules');
-  const to = join(copy, folder, 'node_modules');
-  if (!readdirSync(join(ROOT, folder)).includes('node_modules')) return;
-  mkdirSync(to);
-  for (const name of readdirSync(from)) if (name !== '@toolmgr') symlinkSync(join(from, name), join(to, name));
-  if (folder !== '.') return;
-  mkdirSync(join(to, '@toolmgr'));
-  for (const workspace of ['core', 'plugins']) symlinkSync(join(copy, workspace), join(to, '@toolmgr', workspace));
-}
-
 function filesByRequirement(): ReadonlyMap<string, readonly string[]> {
   const known = new Set(requirements.map(({ id }) => id));
   const files = new Map<string, string[]>();
@@ -154,14 +123,15 @@ function report(): void {
   if (process.argv.includes('--record')) {
     const date = new Date().toISOString().slice(0, 10);
     const ids = (list: readonly Mutation[]) => list.map(({ id }) => id);
-    const record = {
+    const before = existsSync(RECORD) ? JSON.parse(readFileSync(RECORD, 'utf8')) : {};
+    const table = {
       date,
       mutations: chosen.length,
       killed: killed.length,
       survived: ids(survived),
       broken: ids(broken),
     };
-    writeFileSync(RECORD, `${JSON.stringify(record, undefined, 2)}\n`);
+    writeFileSync(RECORD, `${JSON.stringify({ ...before, date, table }, undefined, 2)}\n`);
   }
   if (killed.length < chosen.length) process.exitCode = 1;
 }

@@ -7,6 +7,7 @@ const MIN_WORDS = 2;
 const SENTENCES = /[.!?。！？;；]+(?:\s|$)|[。！？；]|\n+/u;
 const CLAUSES = /,\s+(?:and|then|and then|also|while)\s+|\s+(?:and then|then|and also|as well as)\s+|,\s+|，/iu;
 const CONJUNCTION = /\s+and\s+/iu;
+const BLANKS = /[^\S\n]{2,}/g;
 const WORD = /[\p{L}\p{N}]+/gu;
 
 /**
@@ -16,9 +17,10 @@ const WORD = /[\p{L}\p{N}]+/gu;
  */
 export function partsOf(text: string): readonly string[] {
   const whole = text.slice(0, MAX_QUERY_TEXT).trim();
-  const sentences = pieces(whole, SENTENCES);
+  const even = whole.replace(BLANKS, ' '); // the separators would look at each run of blanks again and again
+  const sentences = pieces(even, SENTENCES);
   const parts = sentences.flatMap((sentence) => clauses(sentence));
-  const distinct = merged([...new Set(parts)].filter((part) => part !== whole));
+  const distinct = merged([...new Set(parts)].filter((part) => part !== even));
   return [whole, ...(distinct.length > 1 ? distinct : [])];
 }
 

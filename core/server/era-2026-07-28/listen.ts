@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { CatalogEntry } from '../../contract/call.ts';
 import type { RawJson } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';
@@ -48,7 +49,7 @@ export async function openListen(
   heldOf(request.inbound)?.keep(); // the id and the client of the request are parts of its body
   hub.add(listen, countKey); // before the watches, so that it counts and no change is missed
   responder.onDisconnect(() => listen.end());
-  for (const [uri, entry] of await watchAll(parts, request, filter.uris)) listen.uris.set(uri, entry);
+  for (const [uri, entry] of await watchAll(parts, request, filter.uris, listen)) listen.uris.set(uri, entry);
   if (listen.hasEnded) {
     listen.unwatchAll();
     return refuse(CODE.internalError, 'the gateway is stopping', 503);
@@ -59,26 +60,49 @@ export async function openListen(
   withdrawn.watch(caller, { isOpen: () => !listen.hasEnded, end: () => listen.finish() });
 }
 
-/** Subscribes to the resources that the caller may read; failures are logged and left out. */
+/** Decisions about subscriptions of one request before the event loop continues. */
+const DECIDED_PER_TURN = 32;
+
+type Watched = readonly [uri: string, entry: CatalogEntry];
+
+/**
+ * Subscribes to the resources that the caller may read; failures are logged and left out. All at once after the last decision: a
+ * modern backend then gets one stream for them.
+ */
 async function watchAll(
   { service, log }: ProtocolServerParts,
   request: McpRequest,
   uris: readonly string[],
-): Promise<readonly (readonly [string, CatalogEntry])[]> {
-  const watched = await Promise.all(
-    uris.map(async (uri) => {
-      try {
+  listen: Pick<Listen, 'hasEnded'>,
+): Promise<readonly Watched[]> {
+  const each = async (run: () => Promise<Watched | undefined>): Promise<Watched | undefined> => {
+    try {
+      return await run();
+    } catch (cause) {
+      log.warn('a resource could not be subscribed', { cause: explainCause(cause) });
+      return undefined;
+    }
+  };
+  const allowed: Watched[] = [];
+  for (let at = 0; at < uris.length && !listen.hasEnded; at += DECIDED_PER_TURN) {
+    if (at > 0) await setImmediate();
+    const decide = (uri: string) =>
+      each(async () => {
         const found = await service.mayWatch(request, uri);
-        if (!('entry' in found)) return undefined;
-        await service.watch(found.entry, uri, request.client);
-        return [uri, found.entry] as const;
-      } catch (cause) {
-        log.warn('a resource could not be subscribed', { cause: explainCause(cause) });
-        return undefined;
-      }
-    }),
-  );
-  return watched.filter((each) => each !== undefined);
+        return 'entry' in found ? [uri, found.entry] : undefined;
+      });
+    allowed.push(...present(await Promise.all(uris.slice(at, at + DECIDED_PER_TURN).map(decide))));
+  }
+  const watch = ([uri, entry]: Watched) =>
+    each(async () => {
+      await service.watch(entry, uri, request.client);
+      return [uri, entry];
+    });
+  return listen.hasEnded ? [] : present(await Promise.all(allowed.map(watch)));
+}
+
+function present(found: readonly (Watched | undefined)[]): readonly Watched[] {
+  return found.filter((each) => each !== undefined);
 }
 
 /** One open listen. */

@@ -8,6 +8,7 @@ import type { ProtocolServerParts } from '../protocol-server.ts';
 import { sessionClient } from './client-requests.ts';
 import type { PendingResponse } from './response.ts';
 import type { Session } from './sessions/session.ts';
+import { MAX_WATCHED_BYTES, MAX_WATCHES, type NotWatched } from './sessions/watched-resources.ts';
 import { errorFromWatch } from './subscription-error.ts';
 
 /** What a method gets that is answered without the pipeline. */
@@ -46,14 +47,13 @@ async function subscribe({ parts, session, message, request, waiting }: LocalCal
   }
   if (session.hasEnded) return; // it is answered, and its subscriptions were removed
   if (session.watches.has(uri)) return waiting.result([EMPTY_RESULT]);
-  if (session.watches.size >= MAX_WATCHES)
-    return waiting.error(invalid(`at most ${MAX_WATCHES} subscriptions a session`));
-  session.watches.set(uri, found.entry); // before the watch, because an update may arrive first
+  const refused = session.watches.add(uri, found.entry); // before the watch, because an update may arrive first
+  if (refused !== undefined) return waiting.error(NOT_WATCHED[refused]);
   const client = sessionClient(session);
   try {
     await parts.service.watch(found.entry, uri, client);
   } catch (cause) {
-    session.watches.delete(uri);
+    session.watches.remove(uri);
     const error = errorFromWatch(cause, client);
     if (error === undefined) throw cause;
     return waiting.error(error);
@@ -66,8 +66,7 @@ async function subscribe({ parts, session, message, request, waiting }: LocalCal
 async function unsubscribe({ parts, session, message, waiting }: LocalCall): Promise<void> {
   const { uri } = message.given;
   if (typeof uri !== 'string') return waiting.error(invalid('params.uri must be a string'));
-  const entry = session.watches.get(uri);
-  session.watches.delete(uri);
+  const entry = session.watches.remove(uri);
   if (entry !== undefined) await parts.service.unwatch(entry, uri, sessionClient(session));
   waiting.result([EMPTY_RESULT]);
 }
@@ -95,4 +94,8 @@ function invalid(message: string): WireError {
   return wireError(CODE.invalidParams, message);
 }
 
-const MAX_WATCHES = 1024; // of one session; each costs a subscription at a backend
+const NOT_WATCHED: Readonly<Record<NotWatched, WireError>> = {
+  tooMany: invalid(`at most ${MAX_WATCHES} subscriptions a session`),
+  tooLong: invalid(`the URIs of the subscriptions of a session may have ${MAX_WATCHED_BYTES} bytes together`),
+  noMemory: wireError(CODE.internalError, 'there is no memory for more subscriptions of this caller', undefined, 503),
+};

@@ -28,6 +28,9 @@ export function readFilter(notifications: JsonValue | undefined): ListenFilter |
   const distinct = [...new Set(uris as string[])];
   if (distinct.length > MAX_URIS)
     return { wrong: `notifications.resourceSubscriptions takes at most ${MAX_URIS} URIs` };
+  const bytes = distinct.reduce((sum, uri) => sum + Buffer.byteLength(uri), 0);
+  if (bytes > MAX_URI_BYTES)
+    return { wrong: `notifications.resourceSubscriptions takes URIs of at most ${MAX_URI_BYTES} bytes together` };
   return { kinds: FLAGS.filter(([member]) => notifications[member] === true).map(([, kind]) => kind), uris: distinct };
 }
 
@@ -52,3 +55,4 @@ const FLAGS = [
 ] as const satisfies readonly (readonly [string, ListKind])[];
 
 const MAX_URIS = 1024; // per listen; each needs a subscription at a backend
+const MAX_URI_BYTES = 262_144; // a backend is sent all of them again with each new listen

@@ -1,4 +1,3 @@
-import type { CatalogEntry } from '../../../contract/call.ts';
 import type { Caller } from '../../../contract/caller.ts';
 import type { ClientRequester, SessionOwner } from '../../../contract/client-context.ts';
 import type { SessionEnded } from '../../../contract/event.ts';
@@ -8,6 +7,7 @@ import type { MessageId } from '../../../mcp/message.ts';
 import { InFlightMap } from '../../../timing/in-flight.ts';
 import { PendingClientRequests } from './pending-client-requests.ts';
 import { ResumableStream, type StreamParts } from './resumable-stream.ts';
+import { WatchedResources } from './watched-resources.ts';
 
 /** What a client sent with `initialize`. */
 export interface InitializeParams {
@@ -56,7 +56,7 @@ export class Session implements SessionView {
   readonly #streamParts: StreamParts;
   readonly #mark: ReplicaMark;
   #calls: InFlightMap<MessageId, RunningCall> | undefined;
-  #watches: Map<string, CatalogEntry> | undefined;
+  #watches: WatchedResources | undefined;
   #questions: PendingClientRequests | undefined;
   #streams: Map<string, ResumableStream> | undefined;
   #finished: { readonly stream: ResumableStream; readonly atMs: number }[] = [];
@@ -92,8 +92,8 @@ export class Session implements SessionView {
     return this.#calls;
   }
 
-  get watches(): Map<string, CatalogEntry> {
-    this.#watches ??= new Map();
+  get watches(): WatchedResources {
+    this.#watches ??= new WatchedResources(this.#streamParts.stored.holder(this.share));
     return this.#watches;
   }
 

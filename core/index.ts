@@ -136,6 +136,7 @@ export type {
 } from './extension/contract-section.ts';
 export { type Decision, tapDecision } from './extension/decision.ts';
 export { explainIssues } from './extension/explain-issues.ts';
+export { fieldPath } from './extension/field-path.ts';
 export type { Hooks } from './extension/hooks.ts';
 export { createLog, LOG_NAMES, type LogName, stderrLog } from './extension/log.ts';
 export { createOutageLog, type Outage, type OutageLines } from './extension/log-outage.ts';

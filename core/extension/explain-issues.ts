@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { fieldPath } from './field-path.ts';
 import { nearest } from './nearest.ts';
 
 /**
@@ -14,7 +15,7 @@ export function explainIssues(where: string, schema: z.ZodType, error: z.ZodErro
 }
 
 function explainIssue(where: string, schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
-  const place = [where, ...issue.path.map(String)].filter((part) => part !== '').join('.');
+  const place = fieldPath(issue.path, where);
   const at = place === '' ? '' : `${place}: `;
   if (issue.code === 'unrecognized_keys') {
     const known = knownKeysAt(schema, issue.path);

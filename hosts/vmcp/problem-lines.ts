@@ -1,4 +1,4 @@
-import { explainIssues, nearest } from '@toolmgr/core';
+import { explainIssues, fieldPath, nearest } from '@toolmgr/core';
 import { type Document, isMap, type LineCounter, type Node } from 'yaml';
 import { z } from 'zod';
 import type { Problem } from './problem.ts';
@@ -48,7 +48,7 @@ export function problemLines(
   problems: readonly Problem[],
 ): string[] {
   return problems
-    .map(({ path, message }) => ({ line: lineOf(document, lines, path), place: path.join('.'), message }))
+    .map(({ path, message }) => ({ line: lineOf(document, lines, path), place: fieldPath(path), message }))
     .sort((a, b) => a.line - b.line)
     .map(({ line, place, message }) => `${file}:${line}: ${place === '' ? '' : `${place}: `}${message}`);
 }

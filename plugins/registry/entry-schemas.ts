@@ -1,3 +1,4 @@
+import { fieldPath } from '@toolmgr/core';
 import { z } from 'zod';
 import { isImageReference } from '../shared/image-reference.ts';
 import { permissionProfile } from '../workloads/permissions/profile.ts';
@@ -168,6 +169,6 @@ export type RemoteServer = z.output<typeof remoteServer>;
 /** The first fault of an entry, without its value. */
 export function issueText(error: z.ZodError): string {
   const [issue] = error.issues;
-  const path = issue?.path.map(String).join('.') ?? '';
+  const path = fieldPath(issue?.path ?? []);
   return shownText(`${path === '' ? '' : `${path}: `}${issue?.message ?? 'is not valid'}`).slice(0, 300);
 }

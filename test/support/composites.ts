@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { WorkflowAdvanced } from '../../core/contract/event.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
+import { fieldPath } from '../../core/extension/field-path.ts';
 import { definePlugin, type Plugin } from '../../core/extension/plugin.ts';
 import {
   type FakeServer,
@@ -120,7 +121,7 @@ export function farServer(): FakeServer {
 /** Problems of the definitions in a file, `path: message`. */
 export function problemsOf(...compositeTools: Definitions): string[] {
   const read = compositeConfig.safeParse({ compositeTools });
-  return read.success ? [] : read.error.issues.map(({ path, message }) => `${path.slice(1).join('.')}: ${message}`);
+  return read.success ? [] : read.error.issues.map(({ path, message }) => `${fieldPath(path.slice(1))}: ${message}`);
 }
 
 /** A composite tool with these steps. */

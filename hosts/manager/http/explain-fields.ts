@@ -1,4 +1,4 @@
-import { explainIssues } from '@toolmgr/core';
+import { explainIssues, fieldPath } from '@toolmgr/core';
 import type { FieldProblem } from '@toolmgr/plugins/management';
 import type { z } from 'zod';
 
@@ -9,7 +9,7 @@ export function explainFields(part: FieldProblem['in'], schema: z.ZodType, error
   const count = error.issues.reduce((sum, issue) => sum + (keysOf(issue)?.length ?? 1), 0);
   // a body may have 100,000 faults, and the search for the nearest name takes time
   const faults = error.issues.slice(0, MAX_FIELDS).flatMap((issue) => {
-    const path = cut(issue.path.map(String).join('.'));
+    const path = cut(fieldPath(issue.path));
     const keys = keysOf(issue);
     const short = keys === undefined ? issue : { ...issue, keys: keys.slice(0, MAX_FIELDS).map(cut) };
     const one = { issues: [short] } as unknown as z.ZodError;

@@ -5,7 +5,7 @@ import type { Restored } from './redaction.ts';
 export interface BodyProblems {
   /** In the order in which they were found. */
   readonly found: readonly FieldProblem[];
-  /** Adds a problem; `path` names a field of the body, e.g. `headers.0`. */
+  /** Adds a problem; `path` names a field of the body, e.g. `headers[0]`. */
   add(path: string, detail: string): void;
   /** The value; `undefined`, and a problem for each hidden member that has no stored value. */
   restored<T>(path: string, outcome: Restored<T>): T | undefined;
@@ -32,8 +32,8 @@ export function createBodyProblems(): BodyProblems {
 
 /** A fault of the configuration by the name that the body has for the field. */
 export function fieldProblem(path: string, detail: string): FieldProblem {
-  const [first = '', ...rest] = path.split('.');
-  return { in: 'body', path: [NAMES_IN_BODY[first] ?? first, ...rest].join('.'), detail };
+  const [first = ''] = path.split(/[.[]/);
+  return { in: 'body', path: `${NAMES_IN_BODY[first] ?? first}${path.slice(first.length)}`, detail };
 }
 
 /** A conflict `field: why` by the name that the body has for the field. */

@@ -1,3 +1,4 @@
+import { fieldPath } from '@toolmgr/core';
 import type { FieldProblem } from '@toolmgr/plugins/management';
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { HIDDEN } from '../../shared/redact-arguments.ts';
@@ -24,11 +25,12 @@ export function exportedConfig({ created_at: _, ...config }: RunConfig): Omit<Ru
 }
 
 /** The places of a configuration where an export hid a value: an import needs the values. */
-export function hiddenPlaces(value: unknown, path = ''): readonly FieldProblem[] {
+export function hiddenPlaces(value: unknown, path: readonly (string | number)[] = []): readonly FieldProblem[] {
   if (typeof value === 'string') {
     const detail = 'the value was hidden by the export: give the value, or refer to a stored secret in secrets';
-    return value.includes(HIDDEN) ? [{ in: 'body', path, detail }] : [];
+    return value.includes(HIDDEN) ? [{ in: 'body', path: fieldPath(path), detail }] : [];
   }
   if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, member]) => hiddenPlaces(member, path === '' ? key : `${path}.${key}`));
+  const members = Array.isArray(value) ? value.entries() : Object.entries(value);
+  return [...members].flatMap(([key, member]) => hiddenPlaces(member, [...path, key]));
 }

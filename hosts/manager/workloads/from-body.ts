@@ -1,3 +1,4 @@
+import { fieldPath } from '@toolmgr/core';
 import type { FieldProblem } from '@toolmgr/plugins/management';
 import { isNameOfEntry } from '@toolmgr/plugins/registry';
 import { RUN_CONFIG_VERSION, type RunConfig, runConfig } from '@toolmgr/plugins/workloads/state';
@@ -45,7 +46,7 @@ export async function configFromBody(given: WorkloadBody, to: Conversion): Promi
   if (problems.found.length > 0) return { errors: problems.found };
   const read = runConfig.safeParse(present(config));
   if (!read.success) {
-    return { errors: read.error.issues.map(({ path, message }) => fieldProblem(path.join('.'), message)) };
+    return { errors: read.error.issues.map(({ path, message }) => fieldProblem(fieldPath(path), message)) };
   }
   return { config: read.data, warnings: from.warnings, secrets: await copiedSecrets(read.data) };
 }
@@ -154,7 +155,7 @@ function checkHeaders({ headers = [], header_forward: forward }: WorkloadBody, {
   headers.forEach(({ name, required, default: value, choices = [] }, index) => {
     const given = plain.get(name.toLowerCase()) ?? (value || undefined);
     if (required === true && given === undefined && !secret.has(name.toLowerCase()))
-      add(`headers.${index}`, `the required header ${name} has no value: give it in header_forward`);
+      add(`headers[${index}]`, `the required header ${name} has no value: give it in header_forward`);
     if (given !== undefined && choices.length > 0 && !choices.includes(given))
       add(`header_forward.add_plaintext_headers.${name}`, `expected one of ${choices.join(', ')}`);
   });

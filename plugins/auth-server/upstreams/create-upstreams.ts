@@ -46,7 +46,7 @@ export async function createUpstreams(
   }
   try {
     for (const [index, provider] of providers.entries()) {
-      const upstream = await createUpstream(provider, `authServerConfig.upstreamProviders.${index}`, parts);
+      const upstream = await createUpstream(provider, `authServerConfig.upstreamProviders[${index}]`, parts);
       made.push({ ...upstream, authority: authorityOf(provider) });
     }
     return made;

@@ -22,9 +22,9 @@ export function readDocument(text: string): BackendsDocument {
   }
   const names = new Set<string>();
   for (const [index, { name, url }] of read.data.backends.entries()) {
-    if (names.has(name)) throw new Error(`backends.${index}.name: ${name} is a duplicate`);
+    if (names.has(name)) throw new Error(`backends[${index}].name: ${name} is a duplicate`);
     names.add(name);
-    if (!isUrl(url)) throw new Error(`backends.${index}.url: expected an http or https URL without a password`);
+    if (!isUrl(url)) throw new Error(`backends[${index}].url: expected an http or https URL without a password`);
   }
   return read.data;
 }

@@ -1,4 +1,4 @@
-import { definePlugin, GatewayFault, type Slots, STAGE } from '@toolmgr/core';
+import { definePlugin, fieldPath, GatewayFault, type Slots, STAGE } from '@toolmgr/core';
 import { answerCall } from './answer-call.ts';
 import { createCatalogTap } from './catalog-entries.ts';
 import { compileWorkflow, type Workflow } from './compile-workflow.ts';
@@ -49,7 +49,7 @@ function compileAll({ compositeTools }: CompositeConfig, { stepTypes }: Slots) {
     return compileWorkflow(definition, (type) => stepTypes.get(type), problems.under(index));
   });
   if (found.length > 0) {
-    const sentences = found.map(({ path, message }) => `${ADDRESS}: ${path.join('.')}: ${message}`);
+    const sentences = found.map(({ path, message }) => `${ADDRESS}: ${fieldPath(path)}: ${message}`);
     throw new GatewayFault('PLAN_INVALID', sentences.join('\n'));
   }
   return {

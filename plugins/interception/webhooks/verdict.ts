@@ -1,4 +1,4 @@
-import { decodeObject } from '@toolmgr/core';
+import { decodeObject, fieldPath } from '@toolmgr/core';
 import { z } from 'zod';
 import { patchSchema } from './patch.ts';
 import { PAYLOAD_VERSION } from './payload.ts';
@@ -57,6 +57,6 @@ function bodyOf(body: Buffer) {
 function placesOf({ issues }: z.ZodError): string {
   return issues
     .slice(0, 3)
-    .map(({ path, message }) => `${path.join('.')}: ${message}`)
+    .map(({ path, message }) => `${fieldPath(path)}: ${message}`)
     .join('; ');
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { fieldPath } from '@toolmgr/core';
 import { z } from 'zod';
 
 /** Characters that a shell or an engine's option could read as more than a path. */
@@ -102,5 +103,5 @@ function profileFromJson(path: string, text: string): ProfileRead {
   const read = permissionProfile.safeParse(value);
   if (read.success) return { profile: read.data };
   const [issue] = read.error.issues;
-  return { reason: `${path}: ${issue?.path.join('.') || 'the profile'}: ${issue?.message}` };
+  return { reason: `${path}: ${fieldPath(issue?.path ?? []) || 'the profile'}: ${issue?.message}` };
 }

@@ -26,7 +26,7 @@ describe('a reading that fails', () => {
       'config.audit: unknown key "enabeld", did you mean "enabled"?',
     ]);
     expect(explained({ tools: [{ workload: 'x', exclude_all: true }] })).toEqual([
-      'config.tools.0: unknown key "exclude_all", did you mean "excludeAll"?',
+      'config.tools[0]: unknown key "exclude_all", did you mean "excludeAll"?',
     ]);
     expect(explained({ zzz: 1 })[0]).toContain('config: unknown key "zzz" (known: audit, tools, auth)');
   });
@@ -43,7 +43,7 @@ describe('a reading that fails', () => {
     const lines = explained({ audit: { maxDataSize: 0 }, tools: [{}] });
     expect(lines).toHaveLength(2);
     expect(lines[0]).toMatch(/^config\.audit\.maxDataSize: too small: expected number to be >=1$/);
-    expect(lines[1]).toMatch(/^config\.tools\.0\.workload: /);
+    expect(lines[1]).toMatch(/^config\.tools\[0\]\.workload: /);
   });
 
   it('never repeats the value, which may be a secret', () => {

@@ -310,7 +310,7 @@ describe('an entry that asks for rights of this machine', () => {
   it('cannot be used when it is hostile, and says why', async () => {
     await registry({ servers: { x: { ...IMAGE, env_vars: [{ name: 'LD_PRELOAD', default: '/evil.so' }] } } });
     await expect(run('x')).rejects.toThrow(
-      /has x, which is not used: env_vars.0: a registry must not set or ask for LD_PRELOAD/,
+      /has x, which is not used: env_vars\[0\]: a registry must not set or ask for LD_PRELOAD/,
     );
   });
 });

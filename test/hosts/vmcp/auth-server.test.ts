@@ -233,7 +233,7 @@ describe('authServerConfig in a vmcp file', () => {
       userInfo,
     };
     expect(await warnings({ upstreamProviders: [{ name: 'code', type: 'oauth2', oauth2Config }] })).toEqual([
-      'authServerConfig.upstreamProviders.0.oauth2Config.userInfo.additionalHeaders.X-Api-Key: looks like a credential, and everyone who reads the file can read it',
+      'authServerConfig.upstreamProviders[0].oauth2Config.userInfo.additionalHeaders.X-Api-Key: looks like a credential, and everyone who reads the file can read it',
     ]);
   });
 
@@ -254,7 +254,7 @@ describe('authServerConfig in a vmcp file', () => {
       ],
     });
     expect(await warnings(redirected('https://other.example.com/callback'))).toEqual([
-      expect.stringContaining('authServerConfig.upstreamProviders.0.oidcConfig.redirectUri: has another host than'),
+      expect.stringContaining('authServerConfig.upstreamProviders[0].oidcConfig.redirectUri: has another host than'),
     ]);
     expect(await warnings(redirected(`${ISSUER}/callback`))).toEqual([]);
     const base = { authorizationEndpointBaseUrl: 'https://login.example.com' };

@@ -47,7 +47,7 @@ describe('incomingAuth.authz of a vmcp file', () => {
       const policies = `policies:\n  - permit(principal, action, resource);\n  - |\n    permit(principal, action,\n      resource == );`;
       expect(await problems(`type: cedar\n${policies}\nentitiesJson: '{'\ngroupClaim: x`)).toEqual([
         expect.stringMatching(
-          /^gateway\.yaml:11: incomingAuth\.authz\.policies\.1: line 2, column 15: unexpected token/,
+          /^gateway\.yaml:11: incomingAuth\.authz\.policies\[1\]: line 2, column 15: unexpected token/,
         ),
         expect.stringMatching(/^gateway\.yaml:14: incomingAuth\.authz\.entitiesJson: is not JSON/),
         'gateway.yaml:15: incomingAuth.authz.groupClaim: unknown key "groupClaim", did you mean "groupClaimName"?',

@@ -37,26 +37,26 @@ describe('compositeTools of a vmcp file', () => {
 `;
     // problems of the schema come first, and other problems when there are none
     await expect(read(file)).rejects.toThrow(
-      /^vmcp\.yaml:23: compositeTools\.0\.output\.properties\.o\.type: expected one of string/,
+      /^vmcp\.yaml:23: compositeTools\[0\]\.output\.properties\.o\.type: expected one of string/,
     );
     const sound = file.replace('type: text', 'type: string');
     await expect(read(sound)).rejects.toThrow(
       [
-        'vmcp.yaml:15: compositeTools.0.steps.1.argumets: a step of type tool has no key "argumets", did you mean "arguments"?',
-        'vmcp.yaml:16: compositeTools.0.steps.1.dependsOn.0: no step has the id "c" (steps: a, b, d)',
-        'vmcp.yaml:19: compositeTools.0.steps.2.message: invalid template: 1:',
+        'vmcp.yaml:15: compositeTools[0].steps[1].argumets: a step of type tool has no key "argumets", did you mean "arguments"?',
+        'vmcp.yaml:16: compositeTools[0].steps[1].dependsOn[0]: no step has the id "c" (steps: a, b, d)',
+        'vmcp.yaml:19: compositeTools[0].steps[2].message: invalid template: 1:',
       ].join('\n'),
     );
     const ordered = sound.replace('argumets', 'arguments').replace('[c]', '[]').replace('.params.x "', '.params.x }}"');
     await expect(read(ordered)).rejects.toThrow(
-      /vmcp\.yaml:12: compositeTools\.0\.steps\.0\.arguments\.message: step "a" reads step "b"/,
+      /vmcp\.yaml:12: compositeTools\[0\]\.steps\[0\]\.arguments\.message: step "a" reads step "b"/,
     );
   });
 
   proves('vmcp.composite.step.type', 'use the step types of the contract and of the plugins of the file', async () => {
     const file = 'compositeTools: [{ name: flow, steps: [{ id: a, type: wait-for-noon, until: noon }] }]\n';
     await expect(read(file)).rejects.toThrow(
-      'vmcp.yaml:6: compositeTools.0.steps.0.type: no step type is named "wait-for-noon" (known: tool, elicitation, forEach; others come with a plugin under plugins:)',
+      'vmcp.yaml:6: compositeTools[0].steps[0].type: no step type is named "wait-for-noon" (known: tool, elicitation, forEach; others come with a plugin under plugins:)',
     );
     const own = await read(`${file}plugins: [{ use: ${join(import.meta.dirname, 'fixture/lenient.ts')} }]\n`);
     expect(planFromConfig(own).plugins.map(({ use }) => use)).toContain('composite/engine');

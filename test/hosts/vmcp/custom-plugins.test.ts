@@ -77,10 +77,10 @@ describe('a custom plugin that cannot be used', () => {
         'refuse.mjs': REFUSING,
       });
       expect(await saidOf('./refusee.mjs')).toBe(
-        'toolmgr: vmcp.yaml:8: plugins.0.use: there is no file refusee.mjs, did you mean refuse.mjs?\n',
+        'toolmgr: vmcp.yaml:8: plugins[0].use: there is no file refusee.mjs, did you mean refuse.mjs?\n',
       );
-      expect(await saidOf('./syntax.mjs')).toContain('vmcp.yaml:8: plugins.0.use: syntax.mjs:3: SyntaxError: ');
-      expect(await saidOf('./syntax.ts')).toContain('vmcp.yaml:8: plugins.0.use: syntax.ts:2: SyntaxError: ');
+      expect(await saidOf('./syntax.mjs')).toContain('vmcp.yaml:8: plugins[0].use: syntax.mjs:3: SyntaxError: ');
+      expect(await saidOf('./syntax.ts')).toContain('vmcp.yaml:8: plugins[0].use: syntax.ts:2: SyntaxError: ');
       expect(await saidOf('./throws.mjs')).toContain('throws.mjs:2: TypeError: Cannot read properties of undefined');
       expect(await saidOf('./needs.mjs')).toContain(
         'the package not-there-at-all, which needs.mjs imports, is not installed; install it: npm install not-there-at-all@^2.1.0',
@@ -90,10 +90,10 @@ describe('a custom plugin that cannot be used', () => {
       expect(await saidOf('.')).toContain('no plugin has the address .');
       expect(await saidOf('./')).toContain('is a folder; name the file in it');
       expect(await saidOf('./refuse.mjs', { words: 'x' })).toBe(
-        'toolmgr: vmcp.yaml:9: plugins.0.with.words: unknown key "words", did you mean "word"?\n',
+        'toolmgr: vmcp.yaml:9: plugins[0].with.words: unknown key "words", did you mean "word"?\n',
       );
       expect(await saidOf('./refuse.mjs', { word: 7 })).toContain(
-        'vmcp.yaml:9: plugins.0.with.word: expected a string, got a number',
+        'vmcp.yaml:9: plugins[0].with.word: expected a string, got a number',
       );
     },
     LONG,
@@ -175,7 +175,7 @@ describe('a custom plugin that cannot be used', () => {
           apply() {},
         };`,
       });
-      expect(await saidOf('./own.mjs')).toBe('toolmgr: vmcp.yaml:9: plugins.0.with: expected a moon\n');
+      expect(await saidOf('./own.mjs')).toBe('toolmgr: vmcp.yaml:9: plugins[0].with: expected a moon\n');
     },
     LONG,
   );

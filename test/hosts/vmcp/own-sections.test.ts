@@ -119,10 +119,10 @@ describe('a plugin of the file with a contractKey', () => {
     const withOnly = file('./hours.mjs, with: { open: "08:00" }', '');
     expect(await uses(withOnly)).toEqual([{ use: './hours.mjs', with: { open: '08:00' } }]);
     expect(await problems(file('./hours.mjs', ''))).toBe(
-      'vmcp.yaml:6: plugins.0.with.open: missing, expected a string',
+      'vmcp.yaml:6: plugins[0].with.open: missing, expected a string',
     );
     expect(await problems(`${withOnly}businessHours: { open: "09:00" }\n`)).toBe(
-      'vmcp.yaml:6: plugins.0.with: the section businessHours configures the plugin; remove one of the two',
+      'vmcp.yaml:6: plugins[0].with: the section businessHours configures the plugin; remove one of the two',
     );
   });
 
@@ -153,15 +153,15 @@ describe('a plugin of the file with a contractKey', () => {
     for (const key of ['audit', 'plugins', 'incomingAuth', 'operational']) {
       await put(`${key}.mjs`, HOURS.replace('businessHours', key));
       expect(await problems(file(`./${key}.mjs`, ''))).toContain(
-        `vmcp.yaml:6: plugins.0.use: its contractKey "${key}" is the key of another section`,
+        `vmcp.yaml:6: plugins[0].use: its contractKey "${key}" is the key of another section`,
       );
     }
     await put('dotted.mjs', HOURS.replace('businessHours', 'operational.hours'));
     expect(await problems(file('./dotted.mjs', ''))).toContain(
-      'plugins.0.use: its contractKey "operational.hours" is no name of a section; expected letters and digits',
+      'plugins[0].use: its contractKey "operational.hours" is no name of a section; expected letters and digits',
     );
     expect(await problems(file('./hours.mjs }, { use: ./again.mjs', 'businessHours: { open: "9" }\n'))).toBe(
-      'vmcp.yaml:6: plugins.1.use: its contractKey "businessHours" is the key of another section',
+      'vmcp.yaml:6: plugins[1].use: its contractKey "businessHours" is the key of another section',
     );
   });
 

@@ -132,15 +132,15 @@ backends:
       ),
       'gateway.yaml:10: audit.enabld: unknown key "enabld", did you mean "enabled"?',
       expect.stringMatching(/^gateway\.yaml:11: audit\.maxDelegationDepth: /),
-      expect.stringMatching(/^gateway\.yaml:14: backends\.0\.url: url must begin with http:\/\/ or https:\/\//),
-      expect.stringMatching(/^gateway\.yaml:15: backends\.0\.transport: expected one of sse, streamable-http/),
+      expect.stringMatching(/^gateway\.yaml:14: backends\[0\]\.url: url must begin with http:\/\/ or https:\/\//),
+      expect.stringMatching(/^gateway\.yaml:15: backends\[0\]\.transport: expected one of sse, streamable-http/),
     ]);
   });
 
   it('refuses two backends of one name', async () => {
     const text = `${HEAD}backends:\n${'  - { name: a, url: "http://a/mcp", transport: sse }\n'.repeat(2)}`;
     expect(await problems(read(text))).toEqual([
-      expect.stringMatching(/^gateway\.yaml:8: backends\.1\.name: .*is a duplicate/),
+      expect.stringMatching(/^gateway\.yaml:8: backends\[1\]\.name: .*is a duplicate/),
     ]);
   });
 
@@ -181,7 +181,7 @@ backends:
     [
       'incomingAuth',
       'incomingAuth: { type: anonymous, authz: { type: cedar, policies: [x] } }',
-      /:3: incomingAuth\.authz\.policies\.0: line 1, column 2: unexpected/,
+      /:3: incomingAuth\.authz\.policies\[0\]: line 1, column 2: unexpected/,
     ],
     [
       'incomingAuth',
@@ -245,7 +245,7 @@ backends:
     [
       '',
       'compositeTools: [{ name: a, steps: [{ id: b }] }]',
-      /:6: compositeTools\.0\.steps\.0\.tool: missing, expected a text/,
+      /:6: compositeTools\[0\]\.steps\[0\]\.tool: missing, expected a text/,
     ],
     ['', 'compositeToolRefs: [{ name: a }]', /compositeToolRefs: refers to cluster resources/],
     [
@@ -256,10 +256,10 @@ backends:
     [
       '',
       'rateLimiting: { tools: [{ name: a, perUser: { maxTokens: 1, refillPeriod: 1s } }] }',
-      /:6: rateLimiting\.tools\.0\.perUser: needs authentication/,
+      /:6: rateLimiting\.tools\[0\]\.perUser: needs authentication/,
     ],
-    ['', 'rateLimiting: { tools: [{ name: a }, { name: a }] }', /rateLimiting\.tools\.1\.name: duplicate name a/],
-    ['', 'rateLimiting: { tools: [{ name: "" }] }', /rateLimiting\.tools\.0\.name: expected a name/],
+    ['', 'rateLimiting: { tools: [{ name: a }, { name: a }] }', /rateLimiting\.tools\[1\]\.name: duplicate name a/],
+    ['', 'rateLimiting: { tools: [{ name: "" }] }', /rateLimiting\.tools\[0\]\.name: expected a name/],
     ['', 'rateLimiting: { shared: { maxTokens: 1.5, refillPeriod: 1s } }', /rateLimiting\.shared\.maxTokens: /],
     [
       '',
@@ -290,8 +290,12 @@ backends:
       'operational: { failureHandling: { unhealthyThreshold: 0 } }',
       /operational\.failureHandling\.unhealthyThreshold/,
     ],
-    ['', 'audit: { enabled: true, eventTypes: [mcp_tool_calls] }', /audit\.eventTypes\.0: /],
-    ['', 'passthroughHeaders: [X-Ok, Authorization]', /passthroughHeaders\.1: the header Authorization is restricted/],
+    ['', 'audit: { enabled: true, eventTypes: [mcp_tool_calls] }', /audit\.eventTypes\[0\]: /],
+    [
+      '',
+      'passthroughHeaders: [X-Ok, Authorization]',
+      /passthroughHeaders\[1\]: the header Authorization is restricted/,
+    ],
     ['', 'passthroughHeaders: [X-Forwarded-For]', /X-Forwarded-For is restricted/],
     ['', 'passthroughHeaders: ["a b"]', /expected a header name/],
     ['', 'limits: { bodyByte: 5 }', /limits\.bodyByte: unknown key "bodyByte", did you mean "bodyBytes"/],
@@ -299,10 +303,14 @@ backends:
     [
       '',
       'plugins: [{ use: stores/memry }]',
-      /plugins\.0\.use: no plugin has the address stores\/memry, did you mean "stores\/memory"/,
+      /plugins\[0\]\.use: no plugin has the address stores\/memry, did you mean "stores\/memory"/,
     ],
-    ['', 'plugins: [{ use: stores/memory, with: { maxKey: 5 } }]', /plugins\.0\.with\.maxKey: unknown key .*"maxKeys"/],
-    ['', 'plugins: [{ use: health }, { use: health }]', /plugins\.1\.use: health is a duplicate/],
+    [
+      '',
+      'plugins: [{ use: stores/memory, with: { maxKey: 5 } }]',
+      /plugins\[0\]\.with\.maxKey: unknown key .*"maxKeys"/,
+    ],
+    ['', 'plugins: [{ use: health }, { use: health }]', /plugins\[1\]\.use: health is a duplicate/],
     ['', 'operational: { timeouts: { default: 30 } }', /timeouts\.default: expected a Go duration such as 30s/],
     ['', 'operational: { timeouts: { default: 0s } }', /timeouts\.default: expected a duration above zero/],
   ])('refuses invalid settings, with name and line: %s%s', async (replaced, section, sentence) => {
@@ -358,7 +366,7 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
     ]);
     const mended = text.replace('githb: {', 'github: {').replace('docs: 1s', 'github: 1s');
     expect((await read(mended)).warnings).toEqual([
-      'gateway.yaml:5: aggregation.tools.0.workload: no backend is named "githb", did you mean "github"?',
+      'gateway.yaml:5: aggregation.tools[0].workload: no backend is named "githb", did you mean "github"?',
     ]);
   });
 
@@ -467,19 +475,19 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
 
     proves('vmcp.backends.name', 'need a name', async () => {
       expect(await problems(one('url: "http://a/mcp", transport: sse'))).toEqual([
-        'gateway.yaml:7: backends.0.name: missing, expected a string',
+        'gateway.yaml:7: backends[0].name: missing, expected a string',
       ]);
     });
 
     proves('vmcp.backends.url', 'need an http or https URL', async () => {
-      expect((await problems(one('name: a, transport: sse'))).join()).toMatch(/backends\.0\.url: .*needs a url/);
+      expect((await problems(one('name: a, transport: sse'))).join()).toMatch(/backends\[0\]\.url: .*needs a url/);
       expect((await problems(one('name: a, transport: sse, url: "ws://a"'))).join()).toMatch(/must begin with http/);
       for (const scheme of ['http', 'https']) await one(`name: a, transport: sse, url: "${scheme}://a/mcp"`);
     });
 
     proves('vmcp.backends.transport', 'need sse or streamable-http', async () => {
       expect((await problems(one('name: a, url: "http://a/mcp"'))).join()).toMatch(
-        /backends\.0\.transport: expected one of sse, streamable-http/,
+        /backends\[0\]\.transport: expected one of sse, streamable-http/,
       );
       for (const transport of ['sse', 'streamable-http'])
         await one(`name: a, url: "http://a/mcp", transport: ${transport}`);
@@ -491,7 +499,7 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
       async () => {
         for (const type of ['entry', '""']) await one(`${GOOD}, type: ${type}`);
         expect((await problems(one(`${GOOD}, type: remote`))).join()).toMatch(
-          /backends\.0\.type: expected one of entry/,
+          /backends\[0\]\.type: expected one of entry/,
         );
         await one(`${GOOD}, type: entry, caBundlePath: /etc/ca.pem`);
         expect((await problems(one(`${GOOD}, caBundlePath: /etc/ca.pem`))).join()).toMatch(
@@ -502,7 +510,7 @@ operational: { timeouts: { perWorkload: { docs: 1s } } }
 
     proves('vmcp.backends.metadata', 'have metadata of text', async () => {
       await one(`${GOOD}, metadata: { team: a }`);
-      expect((await problems(one(`${GOOD}, metadata: { team: 5 }`))).join()).toMatch(/backends\.0\.metadata\.team: /);
+      expect((await problems(one(`${GOOD}, metadata: { team: 5 }`))).join()).toMatch(/backends\[0\]\.metadata\.team: /);
     });
   });
 

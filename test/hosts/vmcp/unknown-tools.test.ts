@@ -45,12 +45,12 @@ describe('tools that a file names', () => {
       });
       expect(await warningsOf(steps('githb.search'))).toEqual([
         expect.stringMatching(
-          /^v\.yaml:\d+: compositeTools\.0\.steps\.0\.tool: no backend is named "githb", did you mean "github"\?$/,
+          /^v\.yaml:\d+: compositeTools\[0\]\.steps\[0\]\.tool: no backend is named "githb", did you mean "github"\?$/,
         ),
       ]);
       const each = { id: 'f', type: 'forEach', collection: '{{ .params.all }}', step: { tool: 'gitlab.get' } };
       expect(await warningsOf({ compositeTools: [{ name: 'all', steps: [each] }] })).toEqual([
-        expect.stringContaining('steps.0.step.tool: no backend is named "gitlab"'),
+        expect.stringContaining('steps[0].step.tool: no backend is named "gitlab"'),
       ]);
       // a name with a backend, an advertised name, an original name, another composite tool
       expect(await warningsOf(steps('github.search', 'jira_get.issue', 'search', 'c0'))).toEqual([]);
@@ -59,7 +59,7 @@ describe('tools that a file names', () => {
       });
       expect(await warningsOf(limits('github_search', 'search'))).toEqual([
         expect.stringMatching(
-          /rateLimiting\.tools\.1\.name: no tool is named "search": names begin with github_ or jira_/,
+          /rateLimiting\.tools\[1\]\.name: no tool is named "search": names begin with github_ or jira_/,
         ),
       ]);
       const priority = {

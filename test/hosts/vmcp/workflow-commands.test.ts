@@ -59,7 +59,7 @@ describe('toolmgr vmcp workflow run', () => {
       [['run', 'greet.yaml', '-c', 'vmcp.yaml', 'a=1'], /required property 'who'/],
       [
         ['run', 'bad.yaml', '-c', 'vmcp.yaml'],
-        /bad\.yaml:7: steps\.3\.dependsOn\.1: no step has the id "summ", did you mean "sum"\?/,
+        /bad\.yaml:7: steps\[3\]\.dependsOn\[1\]: no step has the id "summ", did you mean "sum"\?/,
       ],
       [['run', 'vmcp.yaml'], /holds no composite tool/],
     ] as const) {

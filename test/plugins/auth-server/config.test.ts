@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { fieldPath } from '../../../core/extension/field-path.ts';
 import { authServerConfig, primaryOf, supportedScopes } from '../../../plugins/auth-server/config.ts';
 import { proves } from '../../support/proves.ts';
 
@@ -21,7 +22,7 @@ const parse = (more?: object) => authServerConfig.parse(section(more));
 /** `path: message` of each problem. */
 const problems = (more: object): readonly string[] =>
   (authServerConfig.safeParse(section(more)).error?.issues ?? []).map(
-    ({ path, message }) => `${path.join('.')}: ${message}`,
+    ({ path, message }) => `${fieldPath(path)}: ${message}`,
   );
 
 const without = (key: string) => {
@@ -104,7 +105,7 @@ describe('authServerConfig', () => {
       const { hmacSecretRefs, signingKeySecretRefs } = parse({ hmacSecretRefs: refs, signingKeySecretRefs: refs });
       expect([hmacSecretRefs, signingKeySecretRefs]).toEqual([refs, refs]);
       expect(problems({ hmacSecretRefs: [{ name: 'hmac' }] })).toEqual([
-        'hmacSecretRefs.0.key: missing; name needs it',
+        'hmacSecretRefs[0].key: missing; name needs it',
       ]);
       expect(problems({ signingKeySecretRefs: [{ name: 'hmac', key: 'a/b' }] }).join()).toContain('.0.key: expected');
     },
@@ -184,7 +185,7 @@ describe('authServerConfig', () => {
       ...['openid', 'profile', 'email', 'offline_access', 'mcp:tools', 'api://x/read'],
     ]);
     expect(problems({ baselineClientScopes: ['openid', 'admin'] })).toEqual([
-      'baselineClientScopes.1: "admin" is not a supported scope; supported: openid, profile, email, offline_access',
+      'baselineClientScopes[1]: "admin" is not a supported scope; supported: openid, profile, email, offline_access',
     ]);
   });
 });

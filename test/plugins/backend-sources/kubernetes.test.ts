@@ -228,9 +228,9 @@ describe('a backends document', () => {
   it.each([
     ['too large', 'x'.repeat(MAX_DOCUMENT_BYTES + 1), 'larger than'],
     ['no JSON', '{', 'no valid JSON'],
-    ['two backends of one name', text([far, far]), 'backends.1.name: far is a duplicate'],
-    ['a URL with a password', text([{ ...far, url: 'http://a:b@far/mcp' }]), 'backends.0.url: expected'],
-    ['a transport that is a program', text([{ ...far, transport: 'stdio' }]), 'backends.0.transport'],
+    ['two backends of one name', text([far, far]), 'backends[1].name: far is a duplicate'],
+    ['a URL with a password', text([{ ...far, url: 'http://a:b@far/mcp' }]), 'backends[0].url: expected'],
+    ['a transport that is a program', text([{ ...far, transport: 'stdio' }]), 'backends[0].transport'],
     ['an unknown key', text([{ ...far, command: { file: 'sh' } }]), 'unknown key "command"'],
   ])('is refused: %s', (_, given, reason) => {
     expect(() => readDocument(given)).toThrow(reason);

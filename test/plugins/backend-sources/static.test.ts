@@ -49,23 +49,23 @@ describe('backend-sources/static', () => {
     'reports every error with its path',
     () => {
       const wrong: readonly [object, RegExp][] = [
-        [{ ...memory, transprot: 'sse' }, /backends\.0: unknown key "transprot", did you mean "transport"/],
-        [{ ...memory, transport: undefined }, /backends\.0\.transport: /],
-        [{ ...memory, transport: 'http' }, /backends\.0\.transport: /],
-        [{ ...memory, name: undefined }, /backends\.0\.name: /],
-        [{ ...memory, metadata: { team: 1 } }, /backends\.0\.metadata\.team: /],
-        [{ ...memory, url: 'ftp://x' }, /backends\.0\.url: url must begin with http:\/\/ or https:\/\//],
+        [{ ...memory, transprot: 'sse' }, /backends\[0\]: unknown key "transprot", did you mean "transport"/],
+        [{ ...memory, transport: undefined }, /backends\[0\]\.transport: /],
+        [{ ...memory, transport: 'http' }, /backends\[0\]\.transport: /],
+        [{ ...memory, name: undefined }, /backends\[0\]\.name: /],
+        [{ ...memory, metadata: { team: 1 } }, /backends\[0\]\.metadata\.team: /],
+        [{ ...memory, url: 'ftp://x' }, /backends\[0\]\.url: url must begin with http:\/\/ or https:\/\//],
         [{ ...memory, url: 'http://u:geheim@x' }, /url must not contain a password/],
-        [{ ...memory, url: undefined }, /backends\.0\.url: transport streamable-http needs a url/],
-        [{ ...memory, transport: 'stdio' }, /backends\.0\.command: transport stdio needs a command/],
-        [{ ...memory, command: { file: 'x' } }, /backends\.0\.command: a command needs transport stdio/],
-        [{ ...memory, caBundlePath: '/ca' }, /backends\.0\.caBundlePath: .* only to /],
-        [{ ...memory, type: 'other' }, /backends\.0\.type/],
-        [{ ...memory, name: '' }, /backends\.0\.name/],
+        [{ ...memory, url: undefined }, /backends\[0\]\.url: transport streamable-http needs a url/],
+        [{ ...memory, transport: 'stdio' }, /backends\[0\]\.command: transport stdio needs a command/],
+        [{ ...memory, command: { file: 'x' } }, /backends\[0\]\.command: a command needs transport stdio/],
+        [{ ...memory, caBundlePath: '/ca' }, /backends\[0\]\.caBundlePath: .* only to /],
+        [{ ...memory, type: 'other' }, /backends\[0\]\.type/],
+        [{ ...memory, name: '' }, /backends\[0\]\.name/],
       ];
       for (const [backend, sentence] of wrong) expect(problems({ backends: [backend] }).join('\n')).toMatch(sentence);
       expect(problems({ backends: [{ ...memory, url: 'http://u:geheim@x' }] }).join()).not.toContain('geheim');
-      expect(problems({ backends: [memory, memory] })).toEqual(['backends.1.name: name memory is a duplicate']);
+      expect(problems({ backends: [memory, memory] })).toEqual(['backends[1].name: name memory is a duplicate']);
       expect(
         problems({ backends: [{ ...memory, type: 'entry', caBundlePath: '/ca', era: 'modern', sessions: 'shared' }] }),
       ).toEqual([]);

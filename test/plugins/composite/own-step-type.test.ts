@@ -64,10 +64,10 @@ describe('a step type of a plugin', () => {
       const refused = (more: object, plugins = [plugin]) =>
         expect(composing([composite([step(more)])], { plugins })).rejects;
       await refused({ second: '{{.params.x}}' }).toThrow(
-        'composite/engine: compositeTools.0.steps.0.second: is the same as first',
+        'composite/engine: compositeTools[0].steps[0].second: is the same as first',
       );
       await refused({ thrid: 'x' }).toThrow(
-        /compositeTools\.0\.steps\.0\.thrid: a step of type join has no key "thrid"/,
+        /compositeTools\[0\]\.steps\[0\]\.thrid: a step of type join has no key "thrid"/,
       );
       await refused({ first: '{{.steps.gone.output}}' }).toThrow(/no step has the id "gone"/);
       await refused({}, []).toThrow(/slot stepTypes has no join.*known: elicitation, forEach, tool/);

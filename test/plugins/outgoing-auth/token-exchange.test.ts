@@ -413,7 +413,7 @@ describe('the options of token_exchange', () => {
     ['a password in the URL', { tokenUrl: 'https://a:b@idp.example.com/' }, /without user name and password/],
     ['two secrets', { tokenUrl, clientId: 'a', clientSecret: 'b', clientSecretEnv: 'C' }, /only one of clientSecret/],
     ['a secret without a name', { tokenUrl, clientSecret: 'b' }, /needs its clientId/],
-    ['a scope with a space', { tokenUrl, scopes: ['a b'] }, /scopes\.0: expected a scope/],
+    ['a scope with a space', { tokenUrl, scopes: ['a b'] }, /scopes\[0\]: expected a scope/],
     ['a type that is no URI', { tokenUrl, subjectTokenType: 'saml' }, /subjectTokenType: expected access_token/],
     [
       'an upstream',

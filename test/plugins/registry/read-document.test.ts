@@ -255,10 +255,10 @@ describe('a hostile registry document', () => {
   });
 
   it.each([
-    [{ args: ['a\u001b[2J'] }, 'args.0: has control characters'],
+    [{ args: ['a\u001b[2J'] }, 'args[0]: has control characters'],
     [{ env_vars: [{ name: 'A', default: 'a\u0000b' }] }, 'has control characters'],
     [{ tools: ['a\u202eb'] }, 'has control characters'],
-    [{ permissions: { read: ['/etc;rm'] } }, 'permissions.read.0'],
+    [{ permissions: { read: ['/etc;rm'] } }, 'permissions.read[0]'],
     [{ permissions: { surprise: true } }, 'permissions'],
     [{ permissions: { network: { mode: 'host\u009b2J' } } }, 'permissions: has control characters'],
     [{ target_port: 70_000 }, 'target_port'],

@@ -155,7 +155,7 @@ export function Items({ Member, name, path, schema, root, faults, value, onChang
           <Member
             name={name}
             title={String(index + 1)}
-            path={`${path}.${index}`}
+            path={`${path}[${index}]`}
             schema={member}
             root={root}
             required={false}

@@ -111,7 +111,7 @@ function showInvalid(event: Event): void {
 }
 
 function hasFault(faults: readonly FieldFault[], names: readonly string[]): boolean {
-  return faults.some(({ path }) => names.includes(path.split('.')[0] ?? ''));
+  return faults.some(({ path }) => names.includes(path.split(/[.[]/)[0] ?? ''));
 }
 
 function withMember(values: Readonly<Record<string, unknown>>, name: string, value: unknown): Record<string, unknown> {

@@ -1,6 +1,6 @@
-import type { Catalogue } from '@toolmgr/core';
+import { type Catalogue, fieldPath } from '@toolmgr/core';
 import { keyOf, type ObjectKey } from '@toolmgr/plugins/kubernetes';
-import { fieldPath, type Problem } from '../../problem.ts';
+import type { Problem } from '../../problem.ts';
 import { definitionProblems } from '../../workflow/read-definition.ts';
 import { type CompositeToolDefinition, compositeToolDefinition } from '../kinds/composite-tool-definition.ts';
 import { typeOfKind } from '../kinds/kind.ts';

@@ -1,6 +1,5 @@
-import { type Catalogue, explainIssues, isObject } from '@toolmgr/core';
+import { type Catalogue, explainIssues, fieldPath, isObject } from '@toolmgr/core';
 import { type KubeObject, keyOf, type Resource, type ResourceType } from '@toolmgr/plugins/kubernetes';
-import { fieldPath } from '../../problem.ts';
 import { sectionsProblems } from '../../section-problems.ts';
 import { isIn, sectionsOf } from '../../sections.ts';
 import type { KindDefinition } from '../kinds/kind.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { definePlugin, type LoadPlugin, missingPackage } from '@toolmgr/core';
+import { definePlugin, fieldPath, type LoadPlugin, missingPackage } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { z } from 'zod';
-import { fieldPath, type Problem } from '../../problem.ts';
+import type { Problem } from '../../problem.ts';
 import { examineConfig } from '../../read-config.ts';
 import type { BaseFile } from './base-file.ts';
 import type { Context } from './context.ts';

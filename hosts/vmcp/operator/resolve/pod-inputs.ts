@@ -1,6 +1,6 @@
+import { fieldPath } from '@toolmgr/core';
 import { stringify } from 'yaml';
 import type { VmcpConfig } from '../../config-schema.ts';
-import { fieldPath } from '../../problem.ts';
 import { contentHash } from '../objects/content-hash.ts';
 import { documentOf, mountListed } from './backend-files.ts';
 import type { BaseFile } from './base-file.ts';

@@ -62,7 +62,7 @@ export function typedMiddleware(
     const given = fields[list];
     if (given === undefined) continue;
     if (!Array.isArray(given)) problems.push(`${list}: expected a list of objects with type and parameters`);
-    else problems.push(...given.flatMap((entry, index) => translate(entry, `${list}.${index}`, typed)));
+    else problems.push(...given.flatMap((entry, index) => translate(entry, `${list}[${index}]`, typed)));
   }
   return problems.length > 0 ? { problems } : { fields: typed };
 }

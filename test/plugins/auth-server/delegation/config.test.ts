@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { fieldPath } from '../../../../core/extension/field-path.ts';
 import { delegationFields } from '../../../../plugins/auth-server/delegation/config.ts';
 import { delegationProblems } from '../../../../plugins/auth-server/delegation/cross-checks.ts';
 
@@ -14,7 +15,9 @@ const binding = { subject: 'robot', resources: ['https://gw.example/mcp'] };
 
 const messageOf = (given: object): string => {
   const { error } = config.safeParse(given);
-  return error === undefined ? '' : error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('\n');
+  return error === undefined
+    ? ''
+    : error.issues.map(({ path, message }) => `${fieldPath(path)}: ${message}`).join('\n');
 };
 
 describe('configuration of delegation', () => {
@@ -33,8 +36,8 @@ describe('configuration of delegation', () => {
       'expected no UUID',
     ],
     ['a URL as id', { delegateClients: [{ ...client, clientId: 'https://a.example/x' }] }, 'clientId'],
-    ['a client twice', { delegateClients: [client, client] }, 'delegateClients.1.clientId: is a duplicate'],
-    ['an issuer twice', { trustedIssuers: [issuer, issuer] }, 'trustedIssuers.1.issuer: is a duplicate'],
+    ['a client twice', { delegateClients: [client, client] }, 'delegateClients[1].clientId: is a duplicate'],
+    ['an issuer twice', { trustedIssuers: [issuer, issuer] }, 'trustedIssuers[1].issuer: is a duplicate'],
     [
       'an issuer with plain http',
       { trustedIssuers: [{ ...issuer, issuer: 'http://id.example' }] },
@@ -106,12 +109,12 @@ describe('configuration of delegation', () => {
       allowedAudiences: ['https://gw.example/mcp'],
       supportedScopes: ['openid'],
     };
-    expect(delegationProblems(given, facts).map(({ path }) => path.join('.'))).toEqual([
-      'delegateClients.0.scopes.0',
-      'delegateClients.0.audiences.0',
-      'trustedIssuers.0.issuer',
-      'trustedIssuers.0.allowedDelegateClients.0',
-      'trustedIssuers.1.jwtBearer.subjectBindings.0.resources.0',
+    expect(delegationProblems(given, facts).map(({ path }) => fieldPath(path))).toEqual([
+      'delegateClients[0].scopes[0]',
+      'delegateClients[0].audiences[0]',
+      'trustedIssuers[0].issuer',
+      'trustedIssuers[0].allowedDelegateClients[0]',
+      'trustedIssuers[1].jwtBearer.subjectBindings[0].resources[0]',
     ]);
   });
 });

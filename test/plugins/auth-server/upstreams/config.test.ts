@@ -49,34 +49,34 @@ describe('an upstream provider', () => {
     expect(problems(oidc({}, { name: characters(63) }))).toEqual([]);
     for (const name of [undefined, '', characters(64), 'Corp', 'a_b', '-a', 'a-']) {
       expect(problems(oidc({}, { name })), String(name)).toEqual([
-        expect.stringMatching(/^upstreamProviders\.0\.name: /),
+        expect.stringMatching(/^upstreamProviders\[0\]\.name: /),
       ]);
     }
-    expect(problems(oidc(), oidc())).toEqual(['upstreamProviders.1.name: "corp" names another provider already']);
+    expect(problems(oidc(), oidc())).toEqual(['upstreamProviders[1].name: "corp" names another provider already']);
   });
 
   proves('vmcp.upstream.type', 'is of type oidc or oauth2', () => {
     expect(problems(oidc(), oauth2())).toEqual([]);
     for (const type of [undefined, 'saml', 'OIDC']) {
-      expect(problems(oidc({}, { type })).join(), String(type)).toContain('upstreamProviders.0.type: ');
+      expect(problems(oidc({}, { type })).join(), String(type)).toContain('upstreamProviders[0].type: ');
     }
   });
 
   proves('vmcp.upstream.oauth2-config', 'of type oauth2 has an oauth2Config, one of type oidc has none', () => {
     expect(problems(oauth2({}, { oauth2Config: undefined }))).toEqual([
-      'upstreamProviders.0.oauth2Config: is required for type oauth2',
+      'upstreamProviders[0].oauth2Config: is required for type oauth2',
     ]);
     expect(problems(oidc({}, { oauth2Config: OAUTH2 }))).toEqual([
-      'upstreamProviders.0.oauth2Config: must be absent for type oidc',
+      'upstreamProviders[0].oauth2Config: must be absent for type oidc',
     ]);
   });
 
   proves('vmcp.upstream.oidc-config', 'of type oidc has an oidcConfig, one of type oauth2 has none', () => {
     expect(problems(oidc({}, { oidcConfig: undefined }))).toEqual([
-      'upstreamProviders.0.oidcConfig: is required for type oidc',
+      'upstreamProviders[0].oidcConfig: is required for type oidc',
     ]);
     expect(problems(oauth2({}, { oidcConfig: OIDC }))).toEqual([
-      'upstreamProviders.0.oidcConfig: must be absent for type oauth2',
+      'upstreamProviders[0].oidcConfig: must be absent for type oauth2',
     ]);
   });
 
@@ -84,14 +84,14 @@ describe('an upstream provider', () => {
     expect(upstreamProviders.parse([oidc()])[0]?.loginPolicy).toBe('required');
     expect(problems(oidc(), oauth2({}, { loginPolicy: 'onDemand' }))).toEqual([]);
     expect(problems(oidc({}, { loginPolicy: 'onDemand' }), oauth2())).toEqual([
-      'upstreamProviders.0.loginPolicy: the first provider names the person and must be required; put a required one first',
+      'upstreamProviders[0].loginPolicy: the first provider names the person and must be required; put a required one first',
     ]);
     expect(problems()).toEqual(['upstreamProviders: expected at least one provider']);
   });
 
   it('has unknown keys refused, with the nearest known one', () => {
     expect(problems(oidc({ clientSecret: 'x' }))).toEqual([
-      'upstreamProviders.0.oidcConfig: unknown key "clientSecret", did you mean "clientSecretRef"?',
+      'upstreamProviders[0].oidcConfig: unknown key "clientSecret", did you mean "clientSecretRef"?',
     ]);
   });
 });
@@ -99,7 +99,7 @@ describe('an upstream provider', () => {
 describe('addresses of a provider', () => {
   proves('choice.upstream.addresses', 'are public unless allowPrivateAddresses is set; the message names it', () => {
     expect(problems(oidc({ issuerUrl: 'https://10.0.0.1' }))).toEqual([
-      'upstreamProviders.0.oidcConfig.issuerUrl: leads to a private address, which is not allowed (allowPrivateAddresses: true beside the name of the provider allows it)',
+      'upstreamProviders[0].oidcConfig.issuerUrl: leads to a private address, which is not allowed (allowPrivateAddresses: true beside the name of the provider allows it)',
     ]);
     expect(problems(oidc({ issuerUrl: 'http://127.0.0.1:8080' }))).toEqual([
       expect.stringContaining(
@@ -130,7 +130,7 @@ describe('oauth2Config', () => {
       expect(problems(oauth2({ [key]: 'http://login.example/x' }, { insecureAllowHTTP: true }))).toEqual([]);
       for (const url of [undefined, '', '/token', 'ftp://login.example', 'login.example', 'https://login.example/#a']) {
         expect(problems(oauth2({ [key]: url })), String(url)).toEqual([
-          expect.stringContaining(`upstreamProviders.0.oauth2Config.${key}: `),
+          expect.stringContaining(`upstreamProviders[0].oauth2Config.${key}: `),
         ]);
       }
     });
@@ -141,7 +141,7 @@ describe('oauth2Config', () => {
     expect(problems(dcr({ discoveryUrl }))).toEqual([]);
     expect(problems(dcr({ discoveryUrl }, { clientId: '' }))).toEqual([]);
     expect(problems(dcr({ discoveryUrl }, { clientId: 'gateway' }))).toEqual([
-      'upstreamProviders.0.oauth2Config.clientId: must be empty, because dcrConfig registers a client',
+      'upstreamProviders[0].oauth2Config.clientId: must be empty, because dcrConfig registers a client',
     ]);
     expect(problems(dcr({ discoveryUrl }, { clientSecretRef: REFERENCE }))).toEqual([
       expect.stringContaining('clientSecretRef: must be absent'),
@@ -158,7 +158,7 @@ describe('oauth2Config', () => {
   proves('vmcp.upstream.oauth2.scopes', 'takes a list of scopes', () => {
     expect(parsedOauth2()?.scopes).toEqual([]);
     expect(parsedOauth2({ scopes: ['repo', 'read:user'] })?.scopes).toEqual(['repo', 'read:user']);
-    expect(problems(oauth2({ scopes: ['a b'] })).join()).toContain('scopes.0: expected a scope');
+    expect(problems(oauth2({ scopes: ['a b'] })).join()).toContain('scopes[0]: expected a scope');
     expect(problems(oauth2({ scopes: 'repo' })).join()).toContain('oauth2Config.scopes: ');
   });
 
@@ -183,7 +183,7 @@ describe('additionalAuthorizationParams', () => {
       expect(problems(provider({ additionalAuthorizationParams: all }))).toEqual(
         FORBIDDEN.map(
           (name) =>
-            `upstreamProviders.0.${key}.additionalAuthorizationParams.${name}: the gateway sets this parameter itself; remove it`,
+            `upstreamProviders[0].${key}.additionalAuthorizationParams.${name}: the gateway sets this parameter itself; remove it`,
         ),
       );
     });
@@ -216,7 +216,7 @@ describe('dcrConfig', () => {
 
   proves('vmcp.upstream.dcr.discovery-exclusive', 'has exactly one of discoveryUrl and registrationEndpoint', () => {
     const message =
-      'upstreamProviders.0.oauth2Config.dcrConfig: set exactly one of discoveryUrl and registrationEndpoint';
+      'upstreamProviders[0].oauth2Config.dcrConfig: set exactly one of discoveryUrl and registrationEndpoint';
     const both = { discoveryUrl: URL_ONLY, registrationEndpoint: URL_ONLY };
     expect(problems(dcr(both, { scopes: ['repo'] }))).toEqual([message]);
     expect(problems(dcr({}))).toEqual([message]);

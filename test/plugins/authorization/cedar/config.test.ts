@@ -16,22 +16,22 @@ describe('a configuration', () => {
     [{ policies: [] }, /authz\.policies: expected at least one policy/],
     [
       { policies: [PERMIT, 'permit(principal, action,\n resource) when { context.x == "é" + };'] },
-      /^authz\.policies\.1: line 2, column 38: unexpected token/,
+      /^authz\.policies\[1\]: line 2, column 38: unexpected token/,
     ],
-    [{ policies: ['// nothing'] }, /authz\.policies\.0: contains no policy/],
+    [{ policies: ['// nothing'] }, /authz\.policies\[0\]: contains no policy/],
     [{ policies: [`${PERMIT}\npermit(principal == ?principal, action, resource);`] }, /line 2, column 1: templates/],
     [
       { policies: [`@id("a") ${PERMIT}`, `@id("a") ${PERMIT}`] },
-      /policies\.1: duplicate id "a", already used by policies\[0\]/,
+      /policies\[1\]: duplicate id "a", already used by policies\[0\]/,
     ],
     [
       { policies: ['permit(principal, action, resource) when { nope(principal) };'] },
-      /policies\.0: line 1, column \d+: .*nope/,
+      /policies\[0\]: line 1, column \d+: .*nope/,
     ],
-    [{ policies: ['x'.repeat(262_145)] }, /policies\.0: longer than 262144 characters/],
+    [{ policies: ['x'.repeat(262_145)] }, /policies\[0\]: longer than 262144 characters/],
     [
       { policies: [`${PERMIT}\n  permit(principal, action == Action::"call_tol", resource);`] },
-      /^authz\.policies\.0: line 2, column 31: there is no Action::"call_tol", did you mean Action::"call_tool"\?$/,
+      /^authz\.policies\[0\]: line 2, column 31: there is no Action::"call_tol", did you mean Action::"call_tool"\?$/,
     ],
     [
       { policies: ['permit(principal, action in [Action::"call_tool", Action::"list_tools"], resource);'] },

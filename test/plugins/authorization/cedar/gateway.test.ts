@@ -223,7 +223,7 @@ describe('a gateway with policies', () => {
 
   it('must be valid at the start', async () => {
     await expect(gateway(['permit(principal, action, resource) when { x };'])).rejects.toThrow(
-      /plugins\[\d\] authorization\/cedar\.policies\.0: line 1, column \d+/,
+      /plugins\[\d\] authorization\/cedar\.policies\[0\]: line 1, column \d+/,
     );
   });
 });

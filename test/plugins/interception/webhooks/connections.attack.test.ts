@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fieldPath } from '../../../../core/extension/field-path.ts';
 import { webhooksConfig } from '../../../../plugins/interception/webhooks/config.ts';
 import { createRemoteHttp } from '../../../../plugins/shared/safe-http/remote-http.ts';
 import { addressRules, webhookSettings } from '../../../../plugins/shared/webhook-settings.ts';
@@ -174,7 +175,7 @@ describe('connections', () => {
 
 describe('the configuration', () => {
   const problems = (config: unknown): string[] =>
-    (webhooksConfig.safeParse(config).error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
+    (webhooksConfig.safeParse(config).error?.issues ?? []).map(({ path, message }) => `${fieldPath(path)}: ${message}`);
   const good = { name: 'a', url: 'https://hooks.example.com/' };
 
   proves('choice.webhooks.config', 'is refused with the path of what is wrong', () => {
@@ -187,20 +188,20 @@ describe('the configuration', () => {
     const cases: readonly (readonly [unknown, RegExp])[] = [
       [{}, /at least one webhook/],
       [{ mutating: [] }, /at least one webhook/],
-      [{ mutating: [good, good] }, /^mutating\.1\.name: duplicate name a$/],
-      [{ mutating: [{ ...good, timeout: '500ms' }] }, /^mutating\.0\.timeout: .*from 1s to 30s/],
+      [{ mutating: [good, good] }, /^mutating\[1\]\.name: duplicate name a$/],
+      [{ mutating: [{ ...good, timeout: '500ms' }] }, /^mutating\[0\]\.timeout: .*from 1s to 30s/],
       [{ mutating: [{ ...good, timeout: '31s' }] }, /from 1s to 30s/],
       [{ mutating: [{ ...good, timeout: 5 }] }, /from 1s to 30s/],
       [
         { mutating: [{ ...good, url: 'http://hooks.example.com/' }] },
-        /^mutating\.0\.url: .*insecure_skip_verify allows it/,
+        /^mutating\[0\]\.url: .*insecure_skip_verify allows it/,
       ],
-      [{ mutating: [{ ...good, url: 'https://10.1.2.3/' }] }, /^mutating\.0\.url: .*allow_private_ip allows it/],
+      [{ mutating: [{ ...good, url: 'https://10.1.2.3/' }] }, /^mutating\[0\]\.url: .*allow_private_ip allows it/],
       [{ mutating: [{ ...good, url: 'https://a:b@hooks.example.com/' }] }, /without user name/],
-      [{ mutating: [{ ...good, url: 'file:///etc/passwd' }] }, /^mutating\.0\.url/],
+      [{ mutating: [{ ...good, url: 'file:///etc/passwd' }] }, /^mutating\[0\]\.url/],
       [{ mutating: [{ ...good, tls_config: { client_cert_path: '/c' } }] }, /client_key_path together/],
-      [{ mutating: [{ ...good, hmac_secret_ref: './secret' }] }, /^mutating\.0\.hmac_secret_ref: .*absolute path/],
-      [{ mutating: [{ ...good, name: 'a b' }] }, /^mutating\.0\.name/],
+      [{ mutating: [{ ...good, hmac_secret_ref: './secret' }] }, /^mutating\[0\]\.hmac_secret_ref: .*absolute path/],
+      [{ mutating: [{ ...good, name: 'a b' }] }, /^mutating\[0\]\.name/],
     ];
     for (const [config, expected] of cases) expect(problems(config).join('\n')).toMatch(expected);
   });

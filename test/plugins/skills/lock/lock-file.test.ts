@@ -133,13 +133,13 @@ plugins:
     JSON.stringify({ version: 1, skills: [{ ...entry('alpha'), ...more }] });
 
   it.each([
-    [{ name: '../../escape' }, 'skills.0.name'],
-    [{ name: 'Alpha' }, 'skills.0.name'],
-    [{ digest: 'latest' }, 'skills.0.digest'],
-    [{ contentDigest: HEX }, 'skills.0.contentDigest'],
-    [{ source: 'a'.repeat(513) }, 'skills.0.source'],
-    [{ source: 'a b' }, 'skills.0.source'],
-    [{ resolvedReference: 'a\u0000b' }, 'skills.0.resolvedReference'],
+    [{ name: '../../escape' }, 'skills[0].name'],
+    [{ name: 'Alpha' }, 'skills[0].name'],
+    [{ digest: 'latest' }, 'skills[0].digest'],
+    [{ contentDigest: HEX }, 'skills[0].contentDigest'],
+    [{ source: 'a'.repeat(513) }, 'skills[0].source'],
+    [{ source: 'a b' }, 'skills[0].source'],
+    [{ resolvedReference: 'a\u0000b' }, 'skills[0].resolvedReference'],
     [{ provenance: {}, unsigned: true }, 'exclude each other'],
     [{ requiredBy: ['beta'] }, 'alpha is required by beta, which has no entry'],
     [{ requiredBy: ['alpha'] }, 'alpha is required by alpha'],

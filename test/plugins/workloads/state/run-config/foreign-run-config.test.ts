@@ -170,15 +170,15 @@ describe('a configuration of another implementation', () => {
   it('is refused when its middleware has no field, or not the parameters that it needs', () => {
     const image = 'example/server:1';
     expect(problemOf({ image, middleware_configs: [{ type: 'obo', parameters: { a: 1 } }] })).toContain(
-      'middleware_configs.0.type: the middleware obo has no field here',
+      'middleware_configs[0].type: the middleware obo has no field here',
     );
     expect(problemOf({ image, middleware_configs: [{ type: 'audt' }] })).toContain('did you mean audit?');
     expect(problemOf({ image, middleware_configs: [{ type: 'auth', parameters: { x: 1 } }] })).toContain(
-      'middleware_configs.0.parameters: expected oidc_config',
+      'middleware_configs[0].parameters: expected oidc_config',
     );
     expect(problemOf({ image, middleware_configs: {} })).toContain('expected a list');
     expect(problemOf({ image, additional_middleware_configs: [{ type: 'audit', kind: 'x' }] })).toContain(
-      'additional_middleware_configs.0.kind: unknown member',
+      'additional_middleware_configs[0].kind: unknown member',
     );
   });
 });

@@ -39,12 +39,12 @@ describe('a plugin that is not of the catalogue', () => {
         const said = (pods: readonly Pod[]) => ownPluginsCondition(resolution, countPods(pods, 'x', undefined))[0];
         expect(said([pod({})])).toBeUndefined();
         expect(said([ready])).toMatchObject({ status: 'True', reason: 'PluginsLoaded' });
-        const log = `{"level":"info"}\ntoolmgr: config.yaml:4: plugins.0.use: \u001b[1mthere is no file ${use}\n  because: a\n`;
+        const log = `{"level":"info"}\ntoolmgr: config.yaml:4: plugins[0].use: \u001b[1mthere is no file ${use}\n  because: a\n`;
         expect(said([crashed(log)])).toMatchObject({
           status: 'False',
           reason: 'PodsFailed',
           message: expect.stringContaining(
-            `CrashLoopBackOff: toolmgr: config.yaml:4: plugins.0.use: [1mthere is no file ${use}; because: a`,
+            `CrashLoopBackOff: toolmgr: config.yaml:4: plugins[0].use: [1mthere is no file ${use}; because: a`,
           ),
         });
         expect(said([crashed('')])?.message).toContain('CrashLoopBackOff: back-off 40s');

@@ -119,6 +119,7 @@ export {
   UserActionRequired,
 } from './errors.ts';
 export { ANONYMOUS } from './extension/anonymous.ts';
+export { CallRefused } from './extension/call-refused.ts';
 export type {
   AcceptedTokens,
   Choice,

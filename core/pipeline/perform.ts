@@ -2,6 +2,7 @@ import type { Call, CallRecord, CallResult, Reply } from '../contract/call.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { explainCause, UserActionRequired } from '../errors.ts';
+import { CallRefused } from '../extension/call-refused.ts';
 import type { Log } from '../extension/plugin.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import type { BridgeResultParts } from './bridge/bridge-result.ts';
@@ -13,6 +14,7 @@ import type { Pipeline } from './pipeline.ts';
 import { type CatalogParts, catalogFor, findTarget } from './resolve.ts';
 import { type AnsweredLink, replyWithLink, whenDone } from './user-action.ts';
 import { CallError, LinkNotOpened, replyFromFault, UnknownEntry } from './wire-faults.ts';
+import { withChallenge } from './with-challenge.ts';
 
 /** What all calls share. */
 export interface PipelineContext extends CatalogParts {
@@ -67,6 +69,11 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
     return { result };
   } catch (thrown) {
     cause = thrown;
+    if (thrown instanceof CallRefused) {
+      refusal = thrown.refusal;
+      outcome = 'refused';
+      return { refusal: withChallenge(refusal, call.caller) };
+    }
     const isLinked = thrown instanceof UserActionRequired;
     const reply = isLinked ? replyWithLink(context.bridging, call, thrown) : replyFromFault(call, thrown);
     refusal = reply.refusal;

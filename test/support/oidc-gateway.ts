@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { z } from 'zod';
 import type { Call } from '../../core/contract/call.ts';
 import type { Plugin } from '../../core/extension/plugin.ts';
-import { fakeServer } from '../../core/testing/fake-server.ts';
+import { type FakeServer, fakeServer } from '../../core/testing/fake-server.ts';
 import { type TestGateway, testGateway } from '../../core/testing/test-gateway.ts';
 import type { oidcConfig } from '../../plugins/incoming-auth/oidc/config.ts';
 import oidc from '../../plugins/incoming-auth/oidc/index.ts';
@@ -28,14 +28,20 @@ export interface OidcGateway extends AsyncDisposable {
   readonly clock: { aheadMs: number };
 }
 
+/** A server whose tool `echo` answers "here". */
+export function echoServer(): FakeServer {
+  return fakeServer().tool('echo', () => ({ content: [{ type: 'text', text: 'here' }] }));
+}
+
 /** Settings that differ from the defaults. */
 export type OidcGiven = Partial<z.input<typeof oidcConfig>>;
 
-/** Starts a gateway. `config` may depend on its URL. */
+/** Starts a gateway. `config` may depend on its URL; `far` has the tool `echo`. */
 export async function oidcGateway(
   idp: Pick<IdentityProvider, 'issuer'>,
   config: OidcGiven | ((url: string) => OidcGiven) = {},
   more: readonly Plugin[] = [],
+  far: FakeServer = echoServer(),
 ): Promise<OidcGateway> {
   const clock = { aheadMs: 0 };
   const calls: Call[] = [];
@@ -68,7 +74,7 @@ export async function oidcGateway(
         ...more.map(({ address }) => ({ use: address })),
       ],
     },
-    backends: { far: fakeServer().tool('echo', () => ({ content: [{ type: 'text', text: 'here' }] })) },
+    backends: { far },
     now: () => Date.now() + clock.aheadMs,
   });
   kit = opened;

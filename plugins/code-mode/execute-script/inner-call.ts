@@ -6,9 +6,11 @@ import {
   isObject,
   type RawJson,
   RawObject,
+  type Refusal,
   type Reply,
   type ScriptAnswer,
 } from '@toolmgr/core';
+import { asksForScopes } from '../../shared/scope-challenge.ts';
 import type { Scope } from './scope.ts';
 import type { UnknownNames } from './unknown-name.ts';
 
@@ -22,6 +24,16 @@ export interface InnerCallContext {
   readonly unknown: UnknownNames;
   readonly parent: Call;
   readonly timeoutMs: number;
+  /** What happened to the calls of the script. */
+  readonly made: MadeCalls;
+}
+
+/** Filled while a script runs. */
+export interface MadeCalls {
+  /** Without those that lacked a scope. */
+  count: number;
+  /** The first refusal that asks for scopes. */
+  lacking?: Refusal;
 }
 
 /**
@@ -30,7 +42,7 @@ export interface InnerCallContext {
  * after the timeout the call is cancelled and the answer is a TimeoutError.
  */
 export function callFromScript(
-  { core, scope, unknown, parent, timeoutMs }: InnerCallContext,
+  { core, scope, unknown, parent, timeoutMs, made }: InnerCallContext,
   name: string,
   given: RawJson,
   signal: AbortSignal,
@@ -55,11 +67,21 @@ export function callFromScript(
     const timer = setTimeout(onTimeout, timeoutMs);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) return onAbort();
+    made.count += 1;
     core
       .perform({ parent, name: entry.key, arguments: given, signal: cancel.signal, isChosen: true })
-      .then(answerFrom)
+      .then((reply) => {
+        noteRefusal(made, reply);
+        return answerFrom(reply);
+      })
       .then(end, () => end(failed('the call failed')));
   });
+}
+
+function noteRefusal(made: MadeCalls, reply: Reply): void {
+  if (!('refusal' in reply) || !asksForScopes(reply.refusal)) return;
+  made.count -= 1;
+  made.lacking ??= reply.refusal;
 }
 
 /** Refusals, errors and failed tools are thrown in the script; a result becomes a plain value. */

@@ -1,5 +1,6 @@
 import {
   type Call,
+  CallRefused,
   type CallResult,
   type Core,
   isObject,
@@ -11,7 +12,7 @@ import {
   toolFailure,
 } from '@toolmgr/core';
 import type { CodeModeConfig } from './config.ts';
-import { callFromScript } from './inner-call.ts';
+import { callFromScript, type MadeCalls } from './inner-call.ts';
 import type { Scope } from './scope.ts';
 import { TOOL_NAME } from './tool-definition.ts';
 import { createUnknownNames, type UnknownNames } from './unknown-name.ts';
@@ -36,7 +37,8 @@ export async function runTool({ core, config, scope: scopeFor }: RunContext, cal
   const scope = await scopeFor(call);
   const startedMs = core.now();
   const unknown = createUnknownNames(scope);
-  const parts = { core, scope, unknown, parent: call, timeoutMs: config.toolCallTimeout };
+  const made: MadeCalls = { count: 0 };
+  const parts = { core, scope, unknown, parent: call, timeoutMs: config.toolCallTimeout, made };
   const sandbox: Sandbox = core.slots.sandboxes.get(config.sandbox);
   const outcome = await sandbox.run(
     {
@@ -62,6 +64,11 @@ export async function runTool({ core, config, scope: scopeFor }: RunContext, cal
     durationMs: core.now() - startedMs,
   });
   call.signal.throwIfAborted();
+  // A client repeats the call with another token: only when nothing happened yet that it would repeat.
+  const { lacking } = made;
+  if ('failure' in outcome && lacking !== undefined && made.count === 0 && outcome.message.includes(lacking.reason)) {
+    throw new CallRefused(lacking);
+  }
   return resultFrom(outcome, unknown);
 }
 

@@ -1,5 +1,6 @@
 import {
   type Call,
+  CallRefused,
   type Core,
   decode,
   hasRepeatedMembers,
@@ -9,6 +10,7 @@ import {
   type Reply,
   toolFailure,
 } from '@toolmgr/core';
+import { asksForScopes } from '../../shared/scope-challenge.ts';
 import type { MeasuredResult } from './report-search.ts';
 import { CALL_TOOL, FIND_TOOL } from './virtual-tools.ts';
 
@@ -87,6 +89,7 @@ async function explainFailure(
   reply: Exclude<Reply, { readonly result: unknown }>,
 ): Promise<MeasuredResult> {
   if ('refusal' in reply) {
+    if (asksForScopes(reply.refusal)) throw new CallRefused(reply.refusal); // the client can get such a token and repeat the call
     const { reason, retryAfterMs } = reply.refusal;
     const later = retryAfterMs === undefined ? '' : `; try again in ${Math.ceil(retryAfterMs / 1000)} s`;
     return { result: toolFailure(`${reason}${later}`) };

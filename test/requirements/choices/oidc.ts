@@ -28,6 +28,8 @@ export const oidc = [
         '401 and 403 answers carry WWW-Authenticate Bearer with resource_metadata; a bad token gets an error code, a missing one none',
       'choice.oidc.tool-scopes':
         'a call of a tool by a token without the scopes of oidc.toolScopes answers 403 insufficient_scope with all scopes to request; the tool stays listed',
+      'choice.oidc.tool-scopes-inside':
+        'call_tool answers a lacking scope of its tool with the same 403; a script does when it failed on it and no other call of it was made before',
       'choice.oidc.metadata':
         'RFC 9728 metadata is served at the well-known path and with the path of the endpoint behind it',
       'choice.oidc.size': 'a token above 16 KiB is refused before it is decoded',

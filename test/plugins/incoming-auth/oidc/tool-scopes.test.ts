@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import type { CallRecord } from '../../../../core/contract/call.ts';
 import type { Plugin } from '../../../../core/extension/plugin.ts';
+import scripts from '../../../../plugins/code-mode/execute-script/index.ts';
+import quickjs from '../../../../plugins/code-mode/quickjs/index.ts';
 import { oidcConfig } from '../../../../plugins/incoming-auth/oidc/config.ts';
 import { contract } from '../../../../plugins/incoming-auth/oidc/contract.ts';
+import search from '../../../../plugins/optimizer/search/index.ts';
+import optimizer from '../../../../plugins/optimizer/tools/index.ts';
 import { identityProvider } from '../../../support/identity-provider.ts';
-import { AUDIENCE, type OidcGiven, oidcGateway } from '../../../support/oidc-gateway.ts';
+import { AUDIENCE, echoServer, type OidcGiven, oidcGateway } from '../../../support/oidc-gateway.ts';
 import { openSession, postModern } from '../../../support/open-endpoint.ts';
 import { proves } from '../../../support/proves.ts';
 
@@ -21,6 +26,15 @@ async function callWith(config: OidcGiven, claims: object, more: readonly Plugin
   const reply = await gateway.ask(`Bearer ${idp.sign({ sub: 'ada', aud: AUDIENCE, ...claims })}`);
   return [reply.status, reply.headers.get('www-authenticate')];
 }
+
+const guardedServer = () => echoServer().tool('guarded', 'done');
+
+/** Keeps the records of all calls. */
+const recording = (records: CallRecord[]): Plugin => ({
+  address: 'test/recording',
+  config: z.strictObject({}),
+  apply: ({ hooks }) => hooks.callSettled.tap('test/recording', (record) => void records.push(record)),
+});
 
 describe('a tool that needs scopes', () => {
   proves(
@@ -90,6 +104,62 @@ describe('a tool that needs scopes', () => {
     expect(await callWith({ toolScopes: { 'guard*': ['tools:write'] } }, {}, [wrapping])).toEqual([200, null]);
     expect(reasons).toEqual(['the tool needs a token with the scope tools:write']);
   });
+
+  const SCOPED = { toolScopes: { guarded: ['tools:write'], 'safe*': ['tools:read'] } };
+  const CLAIMS = { sub: 'ada', aud: AUDIENCE, scope: 'openid tools:read' };
+
+  proves(
+    'choice.oidc.tool-scopes-inside',
+    'is refused with its challenge when call_tool was to call it, and recorded as refused',
+    async () => {
+      await using idp = await identityProvider();
+      const records: CallRecord[] = [];
+      await using gateway = await oidcGateway(idp, SCOPED, [search, optimizer, recording(records)], guardedServer());
+      const headers = { authorization: `Bearer ${idp.sign(CLAIMS)}` };
+      const session = await openSession(gateway.url, { headers });
+      const asked = (tool: string) =>
+        session.request('tools/call', { name: 'call_tool', arguments: { tool_name: tool, parameters: {} } });
+      const reply = await asked('guarded');
+      const wanted = challenge('openid tools:write tools:read');
+      expect([reply.status, reply.headers.get('www-authenticate')]).toEqual([403, wanted]);
+      expect(reply.json.error?.message).toBe('the tool needs a token with the scope tools:write');
+      expect(records.map(({ call, outcome }) => [call.name, outcome])).toEqual([
+        ['guarded', 'refused'],
+        ['call_tool', 'refused'],
+      ]);
+      const free = await asked('echo');
+      expect([free.status, free.json.result]).toMatchObject([200, { content: [{ text: 'here' }] }]);
+    },
+  );
+
+  proves(
+    'choice.oidc.tool-scopes-inside',
+    'is refused with its challenge when a script failed on it before any other call of the script was made',
+    async () => {
+      await using idp = await identityProvider();
+      await using gateway = await oidcGateway(idp, SCOPED, [quickjs, scripts], guardedServer());
+      const headers = { authorization: `Bearer ${idp.sign(CLAIMS)}` };
+      const run = async (script: string) => {
+        const asked = { name: 'execute_tool_script', arguments: { script } };
+        const reply = await postModern(gateway.url, 'tools/call', asked, { headers });
+        return {
+          status: reply.status,
+          header: reply.headers.get('www-authenticate'),
+          text: JSON.stringify(reply.json),
+        };
+      };
+      const refused = { status: 403, header: challenge('openid tools:write tools:read') };
+      expect(await run("return await callTool('guarded')")).toMatchObject(refused);
+      // a client repeats a refused call, and would repeat what the script has done
+      const late = await run("await callTool('echo'); return await callTool('guarded')");
+      expect(late).toMatchObject({ status: 200, header: null });
+      expect(late.text).toContain('the tool needs a token with the scope tools:write');
+      const caught = await run("try { return await callTool('guarded') } catch { return 'without' }");
+      expect(caught).toMatchObject({ status: 200, text: expect.stringContaining('without') });
+      const other = await run("try { await callTool('guarded') } catch {} throw new Error('of its own')");
+      expect(other).toMatchObject({ status: 200, text: expect.stringContaining('of its own') });
+    },
+  );
 
   proves('choice.oidc.tool-scopes', 'has its scopes in the metadata, but a sign-in is not asked for them', async () => {
     await using idp = await identityProvider();

@@ -36,6 +36,8 @@ export interface Interaction {
   readonly scopes: readonly string[];
   /** `prompt=login` or `max_age`: the person has to sign in at the provider, also when they are signed in there. */
   readonly asksLogin: boolean;
+  /** `max_age`, in seconds: how old a sign-in at the provider may be. */
+  readonly maxAgeS?: number;
   /** `prompt=consent`: a remembered consent does not count. */
   readonly asksConsent: boolean;
   /** Signed in already (consent). */

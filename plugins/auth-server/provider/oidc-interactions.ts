@@ -92,6 +92,7 @@ export function createInteractions({ provider, browserBase, needsConsent, now }:
           hasSecret: client.result.clientAuthMethod !== 'none',
         },
         asksLogin: prompts.includes('login') || max_age !== undefined,
+        ...(max_age === undefined ? {} : { maxAgeS: Number(max_age) }),
         asksConsent: prompts.includes('consent'),
         redirectUri: String(redirectUri),
         resource: String([resource].flat()[0]),

@@ -87,9 +87,10 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
     const isFirst = upstream === identityProvider;
     const purpose = { kind: 'sign-in' as const, uid: interaction.uid, ...(isFirst ? {} : { person }) };
     try {
-      const options = {
-        wantsOther: isFirst && (state.isOther || (interaction.asksLogin && interaction.needs === 'login')),
-      };
+      const isAsked = interaction.asksLogin && interaction.needs === 'login';
+      const options = isFirst
+        ? { wantsOther: state.isOther || isAsked, maxAgeS: isAsked ? interaction.maxAgeS : undefined }
+        : {};
       const location = await legs.begin(upstream, bindingHash(binding.value), purpose, options);
       if (isForm) return continuePage(location, `Continue at ${upstream.name}`, binding.cookies);
       return redirectAnswer(location, binding.cookies);

@@ -23,6 +23,7 @@ const PENDING = z.object({
   provider: z.string(),
   nonce: z.string(),
   codeVerifier: z.string(),
+  maxAgeS: z.number().optional(),
   /** `bindingHash` of the browser's cookie. */
   binding: z.string(),
   purpose: PURPOSE,
@@ -31,14 +32,15 @@ const PENDING = z.object({
 /** Redirects to providers. */
 export interface Legs {
   /**
-   * The URL that the browser is sent to. `wantsOther`: the provider asks for the account again (OpenID Connect Core §3.1.2.1).
+   * The URL that the browser is sent to. `wantsOther`: the provider asks for the account again; `maxAgeS`: how old the person's
+   * sign-in there may be (OpenID Connect Core §3.1.2.1).
    * @throws as `Upstream.authorizationUrl`
    */
   begin(
     upstream: Upstream,
     binding: string,
     purpose: LegPurpose,
-    options?: { readonly wantsOther?: boolean },
+    options?: { readonly wantsOther?: boolean; readonly maxAgeS?: number | undefined },
   ): Promise<string>;
   /** The leg of a state; it can still be taken. */
   find(state: string): Promise<PendingLeg | undefined>;
@@ -56,8 +58,8 @@ export function createLegs(storage: AuthStorage): Legs {
   const read = (record: { readonly value: unknown } | undefined): PendingLeg | undefined =>
     record === undefined ? undefined : PENDING.parse(record.value);
   return {
-    async begin(upstream, binding, purpose, { wantsOther = false } = {}) {
-      const leg = { state: randomText(), nonce: randomText(), codeVerifier: randomText() };
+    async begin(upstream, binding, purpose, { wantsOther = false, maxAgeS } = {}) {
+      const leg = { state: randomText(), nonce: randomText(), codeVerifier: randomText(), maxAgeS };
       const location = await upstream.authorizationUrl(leg, AbortSignal.timeout(UPSTREAM_MS));
       const { state, ...secrets } = leg;
       await storage.set(`pending:${state}`, { ...secrets, provider: upstream.name, binding, purpose }, LEG_MS);

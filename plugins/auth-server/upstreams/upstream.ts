@@ -34,6 +34,8 @@ export interface UpstreamLeg {
   readonly nonce: string;
   /** PKCE (RFC 7636), S256. */
   readonly codeVerifier: string;
+  /** A sign-in at the provider that says it is older is refused, in seconds (OpenID Connect Core §3.1.3.7). */
+  readonly maxAgeS?: number | undefined;
 }
 
 /** What a provider answered to a sign-in. */

@@ -22,6 +22,8 @@ export const signIn = [
         'consent is asked each time for clients without a secret whose code goes to a port of this machine or a scheme of its own',
       'choice.sign-in.asked-prompts':
         'prompt=consent asks for a consent that was given, prompt=login and max_age for a sign-in at the provider',
+      'choice.sign-in.max-age':
+        'max_age is sent to the provider, and an ID token whose auth_time is older is refused; one without auth_time is accepted',
       'choice.sign-in.consent-form': 'consent needs the cookie and the token of the browser that saw the page',
       'choice.sign-in.connect-link':
         'a link to connect an account works for its person only, for 10 minutes, after a confirmation',

@@ -55,6 +55,8 @@ export function createOidcUpstream(
             nonce: leg.nonce,
             code_challenge: codeChallenge,
             code_challenge_method: 'S256',
+            // the ID token then says when the person signed in
+            ...(leg.maxAgeS === undefined ? {} : { max_age: String(leg.maxAgeS) }),
           });
           return url.href;
         }),
@@ -70,6 +72,9 @@ export function createOidcUpstream(
           const answer = await authorizationCodeGrant(made, answered, { ...checks, idTokenExpected: true });
           return { members: answer as unknown as JsonObject, claims: answer.claims() as unknown as JsonObject };
         });
+        if (isTooOld(claims, leg.maxAgeS, now() / 1000)) {
+          throw new UpstreamRefusal(name, 'login_required', 'the sign-in there is older than the client allows');
+        }
         const tokens = tokensOf(members);
         const document = await library.document(signal);
         const identity = await oidcIdentity({ claims, tokens, document }, { parts, config }, signal);
@@ -151,3 +156,11 @@ function refreshTokenOf(upstream: string, { refreshToken, clientId }: UpstreamTo
 function isSame(url: string, other: unknown): boolean {
   return typeof other === 'string' && URL.parse(url)?.href === URL.parse(other)?.href;
 }
+
+/** Not every provider says when a person signed in. Source: OpenID Connect Core §3.1.3.7. */
+function isTooOld({ auth_time: signedInS }: JsonObject, maxAgeS: number | undefined, nowS: number): boolean {
+  if (maxAgeS === undefined || signedInS === undefined) return false;
+  return typeof signedInS !== 'number' || signedInS + maxAgeS + CLOCK_SKEW_S < nowS;
+}
+
+const CLOCK_SKEW_S = 30;

@@ -277,6 +277,18 @@ describe('consent', () => {
     },
   );
 
+  proves('choice.sign-in.max-age', 'binds the redirect to the age that the client allows', async () => {
+    const rig = signInRig();
+    const browser = rig.browser();
+    const ageOf = async (more: object) => {
+      const { location = '' } = await browser.get(browser.begin(more));
+      const leg = await rig.storage.get(`pending:${new URL(location).searchParams.get('state')}`);
+      return (leg?.value as { maxAgeS?: number }).maxAgeS;
+    };
+    expect(await ageOf({ asksLogin: true, maxAgeS: 60 })).toBe(60);
+    expect(await ageOf({ asksLogin: true })).toBeUndefined();
+  });
+
   it('is not asked for clients of the configuration', async () => {
     const rig = signInRig();
     const client = { id: 'configured', name: 'Configured', uri: undefined, isUnknown: false, hasSecret: false };

@@ -21,8 +21,13 @@ import { newLeg, scriptedProvider, soon, upstreamOf } from './support.ts';
 type Provider = Awaited<ReturnType<typeof hostileProvider>>;
 
 /** A sign-in with an honest browser. */
-async function exchange({ upstream, setNonce }: Provider, query: Record<string, string> = {}, signal = soon()) {
-  const leg = newLeg();
+async function exchange(
+  { upstream, setNonce }: Provider,
+  query: Record<string, string> = {},
+  signal = soon(),
+  maxAgeS?: number,
+) {
+  const leg = { ...newLeg(), maxAgeS };
   setNonce(leg.nonce);
   return upstream.exchange(new URLSearchParams({ code: 'canary-code', state: leg.state, ...query }), leg, signal);
 }
@@ -41,6 +46,29 @@ it('the provider of these tests signs people in when it is honest', async () => 
 
 describe('an ID token', () => {
   const seconds = Math.floor(Date.now() / 1000);
+
+  proves(
+    'choice.sign-in.max-age',
+    'says when the person signed in, and is refused when that is too long ago',
+    async () => {
+      const aged = async (claims: object, maxAgeS?: number) =>
+        exchange(await hostileProvider({ claims: { ...claims } }), {}, soon(), maxAgeS).then(
+          ({ identity }) => identity.subject,
+          ({ code }) => code,
+        );
+      expect(await aged({ auth_time: seconds - 3_700 }, 3_600)).toBe('login_required');
+      expect(await aged({ auth_time: seconds - 60 }, 0)).toBe('login_required');
+      expect(await aged({ auth_time: 'now' }, 3_600)).not.toBe('ada');
+      expect(await aged({ auth_time: seconds - 3_000 }, 3_600)).toBe('ada');
+      expect(await aged({ auth_time: seconds }, 0)).toBe('ada');
+      expect([await aged({ auth_time: seconds - 9_000 }), await aged({}, 60)]).toEqual(['ada', 'ada']);
+      const { upstream } = await hostileProvider();
+      const urlOf = async (maxAgeS?: number) =>
+        new URL(await upstream.authorizationUrl({ ...newLeg(), maxAgeS }, soon())).searchParams.get('max_age');
+      expect([await urlOf(60), await urlOf()]).toEqual(['60', null]);
+    },
+  );
+
   const OTHER = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
   for (const [what, claims, said] of [

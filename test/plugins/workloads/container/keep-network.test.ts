@@ -33,7 +33,7 @@ onEngines('an isolated workload whose network sidecar ends, on', (on) => {
   const isBack = (handle: WorkloadHandle) => async () => handle.state.status === 'running' && handle.state.restarts > 0;
 
   runs(
-    'is started again at the same address, and keeps nothing of the first start',
+    'is started again at the same address, keeps nothing of the first start, and is stopped while it waits for its next one',
     async () => {
       const { runtime } = runtimeOf();
       const handle = await runtime.start(spec('web', 'streamable-http'), new AbortController().signal);
@@ -48,6 +48,8 @@ onEngines('an isolated workload whose network sidecar ends, on', (on) => {
       const after = (await containers()).map(({ Id }) => Id);
       expect(after).toHaveLength(2);
       expect(after.filter((id) => before.includes(id))).toEqual([]);
+      await killSidecar();
+      await until(async () => handle.state.status !== 'running', LONG);
       await handle.stop(1_000);
       expect((await handle.ended).status).toBe('stopped');
       expect(await containers()).toEqual([]);
@@ -72,19 +74,6 @@ onEngines('an isolated workload whose network sidecar ends, on', (on) => {
       await until(async () => output.includes('"serverInfo"'), LONG);
       // engines refuse names of one character
       expect((await containers()).map(({ Names }) => Names[0])).toContain('/toolmgr-s');
-      await handle.stop(1_000);
-      expect(await containers()).toEqual([]);
-    },
-    LONG,
-  );
-
-  runs(
-    'is stopped while it waits for its next start',
-    async () => {
-      const { runtime } = runtimeOf();
-      const handle = await runtime.start(spec('e', 'stdio'), new AbortController().signal);
-      await killSidecar();
-      await until(async () => handle.state.status !== 'running', LONG);
       await handle.stop(1_000);
       expect((await handle.ended).status).toBe('stopped');
       expect(await containers()).toEqual([]);

@@ -1,8 +1,12 @@
 import { randomInt } from 'node:crypto';
+import { realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 import { SlowFirst } from './test/support/slow-first.ts';
+import { PROGRAM_SOURCES, sourceHash } from './test/support/source-hash.ts';
+
+const ROOT = realpathSync(import.meta.dirname);
 
 // generated inputs differ in each run; a failure is repeated with the seed that this prints
 const { TOOLMGR_SEED = String(randomInt(2 ** 31)) } = process.env;
@@ -22,7 +26,14 @@ export default defineConfig({
     // most tests wait for sockets, programs and containers: one file per core would leave the cores idle half the time
     maxWorkers: Math.max(3, availableParallelism()),
     sequence: { sequencer: SlowFirst },
-    // programs that tests start compile the TypeScript sources once in all, not once each: half of the CPU of a start
-    env: { TOOLMGR_SEED, NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/toolmgr-tests') },
+    env: {
+      TOOLMGR_SEED,
+      // programs that tests start are compiled once in all, not once each: half of the CPU of a start
+      NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/toolmgr-tests'),
+      // the command line in few files (test/support/program.ts); while tests follow changes of sources, they start these
+      ...(process.argv.includes('run') && {
+        TOOLMGR_TEST_PROGRAM: join(ROOT, '.scratch/program', sourceHash(PROGRAM_SOURCES)),
+      }),
+    },
   },
 });

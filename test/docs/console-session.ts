@@ -4,6 +4,7 @@ import { chmod, cp, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import getPort from 'get-port';
+import { PROGRAM } from '../support/program.ts';
 import { until } from '../support/until.ts';
 import type { DocBlock } from './blocks.ts';
 import { outputProblem } from './console-output.ts';
@@ -70,8 +71,7 @@ async function openSession(): Promise<Session> {
   for (const each of [home, folder, programs]) await mkdir(each);
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   const shim = join(programs, 'toolmgr');
-  const main = join(ROOT, 'hosts/cli/main.ts');
-  await writeFile(shim, `#!/bin/sh\nexec '${process.execPath}' --conditions=development '${main}' "$@"\n`);
+  await writeFile(shim, `#!/bin/sh\nexec '${process.execPath}' --conditions=development '${PROGRAM}' "$@"\n`);
   await chmod(shim, 0o755);
   const port = await getPort();
   const env = {

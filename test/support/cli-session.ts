@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { type CliOptions, type Finished, stateFolder } from './cli.ts';
 import { printIfTestFails } from './output-of-failed.ts';
+import { SESSION_PROGRAM } from './program.ts';
 
 /** What a session is asked: one command line with its whole environment. */
 export interface CommandTask {
@@ -14,17 +15,15 @@ export interface CommandTask {
 }
 
 const ROOT = join(import.meta.dirname, '../..');
-const PROGRAM = join(import.meta.dirname, 'cli-session-process.ts');
 
 /**
- * Runs command lines of `toolmgr` one after another in one process of its sources, which is started once for the test file: a start costs
+ * Runs command lines of `toolmgr` one after another in one process, which is started once for the test file: a start costs
  * more than most commands. For commands that end by themselves and leave nothing running; others use {@link startCli}. To be called
  * outside of a test.
  */
-export function cliSession(): (
-  args: readonly string[],
-  options?: Pick<CliOptions, 'env' | 'cwd' | 'input'>,
-) => Promise<Finished> {
+export function cliSession(
+  program = SESSION_PROGRAM,
+): (args: readonly string[], options?: Pick<CliOptions, 'env' | 'cwd' | 'input'>) => Promise<Finished> {
   let child: ChildProcess | undefined;
   let last: Promise<unknown> = Promise.resolve();
   afterAll(async () => {
@@ -34,7 +33,10 @@ export function cliSession(): (
     await ended;
   });
   const send = (task: CommandTask): Promise<Finished> => {
-    child ??= fork(PROGRAM, { execArgv: ['--conditions=development'], stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+    child ??= fork(program, {
+      execArgv: ['--conditions=development'],
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    });
     const running = child;
     return new Promise((resolve, reject) => {
       const onEnd = (code: number | null): void => {

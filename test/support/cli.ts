@@ -4,9 +4,9 @@ import { rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { printIfTestFails } from './output-of-failed.ts';
+import { PROGRAM } from './program.ts';
 import { until } from './until.ts';
 
-const CLI = join(import.meta.dirname, '../../hosts/cli/main.ts');
 const STARTED_MS = 60_000;
 
 /** Result of a command line. */
@@ -52,10 +52,10 @@ export function stateFolder(env: CliOptions['env'] = {}): { readonly TOOLMGR_STA
 const STATE = join(tmpdir(), `toolmgr-test-state-${process.pid}`);
 let isStateRemoved = false;
 
-/** Starts `toolmgr …` from its sources as a process. Disposing stops it, then kills it. */
+/** Starts `toolmgr …` as a process. Disposing stops it, then kills it. */
 export function startCli(
   args: readonly string[],
-  { env, cwd, input, keepsInput, script = CLI, node }: CliOptions = {},
+  { env, cwd, input, keepsInput, script = PROGRAM, node }: CliOptions = {},
 ): RunningCli {
   const flags = node === undefined ? ['--conditions=development'] : [];
   const child = spawn(node ?? process.execPath, [...flags, script, ...args], {

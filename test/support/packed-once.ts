@@ -1,19 +1,17 @@
-import { createHash } from 'node:crypto';
 import {
   existsSync,
-  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
-  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { withFileLock } from '../../plugins/workloads/state/lock.ts';
 import { packWorkspaces, type Tarball, WORKSPACES } from '../../scripts/pack/pack-workspaces.ts';
+import { sourceHash } from './source-hash.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const CACHE = join(ROOT, 'node_modules/.cache/toolmgr-packages');
@@ -34,7 +32,7 @@ export interface PackedOnce {
 export async function packedOnce(
   publish: (tarballs: readonly Tarball[], storage: string) => Promise<void>,
 ): Promise<PackedOnce> {
-  const folder = join(CACHE, sourceHash());
+  const folder = join(CACHE, sourceHash(SOURCES));
   mkdirSync(CACHE, { recursive: true });
   const read = async (): Promise<PackedOnce> => {
     if (!existsSync(folder)) {
@@ -52,17 +50,8 @@ export async function packedOnce(
   return withFileLock(CACHE, read, { waitMs: WAIT_MS });
 }
 
-/** Changes with every file that a package is made of. */
-function sourceHash(): string {
-  const hash = createHash('sha256');
-  const exclude = (path: string): boolean => /(?:^|\/)(?:node_modules|dist)$/.test(path);
-  const sources = WORKSPACES.flatMap((workspace) => globSync(`${workspace}/**/*.*`, { cwd: ROOT, exclude }));
-  const others = globSync(['scripts/{pack,page}/**/*.ts', 'package-lock.json', 'tsconfig*.json', 'LICENSE'], {
-    cwd: ROOT,
-  });
-  for (const path of [...sources, ...others].sort()) {
-    const file = join(ROOT, path);
-    if (statSync(file).isFile()) hash.update(`${path}\n`).update(readFileSync(file));
-  }
-  return hash.digest('hex').slice(0, 16);
-}
+/** What packages are made of. */
+const SOURCES = [
+  ...WORKSPACES.map((workspace) => `${workspace}/**/*.*`),
+  ...['scripts/{pack,page}/**/*.ts', 'package-lock.json', 'tsconfig*.json', 'LICENSE'],
+];

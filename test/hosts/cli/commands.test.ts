@@ -4,13 +4,14 @@ import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { createProgram } from '../../../hosts/cli/main.ts';
 import { cli } from '../../support/cli.ts';
+import { SOURCE_PROGRAM } from '../../support/program.ts';
 
 const LONG = 120_000;
 const NOTING = pathToFileURL(join(import.meta.dirname, '../../support/note-modules.ts')).href;
 
 /** The modules that a command line loads, as parts of URLs. */
 async function loadedBy(...args: readonly string[]): Promise<readonly string[]> {
-  const { err } = await cli(args, { env: { NODE_OPTIONS: `--import=${NOTING}` } });
+  const { err } = await cli(args, { script: SOURCE_PROGRAM, env: { NODE_OPTIONS: `--import=${NOTING}` } });
   return [...err.matchAll(/^module (file:.*)$/gm)].map(([, url = '']) => url);
 }
 

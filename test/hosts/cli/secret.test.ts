@@ -9,8 +9,8 @@ import { secretNameProblem } from '../../../plugins/shared/secret-name.ts';
 import { cli, type Finished } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { keyringAbsence, withKeyring } from '../../support/keyring.ts';
+import { PROGRAM } from '../../support/program.ts';
 
-const CLI = join(import.meta.dirname, '../../../hosts/cli/main.ts');
 const PASSWORD = 'correct horse';
 const LONG = 120_000;
 let home: string;
@@ -239,7 +239,7 @@ describe('toolmgr secret', () => {
 
 /** Runs a command on a terminal of its own; the user types `typed`. */
 async function onTerminal(command: string, typed: string, env = environment({ TOOLMGR_SECRETS_PASSWORD: undefined })) {
-  const line = `${process.execPath} --conditions=development ${CLI} ${command}`;
+  const line = `${process.execPath} --conditions=development ${PROGRAM} ${command}`;
   return cli([], { script: SCRIPT, env: { ...env, LINE: line, TYPED: typed } });
 }
 const SCRIPT = join(import.meta.dirname, 'on-terminal.mjs');
@@ -295,7 +295,12 @@ describe('toolmgr secret with a keyring', () => {
       TOOLMGR_SECRETS_PASSWORD='wrong password' run reset-keyring
       TOOLMGR_SECRETS_PASSWORD='battery staple' run reset-keyring && run get A`;
       const { XDG_DATA_HOME, XDG_CONFIG_HOME } = environment();
-      const ran = await withKeyring(script, [], { NODE: process.execPath, CLI, XDG_DATA_HOME, XDG_CONFIG_HOME });
+      const ran = await withKeyring(script, [], {
+        NODE: process.execPath,
+        CLI: PROGRAM,
+        XDG_DATA_HOME,
+        XDG_CONFIG_HOME,
+      });
       expect(ran.code).toBe(0);
       expect(ran.out.split('\n').filter((line) => /^(hunter2|the password|their password|\S+ has)/.test(line))).toEqual(
         [

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readWorkload, readWorkloads, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { processesWith } from '../../support/processes.ts';
+import { PROXY_PROGRAM } from '../../support/program.ts';
 import { until } from '../../support/until.ts';
 import { toolmgr } from './toolmgr.ts';
 
@@ -46,7 +47,7 @@ describe('two commands at once on one name', () => {
         if (code !== 0) expect(err).toMatch(/^(toolmgr: |one )/m);
         expect(err).not.toMatch(/^ +at /m);
       }
-      const proxies = () => processesWith('toolmgr proxy one').length + processesWith('proxy-main.ts one').length;
+      const proxies = () => processesWith('toolmgr proxy one').length + processesWith(`${PROXY_PROGRAM} one`).length;
       const record = await readWorkload(state, 'one');
       const shown = record?.status.status ?? 'gone';
       expect(['running', 'stopped', 'gone']).toContain(shown);

@@ -18,6 +18,7 @@ import {
   workloadDir,
 } from '../../../plugins/workloads/state/workload-record.ts';
 import { processes, processesWith } from '../../support/processes.ts';
+import { PROGRAM, PROXY_PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { startToolmgr, toolmgr, toolmgrSession } from './toolmgr.ts';
@@ -215,7 +216,7 @@ describe('toolmgr run', () => {
         expect(await findMarked(runId), point).toEqual([]);
       }
       // a proxy that was detached just before the kill ends, because its workload is gone
-      await until(() => processesWith('toolmgr proxy cut').length + processesWith('proxy-main.ts cut').length === 0);
+      await until(() => processesWith('toolmgr proxy cut').length + processesWith(`${PROXY_PROGRAM} cut`).length === 0);
     },
     LONG,
   );
@@ -338,7 +339,7 @@ describe('toolmgr run', () => {
       const mark = `SILENT-${state}`;
       const silent = ['-e', 'setInterval(() => {}, 1000)', mark];
       const ran = startToolmgr(state, ['run', '--name', 'silent', process.execPath, '--', ...silent]);
-      await until(() => processesWith(mark).some(({ command }) => !command.includes('hosts/cli/main.ts')));
+      await until(() => processesWith(mark).some(({ command }) => !command.includes(PROGRAM)));
       ran.child.kill('SIGINT');
       expect(await ran.ended).toMatchObject({ code: 130, err: 'silent was not started\n' });
       expect(processesWith(mark)).toEqual([]);

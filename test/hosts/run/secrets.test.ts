@@ -14,6 +14,7 @@ import { unlocker } from '../../../plugins/secrets/encrypted/unlock.ts';
 import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { keyringAbsence, withKeyring } from '../../support/keyring.ts';
 import { postModern } from '../../support/open-endpoint.ts';
+import { PROGRAM, PROXY_PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { type Ran, startToolmgr } from './toolmgr.ts';
@@ -22,7 +23,6 @@ const LONG = 180_000;
 const PASSWORD = 'correct horse battery';
 const VALUE = 'hunter2-the-value';
 const TELLS = join(import.meta.dirname, 'servers/tells.mjs');
-const CLI = join(import.meta.dirname, '../../../hosts/cli/main.ts');
 const WITH_PASSWORD = { TOOLMGR_SECRETS_PASSWORD: PASSWORD };
 let state: string;
 
@@ -209,9 +209,8 @@ describe('run --secret', () => {
       { "$NODE" --conditions=development "$PROXY" one </dev/null & } &&
       for n in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.5; run list | grep running && break; done
       URL=$(run list --format json | sed -n 's/.*"url": "\\(.*\\)".*/\\1/p') ; run call tell --url "$URL"; run rm --force one`;
-      const PROXY = join(import.meta.dirname, '../../../hosts/run/proxy/proxy-main.ts');
       const ran = await withKeyring(script, [], {
-        ...{ NODE: process.execPath, CLI, TELLS, PROXY, VALUE },
+        ...{ NODE: process.execPath, CLI: PROGRAM, TELLS, PROXY: PROXY_PROGRAM, VALUE },
         ...{ TOOLMGR_STATE_DIR: state, XDG_DATA_HOME: join(state, 'data'), XDG_CONFIG_HOME: join(state, 'config') },
       });
       expect(ran.out).toContain(`"TOKEN":"${VALUE}"`);

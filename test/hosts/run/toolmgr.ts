@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { cliSession } from '../../support/cli-session.ts';
 import { printIfTestFails } from '../../support/output-of-failed.ts';
-
-const CLI = join(import.meta.dirname, '../../../hosts/cli/main.ts');
+import { PROGRAM } from '../../support/program.ts';
 
 /** Result of a command line. */
 export interface Ran {
@@ -28,7 +27,7 @@ export function startToolmgr(
   cwd = '/',
   env: Readonly<Record<string, string>> = {},
 ): Running {
-  const child = spawn(process.execPath, ['--conditions=development', CLI, ...args], {
+  const child = spawn(process.execPath, ['--conditions=development', PROGRAM, ...args], {
     cwd,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, ...ownEnvironment(state), NO_COLOR: '1', ...env },

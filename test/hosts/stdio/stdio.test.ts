@@ -13,13 +13,14 @@ import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelco
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { pausedRunner } from '../../support/package-runner.ts';
 import { processesWith } from '../../support/processes.ts';
+import { PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
 const LONG = 120_000;
 const ROOT = join(import.meta.dirname, '../../..');
 const BACKEND = join(import.meta.dirname, 'backend.mjs');
-const GATEWAY = ['--conditions=development', join(ROOT, 'hosts/cli/main.ts'), 'up'];
+const GATEWAY = ['--conditions=development', PROGRAM, 'up'];
 const TEN_MB = 10_000_000;
 
 let folder: string;

@@ -8,6 +8,7 @@ import { namedFileChecks } from '../../../hosts/cli/doctor/named-file-checks.ts'
 import { cli as cliProcess, startCli } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { hidePackage } from '../../support/hide-package.ts';
+import { SOURCE_SESSION } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 
@@ -264,7 +265,7 @@ describe('a plugin in a package', () => {
 });
 
 describe('a missing package of a first-party plugin', () => {
-  const bare = cliSession();
+  const bare = cliSession(SOURCE_SESSION); // it is said which package imports the missing one
   const NEEDS: Readonly<Record<string, [wanted: string, section: object]>> = {
     ioredis: ['ioredis@6', { sessionStorage: { provider: 'redis', address: '127.0.0.1:1' } }],
     ajv: ['ajv@8', { compositeTools: [{ name: 'x', steps: [{ id: 's', tool: 'a.b' }] }] }],

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { testClient } from '../../../core/testing/index.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
+import { SOURCE_PROGRAM } from '../../support/program.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 120_000;
@@ -20,7 +21,10 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const serve = async (): Promise<RunningCli> => {
   const file = await writeVmcpFile(folder, {});
-  return startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env: { NODE_OPTIONS: `--import=${NOTING}` } });
+  return startCli(['vmcp', 'serve', '-c', file, '--port', '0'], {
+    script: SOURCE_PROGRAM,
+    env: { NODE_OPTIONS: `--import=${NOTING}` },
+  });
 };
 
 /** Loaded packages of {@link LATER}. */

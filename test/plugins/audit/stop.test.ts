@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { linesOf } from '../../support/audited.ts';
 import { startCli } from '../../support/cli.ts';
 import { postModern } from '../../support/open-endpoint.ts';
+import { PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
 import { until } from '../../support/until.ts';
@@ -57,10 +58,9 @@ describe('a gateway process', () => {
     'responds while its standard output is not read, and writes the events when it is',
     async () => {
       const file = await configured('');
-      const cli = join(import.meta.dirname, '../../../hosts/cli/main.ts');
       const child = spawn(
         process.execPath,
-        ['--conditions=development', cli, 'vmcp', 'serve', '-c', file, '--port', '0'],
+        ['--conditions=development', PROGRAM, 'vmcp', 'serve', '-c', file, '--port', '0'],
         { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, NO_COLOR: '1' } },
       );
       let told = '';

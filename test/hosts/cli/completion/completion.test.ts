@@ -7,6 +7,7 @@ import { candidates } from '../../../../hosts/cli/completion/candidates.ts';
 import { COMPLETION_SCRIPTS, SHELLS } from '../../../../hosts/cli/completion/scripts.ts';
 import { createProgram } from '../../../../hosts/cli/main.ts';
 import { createRecord } from '../../../../plugins/workloads/state/records.ts';
+import { PROGRAM } from '../../../support/program.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 
 const names = {
@@ -22,7 +23,7 @@ const following = async (...words: string[]) =>
 /** A shell that this machine lacks; CI has all of them. */
 const isAbsent = (shell: string) => !process.env.CI && spawnSync('which', [shell]).status !== 0;
 
-const CLI = `${process.execPath} --conditions=development ${join(import.meta.dirname, '../../../../hosts/cli/main.ts')}`;
+const CLI = `${process.execPath} --conditions=development ${PROGRAM}`;
 
 describe('completion', () => {
   it('completes commands, options, their values, and names of workloads and groups', async () => {

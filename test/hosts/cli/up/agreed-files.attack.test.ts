@@ -7,6 +7,7 @@ import { requireAgreement, requireAgreementToChange } from '../../../../hosts/cl
 import { clientPlaces } from '../../../../hosts/cli/up/find-file.ts';
 import { watchFiles } from '../../../../hosts/cli/up/watch-files.ts';
 import { cli, startCli } from '../../../support/cli.ts';
+import { PROGRAM } from '../../../support/program.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -39,11 +40,10 @@ it.each([
   ['Ctrl-D', '\x04', 1],
 ])('%s at the question starts nothing, and the exit code says which it was', async (_key, TYPED, code) => {
   await writeFile(join(folder, '.mcp.json'), '{"mcpServers":{"one":{"command":"true"}}}');
-  const main = join(import.meta.dirname, '../../../../hosts/cli/main.ts');
   const ended = await cli([], {
     script: join(import.meta.dirname, '../on-terminal.mjs'),
     cwd: folder,
-    env: { HOME: folder, LINE: `${process.execPath} --conditions=development ${main} up`, TYPED },
+    env: { HOME: folder, LINE: `${process.execPath} --conditions=development ${PROGRAM} up`, TYPED },
   });
   expect(ended).toMatchObject({ code, out: expect.stringContaining('no answer was entered') });
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, it as test } from 'vitest';
+import { PROGRAM } from '../../../support/program.ts';
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '..', '..', '..', '..');
@@ -36,7 +37,7 @@ async function upOnTerminal(servers: Readonly<Record<string, readonly string[]>>
   const socket = join(folder, 'tmux.sock');
   const tmux = async (...args: string[]) =>
     (await run('tmux', ['-u', '-S', socket, ...args], { env: { ...own, ...env } })).stdout;
-  const line = `trap : INT; '${process.execPath}' --conditions=development hosts/cli/main.ts up '${folder}/mcp.json' --port 0; printf 'ended\\n'; exec cat`;
+  const line = `trap : INT; '${process.execPath}' --conditions=development '${PROGRAM}' up '${folder}/mcp.json' --port 0; printf 'ended\\n'; exec cat`;
   const sized = ['-x', String(size.columns), '-y', String(size.rows)];
   await tmux('-f', '/dev/null', 'new-session', '-d', ...sized, '-c', ROOT, `sh -c "${line.replaceAll('"', '\\"')}"`);
   onTestFinished(async () => {

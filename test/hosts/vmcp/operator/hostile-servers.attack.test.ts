@@ -17,10 +17,10 @@ import { hostileServers } from '../../../support/hostile-servers.ts';
 import { type KubeCluster, missingKube, startKube } from '../../../support/kube.ts';
 import { apiOf } from '../../../support/kube-api.ts';
 import { own } from '../../../support/own-objects.ts';
+import { PROGRAM } from '../../../support/program.ts';
 import { proves } from '../../../support/proves.ts';
 import { until } from '../../../support/until.ts';
 
-const CLI = new URL('../../../../hosts/cli/main.ts', import.meta.url).pathname;
 const WAIT_MS = 60_000;
 /** What a quiet machine does in 50 ms, on a busy one. */
 const IN_TIME_MS = 3_000;
@@ -81,7 +81,7 @@ describe.skipIf(missing !== undefined)(`the operator of a cluster${missing ? `, 
       const args = ['operator', '--kubeconfig', cluster.kubeconfig, '--metrics-bind-address', '0'];
       const child = spawn(
         process.execPath,
-        ['--conditions=development', '--', CLI, ...args, '--health-probe-bind-address', '0'],
+        ['--conditions=development', '--', PROGRAM, ...args, '--health-probe-bind-address', '0'],
         { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] },
       );
       operator = child;

@@ -7,12 +7,12 @@ import { leases } from '../../../../hosts/vmcp/operator/machinery/leader-electio
 import { LEASE } from '../../../../hosts/vmcp/operator/operator.ts';
 import { type KubeCluster, missingKube, startKube } from '../../../support/kube.ts';
 import { apiOf } from '../../../support/kube-api.ts';
+import { PROGRAM } from '../../../support/program.ts';
 import { prometheusSamples } from '../../../support/prometheus-text.ts';
 import { freePort } from '../../../support/sign-in-gateway.ts';
 import { until } from '../../../support/until.ts';
 
 const CRDS = new URL('../../../../deploy/crds/', import.meta.url);
-const CLI = new URL('../../../../hosts/cli/main.ts', import.meta.url).pathname;
 const WAIT_MS = 60_000;
 const missing = missingKube();
 
@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)(`toolmgr operator ${missing ? `(skipped: 
   const start = (flags: readonly string[], env: Record<string, string> = {}): Running => {
     const child = spawn(
       process.execPath,
-      ['--conditions=development', '--', CLI, 'operator', '--kubeconfig', cluster.kubeconfig, ...flags],
+      ['--conditions=development', '--', PROGRAM, 'operator', '--kubeconfig', cluster.kubeconfig, ...flags],
       { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] },
     );
     let text = '';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readWorkload, readWorkloads } from '../../../plugins/workloads/state/workload-record.ts';
 import type { RequirementId } from '../../requirements.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from '../../support/container-engine.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
-import { startToolmgr } from './toolmgr.ts';
+import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 240_000;
 
@@ -37,6 +37,8 @@ const send = ([line, host]) => new Promise((resolve) => {
 Promise.all(JSON.parse(process.argv[1]).map(send)).then((all) => console.log('answers: ' + JSON.stringify(all)));
 `;
 
+const session = toolmgrSession();
+
 describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
   const missing = engineMissing(name);
   let engine: ContainerEngine;
@@ -50,24 +52,16 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
   }, LONG);
   afterAll(async () => {
     if (missing !== undefined) return;
+    if ((await readWorkloads(state)).length > 0) await toolmgr('rm', '--force', '--all'); // left by a test that failed
     await engine[Symbol.asyncDispose]();
     await rm(state, { recursive: true, force: true });
-  }, LONG);
-
-  afterEach(async () => {
-    if (missing === undefined && (await readWorkloads(state)).length > 0) await toolmgr('rm', '--force', '--all');
   }, LONG);
 
   const runs = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void => {
     if (missing === undefined) proves([...ids], title, test, LONG);
     else it.skip(`${title} (${missing})`, test);
   };
-  const start = (...args: string[]) =>
-    startToolmgr(state, args, state, {
-      DOCKER_HOST: `unix://${engine.socket}`,
-      XDG_CONFIG_HOME: join(state, 'config'),
-    });
-  const toolmgr = (...args: string[]) => start(...args).ended;
+  const toolmgr = (...args: string[]) => session(state, args, state, { DOCKER_HOST: `unix://${engine.socket}` });
   const post = async (path: string, body: object): Promise<string> =>
     (await engineCall(engine.socket, 'POST', `/v1.41${path}`, body)).text;
   const get = async (path: string) => JSON.parse((await engineCall(engine.socket, 'GET', `/v1.41${path}`)).text);
@@ -172,98 +166,95 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
     },
   );
 
-  runs(
-    [
-      'run.option.allow-docker-gateway',
-      'run.option.allow-docker-gateway-hosts',
-      'run.option.allow-docker-gateway-blocked',
-      'run.option.allow-docker-gateway-ports',
-    ],
-    'reaches this machine by the gateway names only with the flag, at any port, over stdio too',
-    async () => {
-      await using onHost = await serverOnThisMachine();
-      const image = [SERVER_IMAGE, '--', 'stdio'];
-      const blocked = await toolmgr('run', '--name', 'blocked', '--isolate-network', '--transport', 'stdio', ...image);
-      expect(blocked, blocked.err).toMatchObject({ code: 0 });
-      expect(await echo(endpointOf(blocked.out))).toMatchObject({ content: [{ text: 'Echo: hello' }] });
-      const profile = join(state, 'one-port.json');
-      await writeFile(
-        profile,
-        JSON.stringify({ network: { outbound: { allow_host: ['a.example'], allow_port: [443] } } }),
-      );
-      const open = [
-        '--name',
-        'open',
-        '--transport',
-        'stdio',
-        '--allow-docker-gateway',
-        '--permission-profile',
-        profile,
-      ];
-      const opened = await toolmgr('run', ...open, ...image);
-      expect(opened, opened.err).toMatchObject({ code: 0 });
-      await echo(endpointOf(opened.out));
-      const gateways = ['host.docker.internal', 'host.containers.internal', 'gateway.docker.internal', '172.17.0.1'];
-      const lines = gateways.map((gateway) => [`GET http://${gateway}:${onHost.port}/`] as const);
-      const [refused, answered] = [
-        await raw('blocked', lines),
-        await raw('open', [...lines, ['CONNECT 127.0.0.1:22']]),
-      ];
-      expect(refused).toEqual(gateways.map(() => expect.stringMatching(/403 .*container host/)));
-      expect(answered).toEqual([
-        ...gateways.map(() => expect.stringContaining('200 OK on this machine')),
-        expect.stringContaining('403'),
-      ]);
-      expect(await toolmgr('rm', '--force', 'blocked', 'open')).toMatchObject({ code: 0 });
-      expect(await names()).toEqual([]);
-    },
-  );
+  describe('over stdio', () => {
+    const data = (): string => join(state, 'data');
+    let blockedOut: string;
 
-  runs(
-    ['run.option.ignore-globally', 'run.option.ignore-globally-file', 'run.option.print-resolved-overlays'],
-    'hides what the ignore files of a mounted folder and of the user name, in writable mounts too',
-    async () => {
-      const data = join(state, 'data');
-      await mkdir(join(data, 'keys/deep'), { recursive: true });
+    beforeAll(async () => {
+      if (missing !== undefined) return;
+      await mkdir(join(data(), 'keys/deep'), { recursive: true });
       await mkdir(join(state, 'config/toolmgr'), { recursive: true });
       for (const path of ['.env', 'open.txt', 'keys/deep/id', 'a.pem', 'public.pem']) {
-        await writeFile(join(data, path), `content of ${path}`);
+        await writeFile(join(data(), path), `content of ${path}`);
       }
       await writeFile(join(state, 'config/toolmgr/.toolmgrignore'), '*.pem\n');
-      await writeFile(join(data, '.toolmgrignore'), '# secrets\n.env\n/keys/\n!public.pem\n');
-      const base = ['--transport', 'stdio', '-v', `${data}:/data`];
+      await writeFile(join(data(), '.toolmgrignore'), '# secrets\n.env\n/keys/\n!public.pem\n');
+      const profile = join(state, 'one-port.json');
+      const outbound = { allow_host: ['a.example'], allow_port: [443] };
+      await writeFile(profile, JSON.stringify({ network: { outbound } }));
+      const shared = ['--transport', 'stdio', '-v', `${data()}:/data`];
       const image = [SERVER_IMAGE, '--', 'stdio'];
-      const ran = await toolmgr('run', '--name', 'web', '--print-resolved-overlays', ...base, ...image);
-      expect(ran, ran.err).toMatchObject({ code: 0 });
-      expect(ran.out.match(/hidden from the container: .*/g)?.sort()).toEqual([
-        'hidden from the container: /data/.env (file)',
-        'hidden from the container: /data/a.pem (file)',
-        'hidden from the container: /data/keys (directory)',
-        'hidden from the container: /data/public.pem (file)',
-      ]);
-      await echo(endpointOf(ran.out));
-      const read = async (path: string) => (await inside('web', 'cat', `/data/${path}`)).trim();
-      expect(await read('open.txt')).toContain('content of open.txt');
-      expect(await read('public.pem')).toBe('');
-      expect(await read('.env')).toBe('');
-      expect(await read('a.pem')).toBe('');
-      expect(await inside('web', 'ls', '-A', '/data/keys')).toBe('');
-      expect(await inside('web', 'touch', '/data/keys/new')).toContain('Read-only');
-      expect(await inside('web', 'sh', '-c', 'echo x > /data/.env')).toMatch(/Read-only|denied/);
-      const file = '/data/.toolmgrignore';
-      const changes = [`echo > ${file}`, `rm ${file}`, `mv ${file} /data/x`, `ln -sf /dev/null ${file}`];
-      const all = [...changes, `touch /data/y && mv /data/y ${file}`];
-      await inside('web', 'sh', '-c', all.map((change) => `busybox sh -c '${change}'`).join('; '));
-      expect(await readFile(join(data, '.toolmgrignore'), 'utf8')).toContain('/keys/');
-      const own = await toolmgr('run', '--name', 'open', '--ignore-globally=false', ...base, ...image);
-      expect(own, own.err).toMatchObject({ code: 0, out: expect.not.stringContaining('hidden') });
-      await echo(endpointOf(own.out));
-      expect(await inside('open', 'cat', '/data/a.pem')).toContain('content of a.pem');
-      expect(JSON.parse((await toolmgr('export', 'open')).out)).toMatchObject({
-        ignore_config: { loadGlobal: false, printOverlays: false },
-      });
-    },
-  );
+      const own = ['--isolate-network', '--print-resolved-overlays'];
+      const blocked = await toolmgr('run', '--name', 'blocked', ...own, ...shared, ...image);
+      expect(blocked, blocked.err).toMatchObject({ code: 0 });
+      blockedOut = blocked.out;
+      const more = ['--allow-docker-gateway', '--permission-profile', profile, '--ignore-globally=false'];
+      const opened = await toolmgr('run', '--name', 'open', ...more, ...shared, ...image);
+      expect(opened, opened.err).toMatchObject({ code: 0, out: expect.not.stringContaining('hidden') });
+      for (const { out } of [blocked, opened]) {
+        expect(await echo(endpointOf(out))).toMatchObject({ content: [{ text: 'Echo: hello' }] });
+      }
+    }, LONG);
+    afterAll(async () => {
+      if (missing !== undefined) return;
+      expect(await toolmgr('rm', '--force', 'blocked', 'open')).toMatchObject({ code: 0 });
+      expect(await names()).toEqual([]);
+    }, LONG);
+
+    runs(
+      [
+        'run.option.allow-docker-gateway',
+        'run.option.allow-docker-gateway-hosts',
+        'run.option.allow-docker-gateway-blocked',
+        'run.option.allow-docker-gateway-ports',
+      ],
+      'reaches this machine by the gateway names only with the flag, at any port',
+      async () => {
+        await using onHost = await serverOnThisMachine();
+        const gateways = ['host.docker.internal', 'host.containers.internal', 'gateway.docker.internal', '172.17.0.1'];
+        const lines = gateways.map((gateway) => [`GET http://${gateway}:${onHost.port}/`] as const);
+        const [refused, answered] = [
+          await raw('blocked', lines),
+          await raw('open', [...lines, ['CONNECT 127.0.0.1:22']]),
+        ];
+        expect(refused).toEqual(gateways.map(() => expect.stringMatching(/403 .*container host/)));
+        expect(answered).toEqual([
+          ...gateways.map(() => expect.stringContaining('200 OK on this machine')),
+          expect.stringContaining('403'),
+        ]);
+      },
+    );
+
+    runs(
+      ['run.option.ignore-globally', 'run.option.ignore-globally-file', 'run.option.print-resolved-overlays'],
+      'hides what the ignore files of a mounted folder and of the user name, in writable mounts too',
+      async () => {
+        expect(blockedOut.match(/hidden from the container: .*/g)?.sort()).toEqual([
+          'hidden from the container: /data/.env (file)',
+          'hidden from the container: /data/a.pem (file)',
+          'hidden from the container: /data/keys (directory)',
+          'hidden from the container: /data/public.pem (file)',
+        ]);
+        const read = async (path: string) => (await inside('blocked', 'cat', `/data/${path}`)).trim();
+        expect(await read('open.txt')).toContain('content of open.txt');
+        expect(await read('public.pem')).toBe('');
+        expect(await read('.env')).toBe('');
+        expect(await read('a.pem')).toBe('');
+        expect(await inside('blocked', 'ls', '-A', '/data/keys')).toBe('');
+        expect(await inside('blocked', 'touch', '/data/keys/new')).toContain('Read-only');
+        expect(await inside('blocked', 'sh', '-c', 'echo x > /data/.env')).toMatch(/Read-only|denied/);
+        const file = '/data/.toolmgrignore';
+        const changes = [`echo > ${file}`, `rm ${file}`, `mv ${file} /data/x`, `ln -sf /dev/null ${file}`];
+        const all = [...changes, `touch /data/y && mv /data/y ${file}`];
+        await inside('blocked', 'sh', '-c', all.map((change) => `busybox sh -c '${change}'`).join('; '));
+        expect(await readFile(join(data(), '.toolmgrignore'), 'utf8')).toContain('/keys/');
+        expect(await inside('open', 'cat', '/data/a.pem')).toContain('content of a.pem');
+        expect(JSON.parse((await toolmgr('export', 'open')).out)).toMatchObject({
+          ignore_config: { loadGlobal: false, printOverlays: false },
+        });
+      },
+    );
+  });
 
   runs([], 'serves HTTP+SSE, publishes ports on this machine, and removes what a killed proxy left', async () => {
     const options = ['--name', 'killed', '--transport', 'sse', '--target-port', '3001', '-p', '3001'];

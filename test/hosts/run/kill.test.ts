@@ -18,11 +18,13 @@ import {
 } from '../../support/container-engine.ts';
 import { processes } from '../../support/processes.ts';
 import { until } from '../../support/until.ts';
-import { startToolmgr } from './toolmgr.ts';
+import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 240_000;
 const TRUTH_MS = 5_000;
 const BUSY_FACTOR = 10;
+const RUNS_MS = 60_000;
+const session = toolmgrSession();
 
 describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) => {
   const missing = engineMissing(name);
@@ -48,8 +50,7 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
     if (missing === undefined) it(title, test, LONG);
     else it.skip(`${title} (${missing})`, test);
   };
-  const toolmgr = (...args: string[]) =>
-    startToolmgr(state, args, state, { DOCKER_HOST: `unix://${engine.socket}` }).ended;
+  const toolmgr = (...args: string[]) => session(state, args, state, { DOCKER_HOST: `unix://${engine.socket}` });
   const run = async (workload: string, ...args: string[]): Promise<WorkloadSummary> => {
     const ran = await toolmgr('run', '--name', workload, ...args);
     expect(ran, ran.err).toMatchObject({ code: 0 });
@@ -74,9 +75,11 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
     if (found === undefined) throw new Error(`${workload} is not listed: ${out}`);
     return found;
   };
-  /** Fails unless the list shows one of the statuses within five seconds, or more on a busy machine. */
+  /** Five seconds, or more on a busy machine. */
+  const truthMs = async (): Promise<number> => TRUTH_MS + BUSY_FACTOR * (await emptyProgramMs());
+  /** Fails unless the list shows one of the statuses within {@link truthMs}. */
   const shows = async (workload: string, ...statuses: string[]): Promise<WorkloadSummary> => {
-    const limitMs = TRUTH_MS + BUSY_FACTOR * (await emptyProgramMs());
+    const limitMs = await truthMs();
     let last: WorkloadSummary | undefined;
     await until(async () => {
       last = await listed(workload);
@@ -86,6 +89,9 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
     });
     return last as WorkloadSummary;
   };
+  /** A server takes its time until it answers. */
+  const runsAgain = (workload: string): Promise<void> =>
+    until(async () => (await listed(workload)).status === 'running', RUNS_MS);
   const answers = async (url: string): Promise<boolean> => {
     const client = new Client({ name: 'test', version: '1' });
     try {
@@ -120,15 +126,36 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
     expect(own).toEqual([]);
   };
 
+  /** The proxy of a workload is killed: the list says so, a start serves it again at its address, and a removal works without it. */
+  const losesItsProxy = async (workload: string, url: string): Promise<void> => {
+    await killProxy(workload);
+    await shows(workload, 'unhealthy');
+    expect(await printed(workload)).toMatchObject({
+      ...{ status: 'unhealthy', status_context: 'its proxy ended unexpectedly', pid: null, url: '' },
+    });
+    const again = await toolmgr('start', workload);
+    expect(again, again.err).toMatchObject({ code: 0 });
+    expect(await listed(workload)).toMatchObject({ status: 'running', url });
+    expect(await answers(url)).toBe(true);
+    const { text } = await engineCall(engine.socket, 'GET', '/v1.41/containers/json?all=true');
+    const runs = (JSON.parse(text) as { Labels: Record<string, string> }[]).map(
+      ({ Labels }) => Labels['dev.toolmgr.run'],
+    );
+    expect(new Set(runs)).toEqual(new Set([(await readWorkload(state, workload))?.status.runId]));
+    await killProxy(workload);
+    expect((await toolmgr('rm', workload)).code).toBe(0);
+    await nothingIsLeft(workload);
+  };
+
   kills(
-    'a container that is killed or stopped is started again after 5 s; a removed one ends its workload',
+    'a container over HTTP is started again when it ended, its workload ends when it was removed, and a killed proxy leaves nothing',
     async () => {
       const { url, pid } = await web('web');
       expect(await ask('POST', 'web/kill')).toMatchObject({ status: 204 });
       expect(await shows('web', 'starting')).toMatchObject({
         status_context: expect.stringContaining('its container ended (exit code 137'),
       });
-      await until(async () => (await listed('web')).status === 'running', 30_000);
+      await runsAgain('web');
       expect(await printed('web')).toMatchObject({ url, pid, restarts: 1 });
       await until(() => answers(url));
 
@@ -136,7 +163,7 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
       expect(await shows('web', 'starting')).toMatchObject({ restarts: 1 });
       // the user starts it before the back-off has passed
       expect((await ask('POST', 'web/start')).status).toBe(204);
-      await shows('web', 'running');
+      await runsAgain('web');
       await until(() => answers(url));
 
       expect((await ask('DELETE', 'web?force=true')).status).toBeLessThan(300);
@@ -148,36 +175,11 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
       // a stopped workload keeps its port, and starts again
       expect((await toolmgr('start', 'web')).code).toBe(0);
       expect(await listed('web')).toMatchObject({ status: 'running', url });
-      expect((await toolmgr('rm', '--force', 'web')).code).toBe(0);
-      await nothingIsLeft('web');
+      await losesItsProxy('web', url);
     },
   );
 
-  kills('a killed proxy leaves nothing after a start or a removal, for HTTP and stdio containers', async () => {
-    for (const make of [web, speaks]) {
-      const { url } = await make('one');
-      expect(await answers(url)).toBe(true);
-      await killProxy('one');
-      await shows('one', 'unhealthy');
-      expect(await printed('one')).toMatchObject({
-        ...{ status: 'unhealthy', status_context: 'its proxy ended unexpectedly', pid: null, url: '' },
-      });
-      const again = await toolmgr('start', 'one');
-      expect(again, again.err).toMatchObject({ code: 0 });
-      expect(await listed('one')).toMatchObject({ status: 'running', url });
-      expect(await answers(url)).toBe(true);
-      const { text } = await engineCall(engine.socket, 'GET', '/v1.41/containers/json?all=true');
-      const runs = (JSON.parse(text) as { Labels: Record<string, string> }[]).map(
-        ({ Labels }) => Labels['dev.toolmgr.run'],
-      );
-      expect(new Set(runs)).toEqual(new Set([(await readWorkload(state, 'one'))?.status.runId]));
-      await killProxy('one');
-      expect((await toolmgr('rm', 'one')).code).toBe(0);
-      await nothingIsLeft('one');
-    }
-  });
-
-  kills('a stdio container that is killed or removed is replaced at the next call', async () => {
+  kills('a stdio container is replaced at the next call when it ended, and a killed proxy leaves nothing', async () => {
     const { url, pid } = await speaks('speaks');
     expect(await answers(url)).toBe(true);
     expect((await toolmgr('logs', 'speaks')).out).toContain('Starting default (STDIO) server');
@@ -187,41 +189,23 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
       // a call that comes before the proxy has noticed the end fails with the container
       await until(() => answers(url));
     }
-    expect((await toolmgr('rm', '--force', 'speaks')).code).toBe(0);
-    await nothingIsLeft('speaks');
+    await losesItsProxy('speaks', url);
   });
 
-  kills('the engine may be killed and come back; a workload is removed without it by --force', async () => {
-    const { url } = await web('web');
+  kills('the engine may be killed and come back, alone or with everything else, as after a power failure', async () => {
+    const first = await web('web');
     await engine.kill();
     // Docker's port is served by the engine, podman's is not
-    await until(async () => (await listed('web')).status === 'unhealthy' || (await answers(url)), TRUTH_MS);
+    await until(
+      async () => (await listed('web')).status === 'unhealthy' || (await answers(first.url)),
+      await truthMs(),
+    );
     await engine.restart();
-    await until(() => answers(url), 30_000);
-    await shows('web', 'running');
+    await until(() => answers(first.url), RUNS_MS);
+    await runsAgain('web');
 
-    await engine.kill();
-    await killProxy('web');
-    await shows('web', 'unhealthy');
-    expect(await toolmgr('rm', 'web')).toMatchObject({
-      code: 1,
-      err: expect.stringContaining('its containers may be left'),
-    });
-    expect(await listed('web')).toMatchObject({ name: 'web' });
-    expect(await toolmgr('rm', '--force', 'web')).toMatchObject({
-      code: 0,
-      err: expect.stringContaining('its containers may be left'),
-    });
-    await engine.restart();
-    // what could not be removed goes with the next workload of this name
-    await web('web');
-    expect((await toolmgr('rm', '--force', 'web')).code).toBe(0);
-    await nothingIsLeft('web');
-  });
-
-  kills('everything is killed, as by a power failure, and starts again with the same configuration', async () => {
     const tells = [process.execPath, '--', join(import.meta.dirname, 'servers/tells.mjs')];
-    const before = [await web('web'), await speaks('speaks'), await run('tells', '--group', 'dev', ...tells)];
+    const before = [first, await speaks('speaks'), await run('tells', '--group', 'dev', ...tells)];
     const runIds = await Promise.all(before.map(({ name: workload }) => killProxy(workload)));
     await engine.kill();
     for (const pid of (await Promise.all(runIds.map((id) => findMarked(id)))).flat()) {
@@ -239,7 +223,20 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
       const names = await readdir(workloadDir(state, workload));
       expect(names.filter((file) => file.startsWith('.'))).toEqual([]);
     }
-    expect(await answers(before[0]?.url ?? '')).toBe(true);
+    expect(await answers(first.url)).toBe(true);
+    expect((await toolmgr('rm', '--force', 'speaks', 'tells')).code).toBe(0);
+
+    // without the engine a workload is removed with --force only
+    await engine.kill();
+    await killProxy('web');
+    await shows('web', 'unhealthy');
+    const left = expect.stringContaining('its containers may be left');
+    expect(await toolmgr('rm', 'web')).toMatchObject({ code: 1, err: left });
+    expect(await listed('web')).toMatchObject({ name: 'web' });
+    expect(await toolmgr('rm', '--force', 'web')).toMatchObject({ code: 0, err: left });
+    await engine.restart();
+    // what could not be removed goes with the next workload of this name
+    await web('web');
     expect((await toolmgr('rm', '--all', '--force')).code).toBe(0);
     await nothingIsLeft(...before.map(({ name: workload }) => workload));
   });

@@ -7,7 +7,7 @@ import { readWorkload, readWorkloads, workloadsDir } from '../../../plugins/work
 import { processesWith } from '../../support/processes.ts';
 import { PROXY_PROGRAM } from '../../support/program.ts';
 import { until } from '../../support/until.ts';
-import { toolmgr } from './toolmgr.ts';
+import { toolmgr, toolmgrSession } from './toolmgr.ts';
 
 const TELLS = [process.execPath, '--', join(import.meta.dirname, 'servers/tells.mjs')];
 const LONG = 180_000;
@@ -21,6 +21,7 @@ const CASES = [
   { exists: true, commands: ['rm', 'rm', 'run'], pauses: [20, 300] },
 ] as const;
 
+const session = toolmgrSession();
 let state: string;
 
 beforeEach(async () => {
@@ -28,7 +29,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
-  if ((await readWorkloads(state)).length > 0) await toolmgr(state, 'rm', '--force', '--all');
+  if ((await readWorkloads(state)).length > 0) await session(state, ['rm', '--force', '--all']);
   await rm(state, { recursive: true, force: true });
 }, LONG);
 
@@ -37,7 +38,7 @@ describe('two commands at once on one name', () => {
     '$commands leave a workload that runs or none, and a reason for each failure',
     async ({ exists, commands, pauses }) => {
       const args = { run: ['run', '--name', 'one', ...TELLS], rm: ['rm', '--force', 'one'] } as const;
-      if (exists) expect((await toolmgr(state, ...args.run)).code).toBe(0);
+      if (exists) expect((await session(state, args.run)).code).toBe(0);
       const running = [];
       for (const [at, command] of commands.entries()) {
         running.push(toolmgr(state, ...(command === 'run' || command === 'rm' ? args[command] : [command, 'one'])));
@@ -55,7 +56,7 @@ describe('two commands at once on one name', () => {
       const left = await readdir(workloadsDir(state));
       expect(left.filter((entry) => entry !== '.changed' && entry !== 'one')).toEqual([]);
       // the state is good for the next command
-      expect((await toolmgr(state, 'list', '--all')).code).toBe(0);
+      expect((await session(state, ['list', '--all'])).code).toBe(0);
     },
     LONG,
   );

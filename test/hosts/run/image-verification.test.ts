@@ -17,7 +17,7 @@ import {
 import { type DockerRegistry, registryMissing, startDockerRegistry } from '../../support/docker-registry.ts';
 import { type FakeSigstore, startSigstore, workflowClaims } from '../../support/fake-sigstore.ts';
 import { proves } from '../../support/proves.ts';
-import { startToolmgr } from './toolmgr.ts';
+import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 180_000;
 const REPOSITORY = 'org/server';
@@ -26,6 +26,8 @@ const PROVENANCE = {
   signer_identity: '/.github/workflows/release.yml',
   cert_issuer: 'https://token.actions.githubusercontent.com',
 };
+
+const session = toolmgrSession();
 
 describe.each(ENGINES)('the verification of images on %s', (name) => {
   const missing = engineMissing(name) ?? registryMissing();
@@ -72,12 +74,12 @@ describe.each(ENGINES)('the verification of images on %s', (name) => {
     await writeFile(join(home, 'toolmgr/config.yaml'), lines.join('\n'));
   };
   const toolmgr = (...args: string[]) =>
-    startToolmgr(home, args, home, {
+    session(home, args, home, {
       DOCKER_HOST: `unix://${engine.socket}`,
       XDG_CONFIG_HOME: home,
       XDG_CACHE_HOME: home,
       DOCKER_CONFIG: home,
-    }).ended;
+    });
   const run = (target: string, ...args: string[]) => toolmgr('run', '--network', 'none', ...args, target);
   const runs = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void => {
     if (missing === undefined) proves([...ids], title, test, LONG);

@@ -14,7 +14,7 @@ import {
   startEngine,
 } from '../../support/container-engine.ts';
 import { proves } from '../../support/proves.ts';
-import { startToolmgr } from './toolmgr.ts';
+import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 180_000;
 
@@ -30,6 +30,8 @@ interface Inspected {
     readonly PortBindings: Readonly<Record<string, readonly { readonly HostPort: string }[]>>;
   };
 }
+
+const session = toolmgrSession();
 
 describe.each(ENGINES)('toolmgr run IMAGE on %s', (name) => {
   const missing = engineMissing(name);
@@ -52,8 +54,7 @@ describe.each(ENGINES)('toolmgr run IMAGE on %s', (name) => {
     if (missing === undefined) proves([...ids], title, test, LONG);
     else it.skip(`${title} (${missing})`, test);
   };
-  const toolmgr = (...args: string[]) =>
-    startToolmgr(state, args, state, { DOCKER_HOST: `unix://${engine.socket}` }).ended;
+  const toolmgr = (...args: string[]) => session(state, args, state, { DOCKER_HOST: `unix://${engine.socket}` });
   const inspect = async (container: string): Promise<Inspected> =>
     JSON.parse((await engineCall(engine.socket, 'GET', `/v1.41/containers/${container}/json`)).text) as Inspected;
   const endpointOf = (out: string): string => /runs at (\S+)/.exec(out)?.[1] ?? '';

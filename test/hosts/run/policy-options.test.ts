@@ -16,10 +16,11 @@ import { type RecordingServer, recordingServer } from '../../support/recording-s
 import { tokenEndpoint } from '../../support/token-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { planned, served } from './planned-gateway.ts';
-import { toolmgr } from './toolmgr.ts';
+import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 120_000;
 const AUDIENCE = 'https://tools.example/mcp';
+const session = toolmgrSession();
 let folder: string;
 let far: RecordingServer;
 
@@ -73,12 +74,12 @@ describe('the audit log of a workload', () => {
     async () => {
       expect((await planned([far.url])).plan.plugins).not.toContainEqual(expect.objectContaining({ use: 'audit' }));
       const state = await mkdtemp(join(tmpdir(), 'toolmgr-audit-'));
-      expect(await toolmgr(state, 'run', '--name', 'far', '--enable-audit', far.url)).toMatchObject({ code: 0 });
+      expect(await session(state, ['run', '--name', 'far', '--enable-audit', far.url])).toMatchObject({ code: 0 });
       await echo((await readWorkload(state, 'far'))?.status.url ?? '');
       const log = () => readFile(join(workloadDir(state, 'far'), 'proxy.log'), 'utf8');
       await until(async () => (await log()).includes('"type":"mcp_tool_call"'));
       expect(await log()).toContain('"component":"far"');
-      await toolmgr(state, 'rm', '--force', 'far');
+      await session(state, ['rm', '--force', 'far']);
       await rm(state, { recursive: true });
     },
     LONG,
@@ -414,10 +415,10 @@ describe('requests to a remote server', () => {
     async () => {
       const state = await mkdtemp(join(tmpdir(), 'toolmgr-bearer-'));
       const token = ['--remote-auth-bearer-token', 's3cret-token'];
-      const ran = await toolmgr(state, 'run', '--debug', '--name', 'flag', ...token, far.url);
+      const ran = await session(state, ['run', '--debug', '--name', 'flag', ...token, far.url]);
       expect(ran).toMatchObject({ code: 0 });
       const file = await fileWith('bearer', ' s3cret-file \n');
-      await toolmgr(state, 'run', '--name', 'file', '--remote-auth-bearer-token-file', file, far.url);
+      await session(state, ['run', '--name', 'file', '--remote-auth-bearer-token-file', file, far.url]);
       for (const [name, value] of [
         ['flag', 's3cret-token'],
         ['file', 's3cret-file'],
@@ -431,13 +432,13 @@ describe('requests to a remote server', () => {
       expect(ran.out + ran.err).not.toContain('s3cret');
 
       await writeFile(file, 's3cret-renewed');
-      await toolmgr(state, 'stop', 'file', 'flag');
-      await toolmgr(state, 'start', 'file', 'flag');
+      await session(state, ['stop', 'file', 'flag']);
+      await session(state, ['start', 'file', 'flag']);
       await echo((await readWorkload(state, 'file'))?.status.url ?? '');
       expect(far.calls.at(-1)?.authorization).toBe('Bearer s3cret-renewed');
       await echo((await readWorkload(state, 'flag'))?.status.url ?? '');
       expect(far.calls.at(-1)?.authorization).toBe('Bearer s3cret-token');
-      await toolmgr(state, 'rm', '--force', 'file', 'flag');
+      await session(state, ['rm', '--force', 'file', 'flag']);
       await rm(state, { recursive: true });
       await expect(planned([...token, 'node'])).rejects.toThrow(/is for URLs/);
       await expect(planned([...token, '--remote-auth-bearer-token-file', file, far.url])).rejects.toThrow(

@@ -41,7 +41,7 @@ export function startToolmgr(
     err += chunk;
   });
   printIfTestFails(['toolmgr', ...args], () => `${out}${err}(exit code ${child.exitCode})`);
-  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err }));
+  const ended = once(child, 'close').then(([code]) => ({ code: code as number | null, out, err: withoutSeconds(err) }));
   return { child, out: () => out, err: () => err, ended };
 }
 
@@ -72,5 +72,13 @@ export function toolmgrSession(): (
   env?: Readonly<Record<string, string>>,
 ) => Promise<Ran> {
   const run = cliSession();
-  return (state, args, cwd = '/', env = {}) => run(args, { cwd, env: { ...ownEnvironment(state), ...env } });
+  return async (state, args, cwd = '/', env = {}) => {
+    const ran = await run(args, { cwd, env: { ...ownEnvironment(state), ...env } });
+    return { ...ran, err: withoutSeconds(ran.err) };
+  };
+}
+
+/** Without the lines that say every ten seconds that a start takes long: only a busy machine has them. */
+function withoutSeconds(err: string): string {
+  return err.replace(/^.* is still starting \(\d+ s\)\n/gm, '');
 }

@@ -9,9 +9,10 @@ import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
 import { allow, patching, webhookServer } from '../../support/webhook-server.ts';
 import { planned, served } from './planned-gateway.ts';
-import { toolmgr } from './toolmgr.ts';
+import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 120_000;
+const session = toolmgrSession();
 let folder: string;
 let far: RecordingServer;
 
@@ -110,7 +111,7 @@ describe('the webhooks of a workload', () => {
       const hooks = [{ name: 'a', url: server.url, ...OPEN, hmac_secret_ref: 'HOOK' }];
       const file = await fileWith('signed.json', { validating: hooks });
       const state = await mkdtemp(join(folder, 'state-'));
-      const begun = await toolmgr(state, 'run', '--name', 'far', '--webhook-config', file, far.url);
+      const begun = await session(state, ['run', '--name', 'far', '--webhook-config', file, far.url]);
       expect(begun).toMatchObject({ code: 0 });
       delete process.env.TOOLMGR_SECRET_HOOK;
       const url = (await readWorkload(state, 'far'))?.status.url ?? '';
@@ -119,12 +120,12 @@ describe('the webhooks of a workload', () => {
       const stored = await readFile(join(workloadDir(state, 'far'), 'run.json'), 'utf8');
       expect(stored).not.toContain('the-hook-secret');
       const exported = join(folder, 'exported.json');
-      expect(await toolmgr(state, 'export', 'far', exported)).toMatchObject({ code: 0 });
+      expect(await session(state, ['export', 'far', exported])).toMatchObject({ code: 0 });
       const document = JSON.parse(await readFile(exported, 'utf8'));
       expect(document.validating_webhooks).toEqual([
         { ...hooks[0], timeout: 10e9, failure_policy: 'fail', hmac_secret_ref: 'HOOK,target=hmac_secret' },
       ]);
-      await toolmgr(state, 'rm', '--force', 'far');
+      await session(state, ['rm', '--force', 'far']);
       const options = { debug: false, cwd: folder, nowMs: 0 };
       await expect(configFromFile(exported, options, {})).rejects.toThrow('set TOOLMGR_SECRET_HOOK');
       const read = await configFromFile(exported, options, { TOOLMGR_SECRET_HOOK: 'x' });

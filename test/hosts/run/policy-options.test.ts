@@ -104,7 +104,7 @@ describe('the policies of a workload', () => {
 
   it('are refused before the start when the file is wrong', async () => {
     const cases: readonly [object, RegExp][] = [
-      [{ version: '1.0', type: 'cedarv1', cedar: { policies: ['permit('] } }, /--authz-config\.policies\.0/],
+      [{ version: '1.0', type: 'cedarv1', cedar: { policies: ['permit('] } }, /--authz-config\.policies\[0\]/],
       [{ version: '1.0', type: 'httpv1', pdp: {} }, /type: expected cedarv1/],
       [{ version: '1.0', type: 'cedarv1', cedar: { policies: [], policy: [] } }, /unknown key "policy"/],
     ];

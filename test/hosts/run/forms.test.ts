@@ -6,6 +6,7 @@ import { isInstalled } from '../../../scripts/rigs/run-tool.ts';
 import { inspect } from '../../proof/wire/inspector.ts';
 import { everythingOverHttp, type Listening } from '../../proof/wire/published.ts';
 import { SDK_CLIENTS } from '../../proof/wire/sdk-clients.ts';
+import type { RequirementId } from '../../requirements.ts';
 import {
   type ContainerEngine,
   engineMissing,
@@ -15,10 +16,10 @@ import {
 } from '../../support/container-engine.ts';
 import { proves } from '../../support/proves.ts';
 import { uvFolder } from '../../support/uv.ts';
-import { startToolmgr } from './toolmgr.ts';
+import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 240_000;
-const LOCAL_SERVER = join(import.meta.dirname, '../../support/go-folding');
+const LOCAL_SERVER = join(import.meta.dirname, '../../support/go-small');
 const noEngine = engineMissing('docker');
 let engine: ContainerEngine | undefined;
 let state: string;
@@ -42,11 +43,12 @@ const hasGo = ['go', '/usr/local/go/bin/go'].some((go) => isInstalled(go, 'versi
 const noGo = process.env.CI === undefined && !hasGo ? 'no go on this machine' : undefined;
 const PATH = ['folder' in uv ? uv.folder : '', process.env.PATH, '/usr/local/go/bin'].join(delimiter);
 
+const session = toolmgrSession();
 const toolmgr = (...args: string[]) =>
-  startToolmgr(state, args, state, {
+  session(state, args, state, {
     PATH,
     ...(engine === undefined ? {} : { DOCKER_HOST: `unix://${engine.socket}` }),
-  }).ended;
+  });
 
 /** The image over a transport, with the mode of its server. */
 const image = (transport: string, mode: string): string[] => {
@@ -58,6 +60,8 @@ const image = (transport: string, mode: string): string[] => {
 interface Form {
   readonly name: string;
   readonly argv: () => readonly string[];
+  /** What else it proves. */
+  readonly ids?: readonly RequirementId[];
   /** Clients are shown the URL of HTTP+SSE. */
   readonly hasSse?: true;
   /** Why it cannot run on this machine. */
@@ -72,7 +76,8 @@ const FORMS: readonly Form[] = [
   },
   {
     name: 'a Python package as a process',
-    argv: () => ['--runtime', 'process', 'uvx://mcp-server-time'],
+    argv: () => ['--runtime', 'process', 'uvx://mcp-server-time', '--', '--local-timezone', 'UTC'],
+    ids: ['run.form.uvx'],
     tool: ['get_current_time', 'timezone', 'Asia/Tokyo', 'Asia/Tokyo'],
     missing: 'missing' in uv ? uv.missing : undefined,
   },
@@ -96,11 +101,11 @@ const FORMS: readonly Form[] = [
 
 const ECHO = ['echo', 'message', 'hi', 'Echo: hi'] as const;
 
-describe.each(FORMS)('$name', ({ argv, hasSse = false, missing, tool = ECHO }) => {
+describe.each(FORMS)('$name', ({ argv, ids = [], hasSse = false, missing, tool = ECHO }) => {
   const declare = missing === undefined ? proves : proves.skipIf(true, missing);
   const [name, argument, value, answer] = tool;
   declare(
-    ['ask.run.forms-inspected', 'ask.run.forms-both-revisions'],
+    ['ask.run.forms-inspected', 'ask.run.forms-both-revisions', ...ids],
     'is called by the Inspector, over HTTP+SSE too where it is served, and by clients of both revisions',
     async () => {
       const ran = await toolmgr('run', '--name', 'it', ...argv());

@@ -1,0 +1,3 @@
+module toolmgr.dev/test/small
+
+go 1.24

@@ -20,7 +20,7 @@ const origin = createServer((incoming, outgoing) => {
     body += part;
   });
   incoming.on('end', () => {
-    outgoing.setHeader('Connection', 'X-Hop');
+    outgoing.setHeader('Connection', 'X-Hop, close');
     outgoing.setHeader('X-Hop', '1');
     outgoing.end(JSON.stringify({ method, url, headers, body }));
   });

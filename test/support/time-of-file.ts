@@ -3,17 +3,34 @@ import { appendFileSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { afterAll, expect } from 'vitest';
 
+interface Times {
+  readonly wallSeconds: number;
+  readonly cpuSeconds: number;
+}
+
 const ROOT = join(import.meta.dirname, '..', '..');
+const END = Symbol.for('toolmgr: end of the last test file');
 const { TOOLMGR_TEST_TIMES: times } = process.env;
 
-// Declared first, so that it runs after all hooks of the file. The process is the file's own.
+/** Times of this process when its last test file ended; it may run several. */
+const ends = globalThis as { [END]?: Times };
+
+// Declared first, so that it runs after all hooks of the file.
 if (times !== undefined) {
   afterAll(() => {
-    const { user, system } = process.cpuUsage();
+    const begun = ends[END] ?? { wallSeconds: 0, cpuSeconds: 0 };
+    const ended = timesOfProcess();
+    ends[END] = ended;
     const file = relative(ROOT, expect.getState().testPath ?? '');
-    const cpuSeconds = (user + system) / 1e6 + ofEndedChildren();
-    appendFileSync(times, `${JSON.stringify({ file, wallSeconds: process.uptime(), cpuSeconds })}\n`);
+    const wallSeconds = ended.wallSeconds - begun.wallSeconds;
+    const cpuSeconds = ended.cpuSeconds - begun.cpuSeconds;
+    appendFileSync(times, `${JSON.stringify({ file, wallSeconds, cpuSeconds })}\n`);
   });
+}
+
+function timesOfProcess(): Times {
+  const { user, system } = process.cpuUsage();
+  return { wallSeconds: process.uptime(), cpuSeconds: (user + system) / 1e6 + ofEndedChildren() };
 }
 
 /** CPU seconds of programs that this process has started and that have ended; 0 where the kernel does not say it. */

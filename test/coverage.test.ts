@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { pending } from './requirements/pending.ts';
 import { requirements } from './requirements.ts';
 import { coverageFaults } from './support/coverage.ts';
-import { ledgerResult, type TestReport } from './support/proven.ts';
+import { ledgerResult, resultLines, type TestReport } from './support/proven.ts';
 import { readTree } from './support/tree.ts';
 
 describe('the ledger', () => {
@@ -47,6 +47,36 @@ describe('the check of a run', () => {
   it('counts a requirement as proven when one of its proofs was skipped and another passed', () => {
     const named = report(['one [a.one] (skipped: no Redis)', 'skipped'], ['more [a.one, a.one-more]', 'passed']);
     expect(ledgerResult(ledger, named)).toEqual({ total: 2, skipped: [], unproven: [] });
+  });
+});
+
+describe('the table of a run', () => {
+  const skipped = (title: string, ...ancestorTitles: readonly string[]) => ({
+    title,
+    ancestorTitles,
+    status: 'skipped',
+  });
+  const assertionResults = [
+    { title: 'one [a.one]', status: 'passed' },
+    skipped('two [a.two] (skipped: no redis-server on this machine (Debian: apt-get install redis-server))'),
+    skipped(
+      'more',
+      'stores in Redis (skipped: no redis-server on this machine (Debian: apt-get install redis-server))',
+    ),
+    skipped('three [a.three]', 'The image, skipped: no kube rig, npm run rigs kube', 'in a pod'),
+    skipped('a lost connection'),
+  ];
+
+  it('has what was tried, then what was not, by what is missing, with the command that installs it', () => {
+    const ledger = ['a.one', 'a.two', 'a.three'].map((id) => ({ id }));
+    expect(resultLines(ledger, { testResults: [{ assertionResults }] })).toEqual([
+      '                                                   tests  requirements  to try them too',
+      'proven here                                            1             1',
+      'not tried: no redis-server                             2             1  apt-get install redis-server',
+      'not tried: no kube rig                                 1             1  npm run rigs kube',
+      'not tried: does not apply here, or says no reason      1             0',
+      '1 of 3 requirements proven by this run, 2 not proven here (skipped)',
+    ]);
   });
 });
 

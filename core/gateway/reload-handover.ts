@@ -44,9 +44,9 @@ export interface SharedRounds {
 }
 
 /** Keeps paused calls; abandoned ones are recorded once `settle` is set. */
-export function sharedRounds(ttlMs: number, now: () => number): SharedRounds {
+export function sharedRounds(ttlMs: number, now: () => number, { stored }: ByteBudget): SharedRounds {
   const shared: SharedRounds = {
-    rounds: createPausedCalls(MAX_PAUSED_CALLS, ttlMs, now, (record) => shared.settle(record)),
+    rounds: createPausedCalls(MAX_PAUSED_CALLS, ttlMs, now, (record) => shared.settle(record), stored),
     settle: () => {},
   };
   return shared;

@@ -16,7 +16,7 @@ import type { WiredBackends, WiringParts } from './wire-backends.ts';
  * `before`: the gateway whose client sessions this one takes over, with the calls that wait for their clients.
  */
 export function wirePipeline(
-  { plan, hooks, log, now, authorizers, endpointSettings }: WiringParts,
+  { plan, hooks, log, now, authorizers, endpointSettings, bytes }: WiringParts,
   { manager, catalogs, serverDescriber, gaps, serverInfo }: WiredBackends,
   before: HandoverState | undefined,
 ) {
@@ -30,7 +30,7 @@ export function wirePipeline(
     dispatch: createBridge(bridging, frozen.dispatch),
     mayBeOf: (ofClass) => gaps.mayBeOf(ofClass),
   };
-  const rounds = before?.rounds ?? sharedRounds(limits.requestStateTtlMs, now);
+  const rounds = before?.rounds ?? sharedRounds(limits.requestStateTtlMs, now, bytes);
   const settlesRounds = (): void => {
     rounds.settle = pipeline.settle;
   };

@@ -8,6 +8,7 @@ import { createHooks } from '../../../core/extension/hooks.ts';
 import { encode } from '../../../core/json/json-value.ts';
 import { RawObject } from '../../../core/json/raw-json.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
+import { ByteBudget } from '../../../core/mcp/byte-budget.ts';
 import { BackendError } from '../../../core/mcp/errors.ts';
 import { resultFromValue } from '../../../core/mcp/result.ts';
 import { createStateSeal } from '../../../core/pipeline/bridge/request-state.ts';
@@ -72,7 +73,7 @@ function contextOf(dispatch: (call: Call) => Promise<CallResult>, known = ['echo
     const pipeline = compilePipeline(hooks, dispatch, now);
     return {
       pipeline,
-      rounds: createPausedCalls(2, 60_000, now, (record) => settled.push(record)),
+      rounds: createPausedCalls(2, 60_000, now, (record) => settled.push(record), new ByteBudget(DEFAULT_LIMITS)),
       catalogs: { of: () => catalog } as unknown as Catalogs,
       directPath: undefined,
       bridging: { seal: createStateSeal(undefined, 60_000, 4_096, now), limits: DEFAULT_LIMITS },

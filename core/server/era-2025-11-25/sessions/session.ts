@@ -3,6 +3,7 @@ import type { ClientRequester, SessionOwner } from '../../../contract/client-con
 import type { SessionEnded } from '../../../contract/event.ts';
 import type { JsonObject } from '../../../contract/json.ts';
 import type { SessionView } from '../../../contract/session.ts';
+import type { HeldBytes } from '../../../mcp/byte-budget.ts';
 import type { MessageId } from '../../../mcp/message.ts';
 import { InFlightMap } from '../../../timing/in-flight.ts';
 import { PendingClientRequests } from './pending-client-requests.ts';
@@ -55,6 +56,7 @@ export class Session implements SessionView {
   hasEnded = false;
   readonly #streamParts: StreamParts;
   readonly #mark: ReplicaMark;
+  readonly #heldHello: HeldBytes | undefined;
   #calls: InFlightMap<MessageId, RunningCall> | undefined;
   #watches: WatchedResources | undefined;
   #questions: PendingClientRequests | undefined;
@@ -71,6 +73,7 @@ export class Session implements SessionView {
     streamParts: StreamParts,
     ownerOf: (session: Session) => SessionOwner,
     mark: ReplicaMark = UNMARKED,
+    held?: HeldBytes,
   ) {
     this.id = id;
     this.caller = caller;
@@ -83,6 +86,7 @@ export class Session implements SessionView {
     this.placedMs = nowMs;
     this.confirmedMs = nowMs;
     this.#mark = mark;
+    this.#heldHello = held;
     this.#streamParts = streamParts;
     this.owner = ownerOf(this);
   }
@@ -159,6 +163,12 @@ export class Session implements SessionView {
     this.#questions?.endAll(`the session has ended (${reason})`);
     for (const call of this.#calls?.values() ?? []) call.sessionEnded(reason);
     for (const stream of this.#streams?.values() ?? []) stream.forget();
+    this.releaseHello();
+  }
+
+  /** What the client sent with `initialize` is not counted any more. */
+  releaseHello(): void {
+    this.#heldHello?.release();
   }
 
   get #standaloneId(): string {

@@ -4,7 +4,7 @@ import type { SessionOwner } from '../../../contract/client-context.ts';
 import type { SessionEnded } from '../../../contract/event.ts';
 import type { Inbound } from '../../../contract/inbound.ts';
 import type { Limits } from '../../../limits.ts';
-import type { ByteBudget } from '../../../mcp/byte-budget.ts';
+import type { ByteBudget, HeldBytes } from '../../../mcp/byte-budget.ts';
 import { Shares, shareOf } from '../../../mcp/shares.ts';
 import type { StreamParts } from './resumable-stream.ts';
 import { resumeSession } from './resume-session.ts';
@@ -79,7 +79,20 @@ export function createSessions(parts: SessionsParts): Sessions {
   const primed: StreamParts = { replayEvents, replayBytes, stored, heartbeat, isPrimed: true };
   const unprimed: StreamParts = { ...primed, isPrimed: false };
   const checkMs = Math.min(limits.sessionCheckMs, limits.sessionIdleMs / 4);
-  const add = (id: string, caller: Caller, hello: InitializeParams, openedAtMs: number, share: string): Session => {
+  /** `full` without room in the memory of the caller or in the table. */
+  const add = (
+    id: string,
+    caller: Caller,
+    hello: InitializeParams,
+    openedAtMs: number,
+    share: string,
+  ): Session | 'full' => {
+    const held = stored.holder(share);
+    if (!holdHello(held, hello)) return 'full';
+    if (!makeRoom(share)) {
+      held.release();
+      return 'full';
+    }
     const around = hello.protocolVersion >= FIRST_PRIMED ? primed : unprimed; // versions are dates
     const session = new Session(
       id,
@@ -90,6 +103,7 @@ export function createSessions(parts: SessionsParts): Sessions {
       around,
       parts.ownerOf,
       sharedSessions && randomMark(),
+      held,
     );
     session.lastUsedMs = session.placedMs = session.confirmedMs = parts.now();
     sessions.set(id, session);
@@ -179,19 +193,19 @@ export function createSessions(parts: SessionsParts): Sessions {
       use: take,
       add(id, caller, stored) {
         const share = shareOf(caller, inbound?.remoteAddress);
-        return makeRoom(share) ? add(id, caller, stored, stored.openedAtMs, share) : 'full';
+        return add(id, caller, stored, stored.openedAtMs, share);
       },
     });
 
   return {
     open(caller, hello, inbound) {
       const share = shareOf(caller, inbound?.remoteAddress);
-      if (!makeRoom(share)) return 'full';
       const session = add(randomUUID(), caller, hello, parts.now(), share);
-      if (sharedSessions === undefined) return session;
+      if (session === 'full' || sharedSessions === undefined) return session;
       return sharedSessions.write(session).then((wrote) => {
         if (wrote === 'written') return session;
         remove(session); // its id was not sent to a client
+        session.releaseHello();
         return wrote;
       });
     },
@@ -256,6 +270,15 @@ function replaceableSession(
 function randomMark(): ReplicaMark {
   return { stream: randomBytes(3).toString('hex'), question: randomInt(2 ** 30) };
 }
+
+/** Counts what a client sent with `initialize`, which its session keeps; `false` without space for it. Little is not counted. */
+function holdHello(held: HeldBytes, { capabilities, clientInfo }: InitializeParams): boolean {
+  const bytes = Buffer.byteLength(JSON.stringify([capabilities, clientInfo]));
+  return bytes <= FREE_HELLO_BYTES || held.take(bytes * HEAP_PER_BYTE);
+}
+
+const FREE_HELLO_BYTES = 1024;
+const HEAP_PER_BYTE = 24; // measured: very many small objects take 21 times the bytes of their JSON
 
 /** Compares in constant time. */
 function isSameKey(one: string, other: string): boolean {

@@ -6,7 +6,8 @@ import type { Log } from '../extension/plugin.ts';
 
 /** An owner that was prepared, or is being prepared. */
 interface Preparation {
-  readonly owner: SessionOwner;
+  /** Only where lists depend on the caller: an owner has what its client declared, and very many are kept. */
+  readonly owner: SessionOwner | undefined;
   running: Promise<void> | undefined;
 }
 
@@ -40,7 +41,10 @@ export function createPreparations(
         if (lists === 'old') renew(owner);
         if (lists !== 'missing') return undefined;
       }
-      const preparation: Preparation = { owner, running: undefined };
+      const preparation: Preparation = {
+        owner: owner.listClass === undefined ? undefined : owner,
+        running: undefined,
+      };
       const waiting = prepareOwner(owner).then(() => {
         preparation.running = undefined;
       });
@@ -52,7 +56,7 @@ export function createPreparations(
     /** Backends may give these callers other lists now: reads those of their owners again. */
     credentialsChanged(concerns: (caller: Caller) => boolean): void {
       for (const { owner } of known.values()) {
-        if (owner.listClass === undefined || !concerns(owner.caller)) continue;
+        if (owner === undefined || !concerns(owner.caller)) continue;
         manager.credentialsChanged(owner);
         renew(owner);
       }

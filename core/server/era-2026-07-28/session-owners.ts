@@ -37,9 +37,10 @@ export function createSessionOwners(
     of(caller, declared, raw) {
       const profile = profileOf(declared, raw);
       const key = `caller:${caller.key}:${profile.id}`;
-      const owner = owners.get(key) ?? remember(owners, key, new Owner(key, caller, profile, sinkOf(key), listClass));
-      owner.caller = caller;
-      return owner;
+      const known = owners.get(key);
+      if (known !== undefined) known.caller = caller;
+      const owner = known ?? new Owner(key, caller, profile, sinkOf(key), listClass);
+      return known !== undefined || raw.length > MAX_KEPT_BYTES ? owner : remember(owners, key, owner);
     },
   };
 }
@@ -88,4 +89,4 @@ function remember<V>(kept: Map<string, V>, key: string, value: V): V {
 
 const NOTHING_DECLARED: Profile = { relayed: {}, class: '', id: '' };
 const MAX_KEPT = 4096;
-const MAX_KEPT_BYTES = 2048; // of one capabilities object; a larger one is not cached
+const MAX_KEPT_BYTES = 2048; // of one capabilities object; with a larger one nothing is cached

@@ -51,14 +51,21 @@ export function readEnvelope(
     if (error !== undefined) return { error };
   }
   const raw = message.params.object('_meta') as RawObject; // `_meta` is an object: its version was read from it
+  const rawCapabilities = raw.get(META.clientCapabilities) as RawJson;
+  if (rawCapabilities.length > MAX_CAPABILITIES_BYTES) {
+    return { error: badKey(META.clientCapabilities, `an object of at most ${MAX_CAPABILITIES_BYTES} bytes`) };
+  }
   return {
     capabilities: meta[META.clientCapabilities] as JsonObject,
-    rawCapabilities: raw.get(META.clientCapabilities) as RawJson,
+    rawCapabilities,
     clientInfo: meta[META.clientInfo] as JsonObject | undefined,
     logLevel: meta[META.logLevel] as string | undefined,
     progressToken: raw.get(META.progressToken),
   };
 }
+
+/** Sessions with backends keep them, and one caller may have thousands. */
+const MAX_CAPABILITIES_BYTES = 4096;
 
 /** -32022: the client may retry with one of `supported`. */
 export function unsupportedVersion(requested: JsonValue | undefined, supported: readonly string[]): WireError {

@@ -79,7 +79,7 @@ export function createSessions(parts: SessionsParts): Sessions {
   const primed: StreamParts = { replayEvents, replayBytes, stored, heartbeat, isPrimed: true };
   const unprimed: StreamParts = { ...primed, isPrimed: false };
   const checkMs = Math.min(limits.sessionCheckMs, limits.sessionIdleMs / 4);
-  /** `full` without room in the memory of the caller or in the table. */
+  /** `full` without space in the memory of the caller or in the table. */
   const add = (
     id: string,
     caller: Caller,

@@ -5,6 +5,7 @@ import {
   type Circumstances,
   decide,
   STABLE_MS,
+  STOP_MS,
   USER_STOP_MS,
 } from '../../../../hosts/manager/supervisor/decide.ts';
 import type { WorkloadRecord, WorkloadStatus } from '../../../../plugins/workloads/state/workload-record.ts';
@@ -63,10 +64,18 @@ describe('what the supervisor does about a workload', () => {
     expect(stopping(NOW - USER_STOP_MS, { alive: false })).toEqual({ do: 'nothing' });
   });
 
+  it('gives a proxy that should run again less time to stop than one that the user stopped', () => {
+    const stopping = (updatedAtMs: number) => decided(recordOf({ status: 'stopping', updatedAtMs }, { alive: true }));
+    expect(stopping(NOW)).toEqual({ do: 'wait', untilMs: NOW + STOP_MS });
+    expect(stopping(NOW - STOP_MS)).toEqual({ do: 'finishStop' });
+  });
+
   it('forgets its starts when the workload is stable', () => {
     const ran = (ms: number) => recordOf({ status: 'running', startedAtMs: NOW - ms }, { alive: true });
     expect(decided(ran(STABLE_MS - 1), { memory }).do).toBe('nothing');
     expect(decided(ran(STABLE_MS), { memory }).do).toBe('forget');
+    const starting = recordOf({ status: 'starting', startedAtMs: NOW - STABLE_MS }, { alive: true });
+    expect(decided(starting, { memory }).do).toBe('nothing');
   });
 
   it('waits longer after each start, up to a bound', () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cedarConfig } from '../../../../plugins/authorization/cedar/config.ts';
+import { nestingProblem } from '../../../../plugins/authorization/cedar/nesting.ts';
 
 const GOOD = 'permit(principal, action, resource);';
 const policy = (condition: string) => `permit(principal, action, resource) when { ${condition} };`;
@@ -56,6 +57,18 @@ describe('policies that are nested too deeply', () => {
     expect(cedarConfig.safeParse({ policies: [text] }).error).toBeUndefined();
     const many = Array.from({ length: 100 }, () => policy(NESTED.ands?.(10) ?? '')).join('\n');
     expect(cedarConfig.safeParse({ policies: [many] }).error).toBeUndefined();
+  });
+
+  it.each([
+    ['(', 48, 'is nested more than 48 deep'],
+    ['if ', 48, 'has more than 48 times "if" in one policy'],
+    ['&& ', 1_000, 'has more than 1000 operators in one policy'],
+    ['.a', 2_000, 'reads more than 2000 members in one policy'],
+  ])('as many %j as a bound are read, one more is not, also in a later policy', (token, bound, problem) => {
+    expect(nestingProblem(token.repeat(bound))).toBeUndefined();
+    expect(nestingProblem(token.repeat(bound + 1))).toBe(problem);
+    expect(nestingProblem(`${GOOD}\n${token.repeat(bound)}`)).toBeUndefined();
+    expect(nestingProblem(`${GOOD}\n${token.repeat(bound + 1)}`)).toBe(problem);
   });
 
   it('entities that are nested too deeply are refused, and later ones are read', () => {

@@ -126,10 +126,7 @@ function say(name: AreaName, report: Report): void {
   if (!values.record) return;
   const before = JSON.parse(readFileSync(RECORD, 'utf8')) as { readonly areas?: object };
   const date = new Date().toISOString().slice(0, 10);
-  const part = {
-    ...(values.since === undefined ? {} : { since: values.since }),
-    ...(values.only === undefined ? {} : { only: values.only }),
-  };
-  const areas = { ...before.areas, [name]: { date, ...part, ...score } };
-  writeFileSync(RECORD, `${JSON.stringify({ ...before, date, areas }, undefined, 2)}\n`);
+  const { since, only, tests } = values; // what was left out: undefined has no member
+  const areas = { ...before.areas, [name]: { date, since, only, tests, ...score } };
+  writeFileSync(RECORD, `${JSON.stringify({ ...before, areas }, undefined, 2)}\n`);
 }

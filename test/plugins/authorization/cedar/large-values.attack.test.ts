@@ -79,6 +79,23 @@ describe('a large value', () => {
     },
   );
 
+  proves(
+    'choice.authorization.evaluation-budget',
+    'is denied at a smaller size when many policies make an extension value of it, whose errors repeat it',
+    async () => {
+      for (const [condition, limit] of [
+        ['decimal(context.arg_x).lessThan(decimal("1.0"))', 5 * KIB],
+        ['ip(context.arg_x).isLoopback()', 5 * KIB],
+      ] as const) {
+        const many = Array.from({ length: 400 }, () => `forbid(principal, action, resource) when { ${condition} };`);
+        const { ask } = await judge([PERMIT, ...many]);
+        const said = await ask({ arguments: { x: '\u0001'.repeat(limit) } });
+        expect([said.isAllowed, said.reason]).toEqual([false, expect.stringMatching(/is larger than \d+ bytes$/)]);
+        expect((await ask({ arguments: { x: '\u0001'.repeat(limit / 2) } })).failed.length).toBeGreaterThan(0);
+      }
+    },
+  );
+
   proves('choice.authorization.evaluation-budget', 'counts together with the others that policies read', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `x${n}`);
     const reading = names.map((name) => `(context has arg_${name} && context.arg_${name} == "secret")`);

@@ -45,16 +45,30 @@ export function requestParts(id: number, method: string, params: RawJson): reado
 
 /** A refusal as a JSON-RPC error: its code is the HTTP status, outside the reserved range. */
 export function errorFromRefusal(refusal: Refusal): WireError {
-  const data = refusal.status === 429 ? retryData(refusal) : undefined;
+  const data = endsByItself(refusal) ? retryData(refusal) : undefined;
   return wireError(refusal.status, refusal.reason, data);
 }
 
-/** Whole seconds until a rate-limited request may succeed, at least one. */
-export function retryAfterSeconds({ retryAfterMs }: Refusal): number {
+/** The headers of a refusal that is the HTTP status of its response. */
+export function headersOfRefusal(refusal: Refusal): Readonly<Record<string, string>> {
+  return { ...(endsByItself(refusal) ? retryHeaders(refusal) : {}), ...refusal.headers };
+}
+
+/** `Retry-After`, in seconds. Source: RFC 9110 §10.2.3. */
+export function retryHeaders(refusal: Pick<Refusal, 'retryAfterMs'> = {}): Readonly<Record<string, string>> {
+  return { 'retry-after': String(retryAfterSeconds(refusal)) };
+}
+
+function endsByItself({ status }: Refusal): boolean {
+  return status === 429 || status === 503;
+}
+
+/** Whole seconds until a refused request may succeed, at least one. */
+function retryAfterSeconds({ retryAfterMs }: Pick<Refusal, 'retryAfterMs'>): number {
   return Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000));
 }
 
-export function retryData(refusal: Refusal): JsonObject {
+export function retryData(refusal: Pick<Refusal, 'retryAfterMs'> = {}): JsonObject {
   return { retryAfterSeconds: retryAfterSeconds(refusal) };
 }
 

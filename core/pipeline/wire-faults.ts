@@ -6,6 +6,7 @@ import { brand } from '../errors/brand.ts';
 import { GatewayFault, UserActionRequired } from '../errors.ts';
 import { RawJsonError } from '../json/json-errors.ts';
 import { decodeObject } from '../json/json-value.ts';
+import { retryData } from '../mcp/envelope.ts';
 import { BackendError, CODE, echoed, wireError } from '../mcp/errors.ts';
 import { toolFailure } from '../mcp/result.ts';
 
@@ -49,7 +50,11 @@ export function replyFromFault(call: Call, thrown: unknown): FaultReply {
   const status = thrown instanceof GatewayFault ? thrown.status : 500;
   const isLogged = !(thrown instanceof GatewayFault && thrown.code === 'MEMORY_SPENT'); // the budget writes its own line
   const text = thrown instanceof GatewayFault ? (OWN_TEXTS.get(thrown.code) ?? INTERNAL_ERROR) : INTERNAL_ERROR;
-  return { outcome: 'fault', isOurs: isLogged, error: wireError(CODE.internalError, text, undefined, status) };
+  return {
+    outcome: 'fault',
+    isOurs: isLogged,
+    error: wireError(CODE.internalError, text, status === 503 ? retryData() : undefined, status),
+  };
 }
 
 const INTERNAL_ERROR = 'internal error';

@@ -1,5 +1,6 @@
 import type { Responder } from '../contract/inbound.ts';
 import type { WireError } from '../contract/wire-error.ts';
+import { retryData, retryHeaders } from '../mcp/envelope.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { NULL_ID } from '../mcp/message.ts';
 import type { BodyFault } from './http/body.ts';
@@ -24,11 +25,11 @@ export function refuseBody(responder: Responder, fault: BodyFault): void {
   // The rest of the body is not read: the connection ends after the response.
   const headers = fault === 'memorySpent' ? LATER : CLOSE;
   const code = fault === 'memorySpent' ? CODE.internalError : CODE.invalidRequest;
-  refuse(responder, status, wireError(code, text), headers);
+  refuse(responder, status, wireError(code, text, fault === 'memorySpent' ? retryData() : undefined), headers);
 }
 
 const CLOSE = { connection: 'close' };
-const LATER = { ...CLOSE, 'retry-after': '1' };
+const LATER = { ...CLOSE, ...retryHeaders() };
 
 const BODY_FAULTS = {
   consumed: { status: 500, text: CONSUMED },

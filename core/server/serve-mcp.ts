@@ -1,7 +1,7 @@
 import type { Responder } from '../contract/inbound.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
-import { errorFromRefusal, retryAfterSeconds } from '../mcp/envelope.ts';
+import { errorFromRefusal, headersOfRefusal } from '../mcp/envelope.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { contentFault } from '../mcp/headers.ts';
 import { NULL_ID, readMessage } from '../mcp/message.ts';
@@ -62,9 +62,7 @@ export function createMcpPath({ service, limits, log, rejected, postOnly }: McpP
     if ('refused' in caller) {
       inbound.record?.refused(caller.reason);
       rejected.note(inbound, caller);
-      const retry: Record<string, string> =
-        caller.status === 429 || caller.status === 503 ? { 'retry-after': String(retryAfterSeconds(caller)) } : {};
-      return refuse(responder, caller.status, errorFromRefusal(caller), { ...retry, ...caller.headers });
+      return refuse(responder, caller.status, errorFromRefusal(caller), headersOfRefusal(caller));
     }
     inbound.record?.isOf(caller);
     inbound.held?.belongsTo(shareOf(caller, inbound.remoteAddress));

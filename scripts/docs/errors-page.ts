@@ -48,7 +48,7 @@ export function errorsPage(): string {
       ['status', 'meaning'],
       Object.entries(REFUSAL_PROSE).map(([status, means]) => [status, sentence(means)]),
     ),
-    'A request that is refused in `authenticate` gets this HTTP status, with `Retry-After` in seconds for 429 and 503. A call that is refused later gets a JSON-RPC error whose code is the status, with the same HTTP status. A rate-limited call is the exception: its HTTP status is 200, the seconds are in `data.retryAfterSeconds`, and a client of 2025-11-25 gets the result of a failed tool (`isError: true`) for `tools/call`.',
+    'A request that is refused in `authenticate` gets this HTTP status, with `Retry-After` in seconds for 429 and 503. A call that is refused later gets a JSON-RPC error whose code is the status, with the same HTTP status; a 503 has `Retry-After` and `data.retryAfterSeconds`. A rate-limited call is the exception: its HTTP status is 200, the seconds are in `data.retryAfterSeconds`, and a client of 2025-11-25 gets the result of a failed tool (`isError: true`) for `tools/call`.',
     '## JSON-RPC codes',
     'Codes of the gateway itself. The JSON-RPC error of a backend is forwarded with its code, message, data and other members, except codes about the connection between gateway and backend ([protocol](protocol.md#errors)).',
     table(

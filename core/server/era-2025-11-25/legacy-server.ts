@@ -5,7 +5,7 @@ import { explainCause } from '../../errors.ts';
 import { throttledLine } from '../../extension/log-throttle.ts';
 import { encode } from '../../json/json-value.ts';
 import { capabilityClass, relayableCapabilities } from '../../mcp/capabilities.ts';
-import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
+import { errorFromRefusal, headersOfRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
 import { CODE, echoed, wireError } from '../../mcp/errors.ts';
 import { acceptsStream } from '../../mcp/headers.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
@@ -200,7 +200,7 @@ function settle(message: RequestMessage, waiting: PendingResponse, answer: Answe
   if ('error' in answer) return waiting.error(legacyError(answer.error, message));
   const { refusal } = answer;
   if (refusal.status !== 429)
-    return waiting.error({ ...errorFromRefusal(refusal), status: refusal.status }, refusal.headers);
+    return waiting.error({ ...errorFromRefusal(refusal), status: refusal.status }, headersOfRefusal(refusal));
   if (message.method === 'tools/call') return waiting.result([limitedResult(refusal)]);
   waiting.error(errorFromRefusal(refusal), refusal.headers);
 }

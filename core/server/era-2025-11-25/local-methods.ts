@@ -1,5 +1,5 @@
 import type { WireError } from '../../contract/wire-error.ts';
-import { EMPTY_RESULT, errorFromRefusal } from '../../mcp/envelope.ts';
+import { EMPTY_RESULT, errorFromRefusal, headersOfRefusal } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { isLogLevel } from '../../mcp/log-levels.ts';
 import type { NotificationMessage, RequestMessage } from '../../mcp/message.ts';
@@ -42,8 +42,9 @@ async function subscribe({ parts, session, message, request, waiting }: LocalCal
   const found = await parts.service.mayWatch(request, uri);
   if ('error' in found) return waiting.error(found.error);
   if ('refusal' in found) {
-    const status = found.refusal.status === 429 ? 200 : found.refusal.status;
-    return waiting.error({ ...errorFromRefusal(found.refusal), status }, found.refusal.headers);
+    const { refusal } = found;
+    if (refusal.status === 429) return waiting.error({ ...errorFromRefusal(refusal), status: 200 }, refusal.headers);
+    return waiting.error({ ...errorFromRefusal(refusal), status: refusal.status }, headersOfRefusal(refusal));
   }
   if (session.hasEnded) return; // it is answered, and its subscriptions were removed
   if (session.watches.has(uri)) return waiting.result([EMPTY_RESULT]);

@@ -6,7 +6,7 @@ import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Refusal } from '../../contract/refusal.ts';
 import type { WireError } from '../../contract/wire-error.ts';
 import { decodeObject } from '../../json/json-value.ts';
-import { errorBytes, notificationParts, resultParts, retryData } from '../../mcp/envelope.ts';
+import { errorBytes, notificationParts, resultParts, retryData, retryHeaders } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { acceptsStream } from '../../mcp/headers.ts';
@@ -83,7 +83,8 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
 
   error(error: WireError, headers?: Readonly<Record<string, string>>): void {
     if (!this.#isDone) this.#waiting.responder.failed?.(error);
-    this.#finish(error.status ?? 200, [errorBytes(this.#waiting.message.id, error)], headers);
+    const retry = error.status === 503 ? { ...retryHeaders(), ...headers } : headers;
+    this.#finish(error.status ?? 200, [errorBytes(this.#waiting.message.id, error)], retry);
   }
 
   /** The client cancelled. A stream still needs a last message, or the client would resume it. */

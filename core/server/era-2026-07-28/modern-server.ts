@@ -4,7 +4,7 @@ import type { WireError } from '../../contract/wire-error.ts';
 import { explainCause } from '../../errors.ts';
 import { encode, isObject } from '../../json/json-value.ts';
 import { RawObject } from '../../json/raw-json.ts';
-import { errorFromRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
+import { errorFromRefusal, headersOfRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
 import { CODE, echoed, wireError } from '../../mcp/errors.ts';
 import type { Message, RequestMessage } from '../../mcp/message.ts';
 import { GATEWAY_METHODS } from '../../mcp/methods.ts';
@@ -160,8 +160,9 @@ function settle(
   if ('ready' in answer) return waiting.result([answer.ready]);
   if ('error' in answer) return waiting.error(answer.error);
   const { refusal } = answer;
-  const status = refusal.status === 429 ? 200 : refusal.status; // a rate-limited call is answered by a result
-  waiting.error({ ...errorFromRefusal(refusal), status }, refusal.headers);
+  // a rate-limited call is answered by a result
+  if (refusal.status === 429) return waiting.error({ ...errorFromRefusal(refusal), status: 200 }, refusal.headers);
+  waiting.error({ ...errorFromRefusal(refusal), status: refusal.status }, headersOfRefusal(refusal));
 }
 
 /** Further result types come with extensions; a client without any could not read them. */

@@ -3,7 +3,7 @@ import type { Responder } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
 import type { WireError } from '../../contract/wire-error.ts';
 import { RawObject } from '../../json/raw-json.ts';
-import { errorBytes, notificationParts, resultParts } from '../../mcp/envelope.ts';
+import { errorBytes, notificationParts, resultParts, retryHeaders } from '../../mcp/envelope.ts';
 import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { acceptsStream } from '../../mcp/headers.ts';
 import { isLogWanted } from '../../mcp/log-threshold.ts';
@@ -65,7 +65,8 @@ export class PendingResponse implements HeartbeatListener {
 
   error(error: WireError, headers?: Readonly<Record<string, string>>): void {
     if (!this.#isDone) this.#waiting.responder.failed?.(error);
-    this.#finish(error.status ?? 200, [errorBytes(this.#waiting.id, error)], headers);
+    const retry = error.status === 503 ? { ...retryHeaders(), ...headers } : headers;
+    this.#finish(error.status ?? 200, [errorBytes(this.#waiting.id, error)], retry);
   }
 
   /** Keep-alive; the second one without a result turns the response into a stream. */

@@ -97,6 +97,7 @@ describe('bytes in flight', () => {
       ];
       expect(refusal).toMatch(/^HTTP\/1\.1 503 /);
       expect(refusal).toMatch(/\r\nretry-after: 1\r\n/i);
+      expect(refusal).toContain('"data":{"retryAfterSeconds":1}');
       expect(refusal).toContain('MEMORY_SPENT');
       expect(await call('far_quick')).toMatchObject({ status: 200 });
       first.destroy();
@@ -146,8 +147,9 @@ describe('bytes in flight', () => {
     async () => {
       const { gateway, call } = await gatewayWith({ memoryBudgetBytes: 4 * MIB });
       const refused = await call('far_big', 8);
-      expect(refused.status).toBe(503);
+      expect([refused.status, refused.retryAfter]).toEqual([503, '1']);
       expect(refused.text).toContain('MEMORY_SPENT');
+      expect(JSON.parse(refused.text).error.data).toEqual({ retryAfterSeconds: 1 });
       await isFree(gateway);
       expect(await call('far_quick')).toMatchObject({ status: 200 });
     },

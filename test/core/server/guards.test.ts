@@ -193,7 +193,7 @@ describe('authentication', () => {
     open.service.identifyBy = () => ({ refused: true, status: 503, reason: 'ask again', retryAfterMs: 5000 });
     const undecided = await post(open.url, list.body, list.headers);
     expect([undecided.status, undecided.headers.get('retry-after')]).toEqual([503, '5']);
-    expect(undecided.json.error).toEqual({ code: 503, message: 'ask again' });
+    expect(undecided.json.error).toEqual({ code: 503, message: 'ask again', data: { retryAfterSeconds: 5 } });
   });
 
   it('that fails refuses every request without a reason', async () => {

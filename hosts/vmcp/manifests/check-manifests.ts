@@ -12,6 +12,7 @@ import { resolveServer } from '../operator/resolve/resolve-server.ts';
 import { fileObjects } from './file-objects.ts';
 import { type Manifest, readManifests } from './read-manifests.ts';
 import { sharedProblems } from './shared-problems.ts';
+import { workloadProblems } from './workload-problems.ts';
 
 /** What a cluster would say to the objects of a file. */
 export interface ManifestReport {
@@ -43,16 +44,19 @@ export interface ServerReport {
  */
 export async function checkManifests(text: string, file: string, catalogue: Catalogue): Promise<ManifestReport> {
   const manifests = readManifests(text, file);
+  const objects = manifests.map(({ object }) => object);
   const check = await createManifestCheck(catalogue);
   const problems = [...duplicates(manifests, file)];
   const refused = new Set<KubeObject>();
   for (const { object, line } of manifests) {
     const refusals = check(object).map(({ path, message }) => (path === '' ? message : `${path}: ${message}`));
     if (refusals.length > 0) refused.add(object);
-    const found = refusals.length > 0 ? refusals : await sharedProblems(object, catalogue);
+    const found =
+      refusals.length > 0
+        ? refusals
+        : [...(await sharedProblems(object, catalogue)), ...(await workloadProblems(object, objects))];
     problems.push(...found.map((problem) => `${file}:${line}: ${titleOf(object)}: ${problem}`));
   }
-  const objects = manifests.map(({ object }) => object);
   const servers: ServerReport[] = [];
   for (const object of objects) {
     if (object.kind !== virtualMcpServer.kind || refused.has(object)) continue;

@@ -131,12 +131,45 @@ describe('toolmgr vmcp validate with manifests', () => {
       '{ groupRef: { name: group }, remoteUrl: "http://169.254.169.254/x", transport: streamable-http }',
       /spec\.remoteUrl: leads to/,
     ],
+    [
+      'MCPServer',
+      '{ image: a, authzConfig: { type: inline, inline: { policies: ["permit(nonsense"] } } }',
+      /policies\[0\]: line 1/,
+    ],
+    [
+      'MCPServer',
+      '{ image: a, podTemplateSpec: { spec: { containers: [{ image: b }] } } }',
+      /spec\.podTemplateSpec: spec\.containers\[0\]: it needs name/,
+    ],
+    ['MCPServer', '{ image: a, groupRef: { name: group }, replicas: -1 }', /replicas/],
+    [
+      'MCPRemoteProxy',
+      '{ remoteUrl: "https://a.example.com/mcp", authzConfig: { type: inline, inline: { policies: ["permit(nonsense"] } } }',
+      /policies\[0\]: line 1/,
+    ],
+    ['MCPRemoteProxy', '{ remoteUrl: "http://169.254.169.254/mcp" }', /spec\.remoteUrl leads to/],
+    [
+      'EmbeddingServer',
+      '{ podTemplateSpec: { spec: { containers: [{ image: b }] } } }',
+      /spec\.podTemplateSpec: spec\.containers\[0\]: it needs name/,
+    ],
   ])('checks the content of %s as the operator does: %s', async (kind, spec, problem) => {
     const { isValid, problems } = await check(`${SERVER}${object(kind, 'a', `spec: ${spec}`)}`);
     expect(problems.map((each) => each.replace(/^m\.yaml:\d+: /, ''))).toEqual([
       expect.stringMatching(new RegExp(`^${kind} a: .*${problem.source}`)),
     ]);
     expect(isValid).toBe(false);
+  });
+
+  it('takes what a server or proxy refers to and the file does not have for something of the cluster', async () => {
+    const refs =
+      'oidcConfigRef: { name: company, audience: a }, externalAuthConfigRef: { name: key }, toolConfigRef: { name: t }';
+    const text =
+      object('MCPServer', 'a', `spec: { image: a, secrets: [{ name: s, key: k }], ${refs} }`) +
+      object('MCPRemoteProxy', 'b', `spec: { remoteUrl: "https://a.example.com/mcp", ${refs} }`) +
+      object('MCPServer', 'c', 'spec: { image: a, permissionProfile: { type: configmap, name: p, key: k } }') +
+      object('EmbeddingServer', 'd', 'spec: {}');
+    expect((await check(text)).problems).toEqual([]);
   });
 
   it('takes objects of the namespace of the server only', async () => {

@@ -91,11 +91,12 @@ function mergeValue(base: unknown, patch: unknown, place: Place): unknown {
 function mergeList(base: readonly unknown[], patch: readonly unknown[], key: string, place: Place): readonly unknown[] {
   const items: Json[] = [];
   for (const [index, item] of patch.entries()) {
-    if (!isObject(item)) return fail(place, `item ${index} must be an object`, base);
+    const at = { ...place, path: `${place.path}[${index}]` };
+    if (!isObject(item)) return fail(at, 'it must be an object', base);
     if (item.$patch === 'replace' && Object.hasOwn(item, key) === false) continue;
     const id = item[key];
     if (typeof id !== 'string' && typeof id !== 'number') {
-      return fail(place, `item ${index} needs ${shown(key)}, by which items are matched`, base);
+      return fail(at, `it needs ${shown(key)}, by which items are matched`, base);
     }
     items.push(item);
   }

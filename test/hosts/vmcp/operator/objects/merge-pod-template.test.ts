@@ -109,7 +109,7 @@ describe('podTemplateSpec', () => {
   it.each([
     ['a text', 'x', 'it must be an object'],
     ['another key', { status: {} }, 'status is no key of a pod template'],
-    ['an item without its key', { spec: { volumes: [{ emptyDir: {} }] } }, 'spec.volumes: item 0 needs name'],
+    ['an item without its key', { spec: { volumes: [{ emptyDir: {} }] } }, 'spec.volumes[0]: it needs name'],
     ['a list that is none', { spec: { containers: { name: 'vmcp' } } }, 'spec.containers'],
     ['an unknown directive', { spec: { '$setElementOrder/containers': [] } }, '$setElementOrder/containers is not'],
     ['an unknown $patch', { spec: { $patch: 'merged' } }, '$patch must be'],

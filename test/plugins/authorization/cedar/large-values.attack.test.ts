@@ -24,13 +24,14 @@ describe('a large value', () => {
         ]);
         expect((await ask({ name: 'post', arguments: { x: 'fine'.padEnd(64 * KIB) } })).isAllowed).toBe(true);
         for (const x of ['x'.repeat(64 * KIB + 1), WIDE.repeat(22 * KIB), WIDE.repeat(2_600_000)]) {
-          const started = performance.now();
+          const before = process.cpuUsage();
           expect(await ask({ name: 'post', arguments: { x } })).toMatchObject({
             isAllowed: false,
             policies: ['no'],
             reason: 'the argument "x" is larger than 65536 bytes',
           });
-          expect(performance.now() - started).toBeLessThan(1_000); // 2 s and more when it was evaluated
+          const { user, system } = process.cpuUsage(before);
+          expect(user + system).toBeLessThan(1_000_000); // 2 s and more when it was evaluated
           expect((await ask({ name: 'save', arguments: { x } })).isAllowed).toBe(true);
         }
       }

@@ -27,6 +27,7 @@ export default defineConfig({
     hookTimeout: 180_000,
     expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
+    globalSetup: ['test/support/shared-servers.ts'],
     setupFiles: ['test/support/time-of-file.ts'],
     // most tests wait for sockets, programs and containers: one file per core would leave the cores idle half the time
     maxWorkers: Math.max(3, availableParallelism()),

@@ -16,13 +16,16 @@ beforeAll(async () => {
 }, SET_MS);
 afterAll(() => world?.[Symbol.asyncDispose]());
 
-describe('the fixture server', () => {
-  for (const cell of [CELLS['direct-legacy'], CELLS['direct-modern']]) {
-    it(`passes the ${cell.revision} set without a gateway`, { timeout: SET_MS }, async () => {
-      expectAll(await world.run(cell, expected));
-    });
-  }
-});
+// what the fixture server fails, the cells behind a gateway fail too
+if (process.env.PROOF_LONG === '1') {
+  describe('the fixture server', () => {
+    for (const cell of [CELLS['direct-legacy'], CELLS['direct-modern']]) {
+      it(`passes the ${cell.revision} set without a gateway`, { timeout: SET_MS }, async () => {
+        expectAll(await world.run(cell, expected));
+      });
+    }
+  });
+}
 
 describe('a 2025-11-25 client and a 2025-11-25 backend', () => {
   const passed = cellOf(CELLS['legacy-to-legacy']);

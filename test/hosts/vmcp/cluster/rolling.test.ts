@@ -16,7 +16,7 @@ const LONG = 240_000;
 const WAIT = 60_000;
 const PODS = 3;
 
-/** One client that calls without a pause until `stop`. */
+/** One client that calls until `stop`, with pauses that leave the processor to the pods that start. */
 async function caller(url: string, mode: 'auto' | 'legacy') {
   const client = new Client({ name: mode, version: '1' }, { versionNegotiation: { mode } });
   let resumed = 0;
@@ -36,8 +36,8 @@ async function caller(url: string, mode: 'auto' | 'legacy') {
         answered += 1;
       } catch (cause) {
         failed.push(String(cause));
-        await delay(50);
       }
+      await delay(20);
     }
   })();
   return {

@@ -84,11 +84,11 @@ describe.skipIf(missing !== undefined)(`an operator that is killed ${missing ? `
   });
 
   it.each(
-    CASES.flatMap((each) =>
-      each.writes.flatMap((write, at) =>
-        (['before', 'after'] as const).map((when) => ({ ...each, write, at: at + 1, when })),
-      ),
-    ),
+    // a death before a write leaves what a death after the one before leaves
+    CASES.flatMap((each) => [
+      { ...each, write: each.writes[0], at: 1, when: 'before' as const },
+      ...each.writes.map((write, at) => ({ ...each, write, at: at + 1, when: 'after' as const })),
+    ]),
   )(
     '$when write $at ($write) of $what: the next one makes the other writes, none twice',
     async ({ before, spec, now, writes, at, when }) => {

@@ -1,35 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import https from 'node:https';
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runTool } from '../../scripts/rigs/run-tool.ts';
+import { type KubeClient, kubeClient, kubeProgram } from './kube-client.ts';
 import { rig } from './rig.ts';
 
 /** A cluster without nodes: a real API server with etcd, controllers and scheduler. */
-export interface KubeCluster extends AsyncDisposable {
-  /** URL of the API server. */
-  readonly server: string;
-  /** Bearer token of a member of `system:masters`. */
-  readonly token: string;
-  /** PEM file with the CA of the API server. */
-  readonly caFile: string;
-  readonly kubeconfig: string;
-  /** Folder with the state and the logs; deleted at the end. */
-  readonly folder: string;
-  /** Runs kubectl; `input` is its standard input. @throws Error with its output */
-  kubectl(args: readonly string[], input?: string): Promise<string>;
-  /** One request with the token; `body` is sent as JSON. */
-  request(
-    method: string,
-    path: string,
-    body?: unknown,
-    contentType?: string,
-  ): Promise<{ status: number; body: unknown }>;
-  /** Creates a namespace, without a process. @throws Error with the answer */
-  createNamespace(name: string): Promise<void>;
+export interface KubeCluster extends KubeClient, AsyncDisposable {
   /** Kills the API server with SIGKILL. */
   killApiServer(): Promise<void>;
   /** Starts it again at the same port. */
@@ -55,13 +34,6 @@ export function missingKube(): string | undefined {
   return 'missing' in found ? found.missing : undefined;
 }
 
-/** Path of the rig's program; its first argument names the component. @throws Error when the rig is missing */
-export function kubeProgram(): string {
-  const found = rig('kube');
-  if ('missing' in found) throw new Error(found.missing);
-  return join(found.folder, 'kube');
-}
-
 /** Starts a cluster in a temporary folder; 3 to 10 s. @throws Error with the log of the component that failed */
 export async function startKube(options: KubeOptions = {}): Promise<KubeCluster> {
   const { host = '127.0.0.1', controllers = true } = options;
@@ -85,7 +57,7 @@ export async function startKube(options: KubeOptions = {}): Promise<KubeCluster>
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   };
   try {
-    const [client, peer, api, managerPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
+    const [clients, peer, api, managerPort] = await Promise.all([freePort(), freePort(), freePort(), freePort()]);
     const token = randomBytes(16).toString('hex');
     const server = `https://${host}:${api}`;
     const certs = join(folder, 'certs');
@@ -95,26 +67,8 @@ export async function startKube(options: KubeOptions = {}): Promise<KubeCluster>
     const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
     writeFileSync(key, privateKey.export({ type: 'pkcs1', format: 'pem' }), { mode: 0o600 });
     writeFileSync(join(folder, 'tokens'), `${token},admin,admin,"system:masters"\n`, { mode: 0o600 });
-    const request: KubeCluster['request'] = (method, path, body, contentType = 'application/json') =>
-      new Promise((resolve, reject) => {
-        const text = body === undefined ? undefined : JSON.stringify(body);
-        const headers = {
-          authorization: `Bearer ${token}`,
-          ...(text === undefined ? {} : { 'content-type': contentType }),
-        };
-        const ca = existsSync(caFile) ? readFileSync(caFile) : undefined;
-        const sent = https.request(server + path, { method, headers, agent: false, ca }, (answer) => {
-          const chunks: Buffer[] = [];
-          answer.on('data', (chunk) => chunks.push(chunk));
-          answer.on('end', () => {
-            const read = Buffer.concat(chunks).toString();
-            const isJson = answer.headers['content-type']?.includes('json') === true;
-            resolve({ status: answer.statusCode ?? 0, body: isJson ? JSON.parse(read) : read });
-          });
-        });
-        sent.on('error', reject);
-        sent.end(text);
-      });
+    const client = kubeClient({ server, token, caFile, kubeconfig, folder });
+    const { request, kubectl } = client;
     const until = async (path: string): Promise<void> => {
       const end = Date.now() + START_MS;
       for (;;) {
@@ -131,7 +85,7 @@ export async function startKube(options: KubeOptions = {}): Promise<KubeCluster>
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     };
-    const etcd = `http://127.0.0.1:${client}`;
+    const etcd = `http://127.0.0.1:${clients}`;
     const startApiServer = async (): Promise<void> => {
       run(
         'kube-apiserver',
@@ -166,17 +120,6 @@ export async function startKube(options: KubeOptions = {}): Promise<KubeCluster>
     );
     await startApiServer();
     writeFileSync(kubeconfig, JSON.stringify(kubeconfigOf(server, caFile, token)), { mode: 0o600 });
-    const kubectl: KubeCluster['kubectl'] = (args, input) => {
-      const file = join(folder, `input-${randomBytes(4).toString('hex')}.yaml`);
-      if (input !== undefined) writeFileSync(file, input);
-      const named = input === undefined ? args : [...args, '-f', file];
-      return runTool(program, [
-        'kubectl',
-        `--kubeconfig=${kubeconfig}`,
-        `--cache-dir=${join(folder, 'cache')}`,
-        ...named,
-      ]);
-    };
     if (options.crds !== undefined) {
       await kubectl(['apply', '--server-side'], options.crds);
       await kubectl(['wait', '--for=condition=Established', '--timeout=60s', 'crd', '--all']);
@@ -196,15 +139,8 @@ export async function startKube(options: KubeOptions = {}): Promise<KubeCluster>
       await until('/api/v1/namespaces/default/serviceaccounts/default');
     } else await until('/api/v1/namespaces/default');
     return {
-      ...{ server, token, caFile, kubeconfig, folder, kubectl, request, startApiServer },
-      async createNamespace(name) {
-        const { status, body } = await request('POST', '/api/v1/namespaces', {
-          apiVersion: 'v1',
-          kind: 'Namespace',
-          metadata: { name },
-        });
-        if (status !== 201) throw new Error(`the namespace ${name} was not created: ${JSON.stringify(body)}`);
-      },
+      ...client,
+      startApiServer,
       killApiServer: () => kill('kube-apiserver'),
       async compact() {
         const revision = await currentRevision(etcd);

@@ -6,8 +6,8 @@ import type { BackendsDocument } from '@toolmgr/plugins/kubernetes';
 import { stringify } from 'yaml';
 import { type PodReport, podReport } from '../../hosts/vmcp/pod-report.ts';
 import { type RunningCli, startCli } from './cli.ts';
-import type { KubeCluster } from './kube.ts';
 import { connectionTo } from './kube-api.ts';
+import type { KubeClient } from './kube-client.ts';
 import { vmcpConfig } from './vmcp-file.ts';
 
 /** A namespace with what the operator makes for the pods of one VirtualMCPServer `tools`. */
@@ -27,7 +27,7 @@ export interface PodRig extends AsyncDisposable {
 }
 
 /** Makes one. `secretNames`: the secrets that the Role names. */
-export async function podRig(cluster: KubeCluster, secretNames: readonly string[] = []): Promise<PodRig> {
+export async function podRig(cluster: KubeClient, secretNames: readonly string[] = []): Promise<PodRig> {
   const namespace = `pods-${randomBytes(4).toString('hex')}`;
   const core = `/api/v1/namespaces/${namespace}`;
   const rbac = `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}`;

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
+import { kubeOfRun } from './kube-of-run.ts';
 import { rig } from './rig.ts';
 
 declare module 'vitest' {
@@ -15,6 +16,7 @@ type Shared = object & AsyncDisposable;
 
 /** Servers whose start takes seconds of CPU. What a test file gets of them is JSON. */
 const SERVERS: Readonly<Record<string, () => Promise<Shared>>> = {
+  kube: kubeOfRun,
   async registry() {
     const found = rig('packaging');
     if ('missing' in found) throw new Error(found.missing);

@@ -1,35 +1,28 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createApi } from '@toolmgr/plugins/kubernetes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type KubeCluster, missingKube, startKube } from '../../../support/kube.ts';
+import { describe, expect, it } from 'vitest';
 import { connectionTo } from '../../../support/kube-api.ts';
+import { kubeSkipped, kubeSuite } from '../../../support/kube-suite.ts';
 import { podRig } from '../../../support/pod.ts';
 import { recordingServer } from '../../../support/recording-server.ts';
 import { until } from '../../../support/until.ts';
 
-const missing = missingKube();
 const LONG = 180_000;
 const WAIT = 60_000;
 const SECRETS = { apiVersion: 'v1', kind: 'Secret', plural: 'secrets' };
 const CONFIG_MAPS = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' };
 
-let cluster: KubeCluster;
-beforeAll(async () => {
-  if (missing === undefined) cluster = await startKube({ controllers: false });
-}, LONG);
-afterAll(async () => {
-  await cluster?.[Symbol.asyncDispose]();
-});
+describe.skipIf(kubeSkipped)(`a holder of the pod's token${kubeSkipped}`, () => {
+  const suite = kubeSuite();
 
-describe.skipIf(missing !== undefined)(`a holder of the pod's token ${missing ? `(skipped: ${missing})` : ''}`, () => {
   it(
     'reads the named secrets only, and can neither list secrets nor write the backends',
     async () => {
-      await using rig = await podRig(cluster, ['far-key']);
+      await using rig = await podRig(suite.cluster, ['far-key']);
       await rig.writeSecret('far-key', { value: 'mine' });
       await rig.writeSecret('other', { value: 'not mine' });
       await rig.publish([]);
-      await using api = createApi(connectionTo(cluster, rig.token));
+      await using api = createApi(connectionTo(suite.cluster, rig.token));
       const { namespace } = rig;
       expect(await api.get(SECRETS, { namespace, name: 'far-key' })).toBeDefined();
       for (const refused of [
@@ -50,7 +43,7 @@ describe.skipIf(missing !== undefined)(`a holder of the pod's token ${missing ? 
     'a backend whose secret the Role does not name gets no request, and the others are served',
     async () => {
       await using far = await recordingServer();
-      await using rig = await podRig(cluster, ['far-key']);
+      await using rig = await podRig(suite.cluster, ['far-key']);
       await rig.writeSecret('far-key', { value: 'mine' });
       await rig.writeSecret('other', { value: 'not mine' });
       const backend = (name: string, key: string) =>

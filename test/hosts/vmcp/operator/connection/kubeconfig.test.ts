@@ -2,9 +2,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createApi, type ResourceType } from '@toolmgr/plugins/kubernetes';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { kubeconfigConnection } from '../../../../../hosts/vmcp/operator/connection/kubeconfig.ts';
-import { type KubeCluster, missingKube, startKube } from '../../../../support/kube.ts';
+import { kubeSkipped, kubeSuite } from '../../../../support/kube-suite.ts';
 
 const namespaces: ResourceType = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', isClusterScoped: true };
 const folder = mkdtempSync(join(tmpdir(), 'toolmgr-kubeconfig-'));
@@ -75,17 +75,11 @@ describe('a kubeconfig', () => {
   });
 });
 
-const missing = missingKube();
-describe.skipIf(missing !== undefined)(`a cluster by its kubeconfig ${missing ? `(skipped: ${missing})` : ''}`, () => {
-  let cluster: KubeCluster;
-  beforeAll(async () => {
-    cluster = await startKube({ controllers: false });
-  });
-  afterAll(async () => {
-    await cluster?.[Symbol.asyncDispose]();
-  });
+describe.skipIf(kubeSkipped)(`a cluster by its kubeconfig${kubeSkipped}`, () => {
+  const suite = kubeSuite();
 
   test('answers, and a credential plugin is run again when its token is refused', async () => {
+    const { cluster } = suite;
     await using byToken = createApi(await kubeconfigConnection(cluster.kubeconfig, {}));
     expect((await byToken.list(namespaces)).items.length).toBeGreaterThan(0);
     const tokenFile = join(folder, 'token');

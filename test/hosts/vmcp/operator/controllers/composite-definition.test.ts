@@ -1,5 +1,5 @@
 import type { Resource } from '@toolmgr/plugins/kubernetes';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { compositeDefinitionController } from '../../../../../hosts/vmcp/operator/controllers/composite-definition.ts';
 import { typeNamed } from '../../../../../hosts/vmcp/operator/controllers/references.ts';
 import { conditionsIn, startControllers } from '../../../../support/controllers.ts';
@@ -24,21 +24,25 @@ const INVALID = [
 ] as const;
 
 describe.skipIf(kubeSkipped)(`composite tool definitions on a real API server${kubeSkipped}`, () => {
-  const { api } = kubeSuite();
+  const { api, namespace: newNamespace } = kubeSuite();
+  let namespace: string;
+  beforeEach(async () => {
+    namespace = await newNamespace();
+  });
 
   const statusOf = async (name: string) =>
-    ((await api.get(TYPE, { namespace: 'default', name })) as Resource<object, Status> | undefined)?.status;
+    ((await api.get(TYPE, { namespace, name })) as Resource<object, Status> | undefined)?.status;
 
   proves(
     ['vmcp.config.composite-tool-refs', 'vmcp.related.composite-tool-definition'],
     'a valid definition is ready and names the servers that offer it, as long as they do',
     async () => {
-      await using running = await startControllers(api, 'default', [compositeDefinitionController]);
-      await api.create(TYPE, own(KIND, 'default', 'flow'));
+      await using running = await startControllers(api, namespace, [compositeDefinitionController]);
+      await api.create(TYPE, own(KIND, namespace, 'flow'));
       const gateway = (name: string, refs: readonly string[]) =>
         api.apply(
           typeNamed('VirtualMCPServer'),
-          own('VirtualMCPServer', 'default', name, {
+          own('VirtualMCPServer', namespace, name, {
             config: { compositeToolRefs: refs.map((ref) => ({ name: ref })) },
           }),
           { manager: 'test', force: true },
@@ -56,16 +60,16 @@ describe.skipIf(kubeSkipped)(`composite tool definitions on a real API server${k
       });
       await gateway('b', ['other']);
       await until(async () => (await servers()) === 'a', WAIT_MS);
-      await api.remove(typeNamed('VirtualMCPServer'), { namespace: 'default', name: 'a' });
+      await api.remove(typeNamed('VirtualMCPServer'), { namespace, name: 'a' });
       await until(async () => (await servers()) === '', WAIT_MS);
       expect(running.failures).toEqual([]);
     },
   );
 
   it('an invalid definition says what is wrong and where, and recovers', async () => {
-    await using running = await startControllers(api, 'default', [compositeDefinitionController]);
+    await using running = await startControllers(api, namespace, [compositeDefinitionController]);
     for (const [name, steps, more] of INVALID)
-      await api.create(TYPE, own(KIND, 'default', name, { name, steps, ...more }));
+      await api.create(TYPE, own(KIND, namespace, name, { name, steps, ...more }));
     for (const [name, , , reason, words] of INVALID) {
       await until(async () => (await statusOf(name))?.validationStatus !== undefined, WAIT_MS);
       const status = await statusOf(name);
@@ -77,19 +81,19 @@ describe.skipIf(kubeSkipped)(`composite tool definitions on a real API server${k
       expect(status?.validationErrors?.join('\n')).toContain(words);
       expect(running.events.filter((event) => event.endsWith(`/${name}`))).toEqual([`${reason} ${KIND}/${name}`]);
     }
-    await api.patch(TYPE, { namespace: 'default', name: 'cycle' }, { spec: { steps: [tool('a')] } });
+    await api.patch(TYPE, { namespace, name: 'cycle' }, { spec: { steps: [tool('a')] } });
     await until(async () => (await statusOf('cycle'))?.validationStatus === 'Valid', WAIT_MS);
     expect(await statusOf('cycle')).not.toHaveProperty('validationErrors');
     expect(running.failures).toEqual([]);
   });
 
   it('the operator is killed after its write, and the next one writes nothing', async () => {
-    await api.create(TYPE, own(KIND, 'default', 'killed'));
+    await api.create(TYPE, own(KIND, namespace, 'killed'));
     const first = countedApi(api, 1);
-    await using _dying = await startControllers(first.api, 'default', [compositeDefinitionController]);
+    await using _dying = await startControllers(first.api, namespace, [compositeDefinitionController]);
     await first.died;
     const second = countedApi(api);
-    await using running = await startControllers(second.api, 'default', [compositeDefinitionController]);
+    await using running = await startControllers(second.api, namespace, [compositeDefinitionController]);
     await running.idle();
     expect(await statusOf('killed')).toMatchObject({ validationStatus: 'Valid' });
     expect([...first.writes, ...second.writes]).toEqual([`apply ${KIND}/killed status`]);

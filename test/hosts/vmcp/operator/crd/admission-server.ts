@@ -1,6 +1,6 @@
 import { KINDS } from '../../../../../hosts/vmcp/operator/kinds/index.ts';
-import { allCrds } from '../../../../support/crds.ts';
-import { type KubeCluster, startKube } from '../../../../support/kube.ts';
+import type { KubeClient } from '../../../../support/kube-client.ts';
+import { newNamespace, sharedKube } from '../../../../support/shared-kube.ts';
 
 /** What the API server says to a new object. */
 export interface Answer {
@@ -10,19 +10,26 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** An API server with the kinds. */
+/** A namespace of the API server with the kinds. */
 export interface AdmissionServer {
-  readonly kube: KubeCluster;
+  readonly kube: KubeClient;
+  readonly namespace: string;
+  /** Path of the objects of a kind. */
+  pathOf(kind: string): string;
   /** Sends a new object; without other `query` nothing is stored and unknown fields are refused. */
   create(kind: string, spec: unknown, query?: string): Promise<Answer>;
 }
 
-/** Starts an API server that has the kinds. */
-export async function startAdmissionServer(): Promise<AdmissionServer> {
-  const kube = await startKube({ controllers: false, crds: allCrds() });
-  await untilServed(kube);
+/** A new namespace of the API server that all files share. */
+export async function admissionServer(): Promise<AdmissionServer> {
+  const kube = await sharedKube();
+  const namespace = await newNamespace(kube);
+  const pathOf = (kind: string): string => {
+    const plural = KINDS.find((each) => each.kind === kind)?.plural;
+    return `/apis/toolmgr.dev/v1beta1/namespaces/${namespace}/${plural}`;
+  };
   return {
-    kube,
+    ...{ kube, namespace, pathOf },
     async create(kind, spec, query = 'dryRun=All&fieldValidation=Strict') {
       const { status, body } = await kube.request('POST', `${pathOf(kind)}?${query}`, objectOf(kind, spec));
       const answer = body as Readonly<Record<string, unknown>>;
@@ -35,20 +42,4 @@ export async function startAdmissionServer(): Promise<AdmissionServer> {
 /** An object of a kind, as JSON has it. */
 export function objectOf(kind: string, spec: unknown): object {
   return JSON.parse(JSON.stringify({ apiVersion: 'toolmgr.dev/v1beta1', kind, metadata: { name: 'a' }, spec }));
-}
-
-/** Path of the objects of a kind. */
-export function pathOf(kind: string): string {
-  const plural = KINDS.find((each) => each.kind === kind)?.plural;
-  return `/apis/toolmgr.dev/v1beta1/namespaces/default/${plural}`;
-}
-
-/** The first requests for a new kind may be refused for about 2 s. */
-async function untilServed(kube: KubeCluster): Promise<void> {
-  for (const { kind } of KINDS) {
-    for (let left = 200; left > 0; left -= 1) {
-      if ((await kube.request('GET', pathOf(kind))).status === 200) break;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
 }

@@ -1,12 +1,12 @@
 import { catalogue } from '@toolmgr/plugins';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { REFERENCE_FIELDS } from '../../../../../hosts/vmcp/operator/controllers/references.ts';
 import { type CheckManifest, createManifestCheck } from '../../../../../hosts/vmcp/operator/crd/check-manifest.ts';
 import { KINDS } from '../../../../../hosts/vmcp/operator/kinds/index.ts';
 import type { RequirementId } from '../../../../requirements.ts';
 import { missingKube } from '../../../../support/kube.ts';
 import { proves } from '../../../../support/proves.ts';
-import { type AdmissionServer, objectOf, startAdmissionServer } from './admission-server.ts';
+import { type AdmissionServer, admissionServer, objectOf } from './admission-server.ts';
 import { LIMIT_CASES } from './limit-cases.ts';
 import { mutationsOf } from './mutations.ts';
 import { RULE_CASES } from './rule-cases.ts';
@@ -114,9 +114,8 @@ describe.skipIf(missing)(`admission by the API server${missing === undefined ? '
   let check: CheckManifest;
   beforeAll(async () => {
     check = await createManifestCheck(catalogue);
-    api = await startAdmissionServer();
+    api = await admissionServer();
   }, 300_000);
-  afterAll(async () => api?.kube[Symbol.asyncDispose]());
 
   const create: AdmissionServer['create'] = (kind, spec, query) => api.create(kind, spec, query);
 

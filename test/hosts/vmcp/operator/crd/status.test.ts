@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import type { RequirementId } from '../../../../requirements.ts';
 import { missingKube } from '../../../../support/kube.ts';
 import { proves } from '../../../../support/proves.ts';
-import { type AdmissionServer, pathOf, startAdmissionServer } from './admission-server.ts';
+import { type AdmissionServer, admissionServer } from './admission-server.ts';
 import { server } from './server-cases.ts';
 
 const missing = missingKube();
@@ -11,11 +11,10 @@ const onServer = missing === undefined ? proves : proves.skipIf(true, missing);
 describe.skipIf(missing)(`the status of a VirtualMCPServer${missing === undefined ? '' : ` (${missing})`}`, () => {
   let api: AdmissionServer;
   beforeAll(async () => {
-    api = await startAdmissionServer();
+    api = await admissionServer();
     const { status } = await api.create('VirtualMCPServer', server(), 'fieldValidation=Strict');
     expect(status).toBe(201);
   }, 300_000);
-  afterAll(async () => api?.kube[Symbol.asyncDispose]());
 
   const statusLines = [
     ...['vmcp.status.phase', 'vmcp.status.message', 'vmcp.status.url', 'vmcp.status.observed-generation'],
@@ -29,7 +28,7 @@ describe.skipIf(missing)(`the status of a VirtualMCPServer${missing === undefine
       const write = (changes: object) =>
         api.kube.request(
           'PATCH',
-          `${pathOf('VirtualMCPServer')}/a/status?fieldValidation=Strict`,
+          `${api.pathOf('VirtualMCPServer')}/a/status?fieldValidation=Strict`,
           { status: changes },
           'application/merge-patch+json',
         );
@@ -95,10 +94,11 @@ describe.skipIf(missing)(`the status of a VirtualMCPServer${missing === undefine
     'vmcp.identity.short-names',
     'shows the columns of servers by their short names',
     async () => {
-      const table = await api.kube.kubectl(['get', 'vmcp', 'a']);
+      const get = (...args: string[]) => api.kube.kubectl(['--namespace', api.namespace, 'get', ...args]);
+      const table = await get('vmcp', 'a');
       expect(table.split('\n')[0]?.split(/ {2,}/)).toEqual(['NAME', 'PHASE', 'URL', 'BACKENDS', 'AGE', 'READY']);
-      expect(await api.kube.kubectl(['get', 'virtualmcp', '-o', 'name'])).toContain('virtualmcpserver.toolmgr.dev/a');
-      expect(await api.kube.kubectl(['get', 'toolmgr', '-o', 'name'])).toContain('virtualmcpserver.toolmgr.dev/a');
+      expect(await get('virtualmcp', '-o', 'name')).toContain('virtualmcpserver.toolmgr.dev/a');
+      expect(await get('toolmgr', '-o', 'name')).toContain('virtualmcpserver.toolmgr.dev/a');
     },
     60_000,
   );

@@ -67,24 +67,24 @@ describe.skipIf(kubeSkipped)(`crash points of proxies${kubeSkipped}`, () => {
       expect(undisturbed.length).toBeGreaterThan(4);
       expect(undisturbed.at(-1)).toBe(`apply ${type.kind}/tools status`);
 
-      const ends: Promise<void>[] = [];
-      for (let kill = 1; kill <= undisturbed.length; kill++) {
+      const killedAfter = async (kill: number): Promise<void> => {
         const space = await created();
         const first = countedApi(api, kill);
         const killed = await start(space, first);
         await first.died;
-        // its requests are never answered: the end waits a second for them
-        ends.push(killed[Symbol.asyncDispose]() as Promise<void>);
+        // its requests are never answered: the end waits a moment for them
+        const ended = killed[Symbol.asyncDispose]();
         const second = countedApi(api);
         await operate(space, second, () => first.writes.length + second.writes.length >= undisturbed.length);
         expect([...first.writes, ...second.writes], `killed after write ${kill}`).toEqual(undisturbed);
+        await ended;
         // what is left to do is the same after each kill, when the second has done it
-        if (kill !== 1 && kill !== undisturbed.length) continue;
+        if (kill !== 1 && kill !== undisturbed.length) return;
         const third = countedApi(api);
         await operate(space, third, () => true);
         expect(third.writes).toEqual([]);
-      }
-      await Promise.all(ends);
+      };
+      await Promise.all(undisturbed.map((_, at) => killedAfter(at + 1)));
     },
     LONG,
   );

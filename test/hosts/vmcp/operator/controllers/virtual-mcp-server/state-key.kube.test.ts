@@ -1,37 +1,23 @@
-import type { ClosableApi } from '@toolmgr/plugins/kubernetes';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { typeOfKind } from '../../../../../../hosts/vmcp/operator/kinds/kind.ts';
 import {
   type VirtualMcpServer,
   virtualMcpServer,
 } from '../../../../../../hosts/vmcp/operator/kinds/virtual-mcp-server.ts';
 import { deployments, type Secret, secrets } from '../../../../../../hosts/vmcp/operator/objects/built-in-kinds.ts';
-import { allCrds } from '../../../../../support/crds.ts';
-import { type KubeCluster, missingKube, startKube } from '../../../../../support/kube.ts';
-import { apiOf } from '../../../../../support/kube-api.ts';
+import { kubeSkipped, kubeSuite } from '../../../../../support/kube-suite.ts';
 import { resolved, serverRounds } from '../../../../../support/resolved-server.ts';
 
-const missing = missingKube();
 const TYPE = typeOfKind(virtualMcpServer);
 const LIMIT_MS = 120_000;
 
-describe.skipIf(missing !== undefined)(`the state key ${missing ? `(skipped: ${missing})` : ''}`, () => {
-  let cluster: KubeCluster;
-  let api: ClosableApi;
-  let number = 0;
-  beforeAll(async () => {
-    cluster = await startKube({ crds: allCrds(), controllers: false });
-    api = apiOf(cluster);
-  }, 240_000);
-  afterAll(async () => {
-    await api?.[Symbol.asyncDispose]();
-    await cluster?.[Symbol.asyncDispose]();
-  });
+describe.skipIf(kubeSkipped)(`the state key${kubeSkipped}`, () => {
+  const suite = kubeSuite();
+  const { api } = suite;
 
   const start = async (spec: object = {}) => {
-    const namespace = `keys-${++number}`;
+    const namespace = await suite.namespace();
     const key = { namespace, name: 'a' };
-    await cluster.createNamespace(namespace);
     await api.apply(
       TYPE,
       {
@@ -43,7 +29,7 @@ describe.skipIf(missing !== undefined)(`the state key ${missing ? `(skipped: ${m
       { manager: 'user' },
     );
     return {
-      kubectl: (...args: string[]) => cluster.kubectl(['-n', namespace, ...args]),
+      kubectl: (...args: string[]) => suite.cluster.kubectl(['-n', namespace, ...args]),
       operator: () => serverRounds({ api, namespace }, resolved()),
       secret: (): Promise<Secret | undefined> => api.get(secrets, { namespace, name: 'a-vmcp-state' }),
       template: async () => (await api.get(deployments, key))?.spec.template,

@@ -31,7 +31,11 @@ function addListing(program: Command): void {
     .description('show workloads')
     .option('-a, --all', 'stopped workloads too')
     .option('--group <name>', 'only those of this group')
-    .option('-l, --label <key=value>', 'only those with this label; may be repeated', readPair, {})
+    .addOption(
+      new Option('-l, --label <key=value>', 'only those with this label; may be repeated')
+        .argParser(readPair)
+        .default({}, 'none'),
+    )
     .addOption(format('text', 'json', 'mcpservers'))
     .action(async (flags) => (await import('./commands/list.ts')).list(flags));
   const status = program

@@ -39,7 +39,8 @@ export function redactUrl(text: string): string {
 }
 
 const FLAG = /^(--?[A-Za-z][\w.-]*)(=[\s\S]*)?$/;
-const HARMLESS = /^(?:\d{1,5}|true|false|@[\w.-]+\/[\w.-]+(?:@[\w.^~-]+)?|\.{0,2}\/[^\s=?&]*|[A-Za-z]:[\\/][^\s=?&]*)$/;
+const HARMLESS =
+  /^(?:\d{1,5}|true|false|@[\w.-]+\/[\w.-]+(?:@[\w.^~-]+)?|\.{1,2}|\.{0,2}\/[^\s=?&]*|[A-Za-z]:[\\/][^\s=?&]*)$/;
 const URL_LIKE = /^[a-z][a-z0-9+.-]*:\/\//i;
 
 function redactValue(value: string, before = ''): string {

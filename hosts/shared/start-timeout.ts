@@ -5,7 +5,7 @@ import { InvalidArgumentError } from 'commander';
 export function startTimeoutFrom(text: string): number {
   const ms = durationMs(text);
   if (ms !== undefined && ms >= LEAST_MS) return ms;
-  throw new InvalidArgumentError('expected a Go duration of 1s or more, such as 5m');
+  throw new InvalidArgumentError('expected a duration of 1s or more, such as 5m');
 }
 
 const LEAST_MS = 1_000;

@@ -132,7 +132,7 @@ async function filesOf(from: string): Promise<readonly FoundFile[]> {
     return [{ file: from, text }];
   }
   const places = clientPlaces(process.cwd(), userPlace(process.env, process.platform, homedir()));
-  return (await findClientFiles(places, { client }, hasServers)).used;
+  return (await findClientFiles(places, { client }, hasServers, 'vmcp init --from FILE')).used;
 }
 
 async function hasServers({ file, text }: FoundFile): Promise<boolean> {

@@ -213,6 +213,6 @@ async function writeNew(file: string, text: string, force: boolean): Promise<voi
 function sessionTtlFrom(text: string): number {
   if (text.startsWith('-')) throw new InvalidArgumentError('must not be negative');
   const ms = durationMs(text);
-  if (ms === undefined) throw new InvalidArgumentError('expected a Go duration such as 30m or 1h30m');
+  if (ms === undefined) throw new InvalidArgumentError('expected a duration with a unit, such as 30m or 1h30m');
   return Math.ceil(ms);
 }

@@ -1,11 +1,15 @@
 import { FIELD_NAME } from '@toolmgr/core';
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../../shared/usage-error.ts';
 
 /** Adds the options with which a command authenticates. */
 export function withHeaders(command: Command): Command {
   return command
-    .option('--header <header>', 'request header "Name: value", several times', collectHeader, [])
+    .addOption(
+      new Option('--header <header>', 'request header "Name: value"; may be repeated')
+        .argParser(collectHeader)
+        .default([], 'none'),
+    )
     .option('--token-env <name>', 'environment variable with the bearer token to send');
 }
 

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '@toolmgr/core';
+import { ownCommand } from '../../shared/own-command.ts';
 import type { Explanation } from '../../vmcp/explain.ts';
 import { nearestTools } from './nearest-tools.ts';
 import { pinOf } from './tool-pin.ts';
@@ -112,7 +113,7 @@ function missing(name: string, explanation: Explanation | undefined, known: Know
     const action = `${first}try again, or use --wait 60s`;
     return { name, status: 'not-yet', reason, retryable: true, action, ...didYouMean };
   }
-  const action = near.length === 0 ? 'see the names: toolmgr tools' : `use ${near.join(' or ')}`;
+  const action = near.length === 0 ? `see the names: ${ownCommand('tools')}` : `use ${near.join(' or ')}`;
   return { name, status: 'unknown', reason: 'there is no such tool', retryable: false, action, ...didYouMean };
 }
 
@@ -121,6 +122,6 @@ function backendDown({ name, cause = '' }: NonNullable<Explanation['backend']>) 
     status: 'backend-down' as const,
     reason: `its backend ${name} is not ready: ${cause}`,
     retryable: true,
-    action: `see what to do: toolmgr status ${name}`,
+    action: `see what to do: ${ownCommand(`status ${name}`)}`,
   };
 }

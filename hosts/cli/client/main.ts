@@ -40,7 +40,7 @@ export function addClientCommands(program: Command): void {
   const tools = program
     .command('tools')
     .description('list the tools of a running endpoint')
-    .option('--wait <duration>', 'wait so long while a backend is still starting (default: 10s)', waitFrom);
+    .option('--wait <duration>', 'how long to wait for backends that are still starting (default: 10s)', waitFrom);
   withEndpoint(tools)
     .addHelpText(
       'after',
@@ -55,7 +55,11 @@ export function addClientCommands(program: Command): void {
       .argument('<tool>', 'name of the tool, as `toolmgr tools` lists it')
       .argument('[pairs...]', 'arguments as key=value')
       .option('--args <json>', 'arguments as one JSON object')
-      .option('--wait <duration>', 'wait so long for a tool while a backend is still starting (default: 1m)', waitFrom),
+      .option(
+        '--wait <duration>',
+        'how long to wait for a tool while backends are still starting (default: 1m)',
+        waitFrom,
+      ),
   )
     .addHelpText(
       'after',
@@ -80,8 +84,12 @@ function addPreflight(tools: Command): void {
       .description('check that tools exist and that this caller may use them, without calling them')
       .argument('[tools...]', 'names of the tools that are needed')
       .option('--read-only', 'also require that the server says of each tool that it only reads')
-      .option('--pin <name=hash>', 'also require this definition of a tool; may be repeated', collect, [])
-      .option('--wait <duration>', 'try again for so long while a tool cannot be used yet', timeoutFrom),
+      .addOption(
+        new Option('--pin <name=hash>', 'also require this definition of a tool; may be repeated')
+          .argParser(collect)
+          .default([], 'none'),
+      )
+      .option('--wait <duration>', 'how long to try again while a tool cannot be used yet', timeoutFrom),
   )
     .addHelpText(
       'after',
@@ -249,12 +257,12 @@ function shortDescription(tool: JsonObject): string {
 
 function waitFrom(text: string): number {
   const ms = durationMs(text);
-  if (ms === undefined || ms < 0) throw new InvalidArgumentError('expected a Go duration such as 90s, or 0s');
+  if (ms === undefined || ms < 0) throw new InvalidArgumentError('expected a duration with a unit, such as 90s, or 0s');
   return Math.ceil(ms);
 }
 
 function timeoutFrom(text: string): number {
   const ms = durationMs(text);
-  if (ms === undefined || ms < 1) throw new InvalidArgumentError('expected a Go duration such as 90s or 5m');
+  if (ms === undefined || ms < 1) throw new InvalidArgumentError('expected a duration with a unit, such as 90s or 5m');
   return Math.ceil(ms);
 }

@@ -1,5 +1,6 @@
 import { join, relative, sep } from 'node:path';
 import type { Command } from 'commander';
+import { UsageError } from '../../shared/usage-error.ts';
 import { scaffold } from './scaffold.ts';
 
 /** Adds `toolmgr plugin new NAME`. */
@@ -14,10 +15,10 @@ export function addPluginCommands(program: Command): void {
       'after',
       '\nExample:\n  toolmgr plugin new business-hours && cd business-hours && npm install && npm test',
     )
-    .action(async (name: string, { into }: { into: string }, command: Command) => {
+    .action(async (name: string, { into }: { into: string }) => {
       const made = await scaffold({ name, into });
-      if ('problem' in made) command.error(`toolmgr: ${made.problem}`, { exitCode: 1 });
-      else print(made.folder, made.files);
+      if ('problem' in made) throw new UsageError(made.problem);
+      print(made.folder, made.files);
     });
 }
 

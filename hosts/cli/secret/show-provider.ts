@@ -13,8 +13,8 @@ export async function provider(name: string | undefined, { format }: { format: '
   const chosen = await chooseProvider();
   const place = PLACES[chosen.provider]();
   if (format === 'json') return stdout.line(JSON.stringify({ ...chosen, place }, undefined, 2));
-  const by = { variable: PROVIDER_VARIABLE, file: userConfigPath(), default: 'the default' }[chosen.chosenBy];
-  stdout.line(`${chosen.provider} (by ${by}): ${place}`);
+  const by = { variable: `by ${PROVIDER_VARIABLE}`, file: `by ${userConfigPath()}`, default: 'the default' };
+  stdout.line(`${chosen.provider} (${by[chosen.chosenBy]}): ${place}`);
 }
 
 const PLACES: Readonly<Record<SecretsProvider, () => string>> = {

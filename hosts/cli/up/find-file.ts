@@ -73,13 +73,14 @@ export interface FileChoice {
 
 /**
  * The files to serve: all of a client with `client`, all with `all`, otherwise the first one: a file of the project before files
- * of the user.
+ * of the user. `giveOne` is the command for a file elsewhere.
  * @throws UsageError when there is none
  */
 export async function findClientFiles(
   places: readonly ClientPlace[],
   { client, all }: FileChoice,
   hasServers: (found: FoundFile) => boolean | Promise<boolean>,
+  giveOne = 'up FILE',
 ): Promise<{ readonly used: readonly (ClientPlace & FoundFile)[]; readonly others: readonly string[] }> {
   const asked = client === undefined ? places : places.filter((place) => place.client === client);
   const found = await readFound(asked, hasServers);
@@ -87,7 +88,7 @@ export async function findClientFiles(
     const of =
       client === undefined ? 'no client configuration with servers' : `no configuration of ${client} with servers`;
     throw new UsageError(
-      `${of} was found; looked for ${asked.map(({ file }) => shortPath(file)).join(', ')}. Give one: ${ownCommand('up FILE')}`,
+      `${of} was found; looked for ${asked.map(({ file }) => shortPath(file)).join(', ')}. Give one: ${ownCommand(giveOne)}`,
     );
   }
   const used = all === true || client !== undefined ? found : found.slice(0, 1);

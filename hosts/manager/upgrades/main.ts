@@ -22,8 +22,16 @@ export function addUpgradeCommands(program: Command): void {
     .description(
       'verify and pull the newer image, then start the workload with it, or with the newest release of its package; the old one is restored when that fails; exit code 1 when there is nothing that it can be upgraded to',
     )
-    .option('-e, --env <key=value>', 'a variable to add or change; may be repeated', readPair, {})
-    .option('--secret <name,target=variable>', 'a secret for a variable; may be repeated', collect, [])
+    .addOption(
+      new Option('-e, --env <key=value>', 'a variable to add or change; may be repeated')
+        .argParser(readPair)
+        .default({}, 'none'),
+    )
+    .addOption(
+      new Option('--secret <name,target=variable>', 'a secret for a variable; may be repeated')
+        .argParser(collect)
+        .default([], 'none'),
+    )
     .addOption(format())
     .action(async (name: string, flags) => (await import('./commands.ts')).applyOne(name, flags));
 }

@@ -69,7 +69,7 @@ export function readPrefix(text: string): string {
 /** A Go duration, kept as text; zero means the default. */
 export function readDuration(text: string): string {
   if (durationMs(text) !== undefined) return text;
-  throw new InvalidArgumentError('expected a Go duration such as 2h or 30m; 0 means the default');
+  throw new InvalidArgumentError('expected a duration with a unit, such as 2h or 30m; 0 means the default');
 }
 
 /** A share from 0.0 to 1.0, kept as text. */
@@ -114,5 +114,5 @@ export function readWebUrl(text: string): string {
 /** A Go duration above zero, kept as text. */
 export function readLoginTime(text: string): string {
   if ((durationMs(text) ?? 0) > 0) return text;
-  throw new InvalidArgumentError('expected a Go duration above zero such as 30s or 5m');
+  throw new InvalidArgumentError('expected a duration above zero, such as 30s or 5m');
 }

@@ -8,6 +8,7 @@ import {
   readWorkloads,
 } from '@toolmgr/plugins/workloads/state';
 import { isLoopbackHost } from '../../http/listen.ts';
+import { ownCommand } from '../../shared/own-command.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { portProblem } from '../proxy/ports.ts';
 import { encryptedOfProcess } from '../secrets/process-secrets.ts';
@@ -34,7 +35,7 @@ export async function addWorkload(
   if (await createRecord(state, config, kept, id)) return id;
   if ('encrypted' in kept && typeof kept.encrypted === 'object') await forgetSecrets(kept.encrypted.id);
   throw new UsageError(
-    `there is a workload ${name} already: start it with toolmgr start ${name}, remove it with toolmgr rm ${name}, or choose another --name`,
+    `there is a workload ${name} already: see it (${ownCommand(`status ${name}`)}), start it again (${ownCommand(`start ${name}`)}), remove it (${ownCommand(`rm ${name}`)}), or choose another --name`,
   );
 }
 

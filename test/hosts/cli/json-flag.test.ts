@@ -59,3 +59,9 @@ it('every command that prints a table has --format json and --json', async () =>
   expect(withJson.map(([name]) => name).sort()).toEqual([...TABLES, ...OTHERS].sort());
   expect(withJson.every(([, command]) => printsJson(command))).toBe(true);
 });
+
+it('no help shows an empty list or map as a default', async () => {
+  const all = allOf(await createProgram());
+  const strange = all.filter(([, command]) => /\(default:\s+[[{]/.test(command.helpInformation()));
+  expect(strange.map(([name]) => name)).toEqual([]);
+});

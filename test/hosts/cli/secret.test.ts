@@ -153,7 +153,7 @@ describe('toolmgr secret', () => {
       expect(await secret(['reset-keyring'])).toMatchObject(failed(/make them with toolmgr secret setup/));
       expect(await secret(['provider'])).toMatchObject({
         code: 0,
-        out: 'environment (by the default): TOOLMGR_SECRET_NAME\n',
+        out: 'environment (the default): TOOLMGR_SECRET_NAME\n',
       });
     },
     LONG,

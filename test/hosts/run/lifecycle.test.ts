@@ -433,7 +433,8 @@ describe('toolmgr run', () => {
     async () => {
       const ran = await Promise.all(Array.from({ length: 3 }, () => toolmgr(state, 'run', '--name', 'one', ...TELLS)));
       expect(ran.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
-      expect(ran.filter(({ err }) => err.includes('there is a workload one already'))).toHaveLength(2);
+      const refused = 'there is a workload one already: see it (toolmgr status one)';
+      expect(ran.filter(({ err }) => err.includes(refused))).toHaveLength(2);
       expect(await running('one')).toMatchObject({ status: 'running' });
     },
     LONG,

@@ -56,6 +56,7 @@ describe('a printed plan', () => {
       '/srv/data',
       '--verbose',
     ]);
+    expect(args(['-y', '@scope/server', '.', '..', './data'])).toEqual(['-y', '@scope/server', '.', '..', './data']);
     const cases: readonly (readonly string[])[] = [
       ['server.js', '--api-key', secret],
       ['server.js', `--api-key=${secret}`],

@@ -112,7 +112,7 @@ describe('toolmgr plugin new', () => {
     const before = await readFile(join(folder, 'mine/index.ts'), 'utf8');
     expect(await cli(['plugin', 'new', 'mine', '--into', folder])).toMatchObject({
       code: 1,
-      err: expect.stringContaining('exists already'),
+      err: expect.stringMatching(/exists already; choose another name or remove it\n$/),
     });
     expect(await readFile(join(folder, 'mine/index.ts'), 'utf8')).toBe(before);
     for (const name of ['Mine', '../mine', 'a b', 'a--b']) {

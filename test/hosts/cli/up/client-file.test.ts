@@ -234,7 +234,11 @@ describe('the search for the file', () => {
       const { used, others } = await findClientFiles(places, choice, hasServers);
       return [used.map(({ file }) => relative(folder, file)), others.map((file) => relative(folder, file))];
     };
-    await expect(find({})).rejects.toThrow('no client configuration with servers was found');
+    await expect(find({})).rejects.toThrow(
+      /no client configuration with servers was found.* Give one: toolmgr up FILE$/,
+    );
+    const forInit = findClientFiles(places, { client: 'cursor' }, hasServers, 'vmcp init --from FILE');
+    await expect(forInit).rejects.toThrow(/no configuration of cursor .* Give one: toolmgr vmcp init --from FILE$/);
     const files = [
       'project/.vscode/mcp.json',
       'home/.claude.json',

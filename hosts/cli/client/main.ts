@@ -163,10 +163,15 @@ interface AskedCall {
 }
 
 async function callTool({ client, url, tool: name, pairs, options }: AskedCall): Promise<void> {
-  const { RpcError } = await import('./mcp-client.ts');
+  const [{ RpcError }, { callWhenStarted, isStarting }, { listUntilThere }] = await Promise.all([
+    import('./mcp-client.ts'),
+    import('./call-when-started.ts'),
+    import('./list-until-there.ts'),
+  ]);
+  const waitMs = options.wait ?? CALL_WAIT_MS;
+  const deadlineMs = performance.now() + waitMs;
   // a server that cannot list just now may still be called: then the arguments are read without a schema
-  const { listUntilThere } = await import('./list-until-there.ts');
-  const tools = await listUntilThere(client, name, options.wait ?? CALL_WAIT_MS).catch((cause: unknown) => {
+  const tools = await listUntilThere(client, name, waitMs).catch((cause: unknown) => {
     if (cause instanceof RpcError) return undefined;
     throw cause;
   });
@@ -176,11 +181,12 @@ async function callTool({ client, url, tool: name, pairs, options }: AskedCall):
       : (tools.find((one) => one.name === name) ?? unknownTool(name, tools, client, url, options));
   const args = argumentsFrom(options.args, pairs, 'inputSchema' in tool ? tool.inputSchema : undefined);
   try {
-    const result = await client.callTool(tool, args, stderr.isTty ? showProgress : undefined);
+    const call = () => client.callTool(tool, args, stderr.isTty ? showProgress : undefined);
+    const result = await callWhenStarted(call, deadlineMs);
     if (stderr.isTty) process.stderr.write('\r\u001b[K');
     printResult(result, options.format);
     if (result.isError === true || result.resultType === 'input_required')
-      process.exitCode = EXIT_CODES.toolFailed.code;
+      process.exitCode = (isStarting(result) ? EXIT_CODES.notYet : EXIT_CODES.toolFailed).code;
   } catch (cause) {
     if (!(cause instanceof RpcError)) throw cause;
     if (options.format === 'json') stdout.line(JSON.stringify({ error: { code: cause.code, message: cause.message } }));

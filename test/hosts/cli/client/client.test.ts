@@ -79,6 +79,7 @@ describe('toolmgr tools and toolmgr call', () => {
 describe('their MCP client', () => {
   const COMPLETE = { resultType: 'complete', ttlMs: 0, cacheScope: 'private' };
   const DISCOVERED = { ...COMPLETE, supportedVersions: ['2026-07-28'], capabilities: { tools: {} } };
+  const TOOL = { name: 'listed', inputSchema: { type: 'object' } };
   const servers: Server[] = [];
   afterAll(() => {
     for (const one of servers) one.close();
@@ -141,6 +142,26 @@ describe('their MCP client', () => {
       );
     },
   );
+
+  it('waits for a listed tool whose backend is still starting, and ends with 10 when the time is over', async () => {
+    const starting = 'backend "slow" is still starting, 3 s so far; retry later (BACKEND_STARTING)';
+    let called = 0;
+    const url = await answering(({ id, method }) => {
+      if (method === 'tools/list') return { body: { jsonrpc: '2.0', id, result: { ...COMPLETE, tools: [TOOL] } } };
+      if (method !== 'tools/call') return { body: { jsonrpc: '2.0', id, result: DISCOVERED } };
+      called++;
+      const text = called % 2 === 1 ? starting : 'here';
+      const result = { resultType: 'complete', content: [{ type: 'text', text }], isError: text === starting };
+      return { body: { jsonrpc: '2.0', id, result } };
+    });
+    expect(await cli(['call', 'listed', '--url', url])).toMatchObject({ code: 0, out: 'here\n' });
+    expect(called).toBe(2);
+    expect(await cli(['call', 'listed', '--url', url, '--wait', '0s'])).toMatchObject({
+      code: 10,
+      out: `${starting}\n`,
+    });
+    expect(called).toBe(3);
+  });
 
   it('prints the error of a list, calls without a list, and prints the time to wait', async () => {
     const list = { code: -32603, message: 'the list would be incomplete; missing: dead (refused)' };

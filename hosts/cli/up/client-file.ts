@@ -82,7 +82,8 @@ export async function readClientFile(text: string, file: string, context: Expans
         notes.push(`${given}: ${read}`);
         continue;
       }
-      if (name !== given) notes.push(`${given}: served as ${name}, since names are letters, digits, ".", "_" and "-"`);
+      if (name !== given)
+        notes.push(`${given}: served as ${name}, because a name has only letters, digits, ".", "_" and "-"`);
       notes.push(...read.notes.map((note) => `${given}: ${note}`));
       taken.add(name);
       backends.push(read.backend);

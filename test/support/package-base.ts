@@ -11,7 +11,7 @@ import { type ContainerEngine, importRoot } from './container-engine.ts';
 const run = promisify(execFile);
 
 /** Name of the base image that {@link importPackageBase} makes. */
-export const PACKAGE_BASE = 'localhost/test/base:1';
+export const packageBase = (kind: BaseKind): string => `localhost/test/base-${kind}:1`;
 
 /** What a base image is for: `scripts` is Debian with Node.js, npm, Python, pip and git; `go` is Debian with Go and git. */
 export type BaseKind = 'scripts' | 'go';
@@ -36,7 +36,7 @@ export function baseMissing(kind: BaseKind): string | undefined {
 /** Imports the base image. Its root file system is made once, from Debian's mirror, and kept in the user's cache. */
 export async function importPackageBase(engine: ContainerEngine, kind: BaseKind): Promise<void> {
   if (!existsSync(tarFile(kind))) await makeTar(tarFile(kind), kind);
-  await importRoot(engine, tarFile(kind), PACKAGE_BASE);
+  await importRoot(engine, tarFile(kind), packageBase(kind));
 }
 
 function tarFile(kind: BaseKind): string {

@@ -16,16 +16,18 @@ import {
   baseMissing,
   importPackageBase,
   machineCertificates,
-  PACKAGE_BASE,
+  packageBase,
 } from '../../support/package-base.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
-import { startToolmgr } from './toolmgr.ts';
+import { startToolmgr, toolmgrSession } from './toolmgr.ts';
 
 const LONG = 600_000;
-const GO_SERVER = join(import.meta.dirname, '../../support/go-folding');
+const GO_SERVER = join(import.meta.dirname, '../../support/go-small');
 const PUBLISHED_GO = 'go://github.com/modelcontextprotocol/go-sdk/examples/server/hello@v1.8.0';
 const NPX = 'npx://@modelcontextprotocol/server-everything';
+
+const session = toolmgrSession();
 
 interface Image {
   readonly Id: string;
@@ -53,8 +55,9 @@ function onEngine(name: EngineName, base: BaseKind) {
     await rm(state, { recursive: true, force: true });
   }, LONG);
 
-  const start = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-    startToolmgr(state, args, state, { DOCKER_HOST: `unix://${engine.socket}`, TOOLMGR_RUNTIME: '', ...env });
+  const ofEngine = () => ({ DOCKER_HOST: `unix://${engine.socket}`, TOOLMGR_RUNTIME: '' });
+  const command = (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
+    session(state, args, state, { ...ofEngine(), ...env });
   const get = async <T>(path: string): Promise<T> =>
     JSON.parse((await engineCall(engine.socket, 'GET', `/v1.41/${path}`)).text) as T;
   return {
@@ -63,24 +66,26 @@ function onEngine(name: EngineName, base: BaseKind) {
       else if (ids.length > 0) proves([...ids], title, test, LONG);
       else it(title, test, LONG);
     },
-    start,
+    command,
+    /** A process that can be signalled. */
+    start: (args: readonly string[]) => startToolmgr(state, args, state, ofEngine()),
     get,
     path: (file: string) => join(state, file),
-    build: () => ['--runtime-image', PACKAGE_BASE, '--ca-cert', ca],
+    build: () => ['--runtime-image', packageBase(base), '--ca-cert', ca],
     run: (name: string, target: string, ...more: readonly string[]) =>
-      start([
+      command([
         'run',
         '--name',
         name,
         '--isolate-network=false',
         '--runtime-image',
-        PACKAGE_BASE,
+        packageBase(base),
         '--ca-cert',
         ca,
         ...more.slice(0, split(more)),
         target,
         ...more.slice(split(more)),
-      ]).ended,
+      ]),
     images: async (): Promise<readonly string[]> =>
       (await get<Image[]>('images/json'))
         .flatMap(({ RepoTags }) => RepoTags ?? [])
@@ -128,7 +133,7 @@ describe('a package in a container of docker', () => {
     async () => {
       const secret = { NO_PROXY: 'marker-of-this-machine.example', NPM_CONFIG_REGISTRY: 'https://registry.npmjs.org/' };
       const options = ['--isolate-network=false', ...on.build(), '--runtime-add-package', 'hello'];
-      const ran = await on.start(['run', '--name', 'first', ...options, NPX], secret).ended;
+      const ran = await on.command(['run', '--name', 'first', ...options, NPX], secret);
       expect(ran, ran.err).toMatchObject({ code: 0, err: expect.stringMatching(/step \d+\/\d+: RUN \["npm"/) });
       expect(ran.out).toContain(`behind it: ${NPX} in a container over stdio`);
       expect(await call(ran.out, 'echo', { message: 'hello' })).toContain('Echo: hello');
@@ -144,16 +149,16 @@ describe('a package in a container of docker', () => {
       expect(inside.split(/\r?\n/)).toEqual(expect.arrayContaining(['10001', '/usr/bin/hello', 'safe']));
       expect(inside).toContain('END CERTIFICATE');
 
-      const exported = await on.start(['export', 'first', on.path('first.json')]).ended;
+      const exported = await on.command(['export', 'first', on.path('first.json')]);
       expect(exported).toMatchObject({ code: 0 });
       expect(JSON.parse(await readFile(on.path('first.json'), 'utf8'))).toMatchObject({
         image: NPX,
-        runtime_config: { builder_image: PACKAGE_BASE, additional_packages: ['hello'] },
+        runtime_config: { builder_image: packageBase('scripts'), additional_packages: ['hello'] },
       });
-      expect(await on.start(['rm', '--force', 'first']).ended).toMatchObject({ code: 0 });
-      const imported = await on.start(['run', '--from-config', on.path('first.json')], secret).ended;
+      expect(await on.command(['rm', '--force', 'first'])).toMatchObject({ code: 0 });
+      const imported = await on.command(['run', '--from-config', on.path('first.json')], secret);
       expect(imported, imported.err).toMatchObject({ code: 0, err: expect.not.stringContaining('step') });
-      await on.start(['rm', '--force', 'first']).ended;
+      await on.command(['rm', '--force', 'first']);
     },
   );
 
@@ -175,7 +180,7 @@ describe('a package in a container of docker', () => {
       expect(answer).toContain('Europe/Oslo');
       const tag = (await on.images()).find((image) => image.includes('uvx-')) ?? '';
       expect(await on.inside(tag, 'ls /app/tools/*/lib/python*/site-packages')).toContain('click-8.1.7.dist-info');
-      await on.start(['rm', '--force', 'clock']).ended;
+      await on.command(['rm', '--force', 'clock']);
     },
   );
 
@@ -184,12 +189,12 @@ describe('a package in a container of docker', () => {
     expect(absent.code).toBe(1);
     expect(absent.err).toMatch(/could not be built:[\s\S]*E?404/);
     const noBase = ['--isolate-network=false', '--runtime-image', 'localhost:1/none/base:1'];
-    const missing = await on.start(['run', '--name', 'absent', ...noBase, 'npx://x']).ended;
+    const missing = await on.command(['run', '--name', 'absent', ...noBase, 'npx://x']);
     expect(missing.code).toBe(1);
     expect(missing.err).toMatch(
       /built on the image localhost:1\/none\/base:1[\s\S]*--runtime-image[\s\S]*--runtime process/,
     );
-    expect((await on.start(['list']).ended).out).not.toContain('absent');
+    expect((await on.command(['list'])).out).not.toContain('absent');
   });
 
   on.runs([], 'is not built further after Ctrl-C, and nothing is left', async () => {
@@ -214,27 +219,27 @@ describe('a package in a container of podman', () => {
     expect(await call(ran.out, 'go_echo', { text: 'hello' })).toContain('hello');
     const again = await on.run('other', 'go://./server');
     expect(again, again.err).toMatchObject({ code: 0, err: expect.not.stringContaining('step') });
-    expect(await on.start(['rm', '--force', 'other']).ended).toMatchObject({ code: 0 });
-    expect(await on.start(['stop', 'local']).ended).toMatchObject({ code: 0 });
+    expect(await on.command(['rm', '--force', 'other'])).toMatchObject({ code: 0 });
+    expect(await on.command(['stop', 'local'])).toMatchObject({ code: 0 });
     const built = await on.images();
     for (const image of built) await on.remove(image);
     expect(await on.images()).toEqual([]);
-    const started = await on.start(['start', 'local']).ended;
+    const started = await on.command(['start', 'local']);
     expect(started, started.err).toMatchObject({ code: 0 });
     expect(await on.images()).toEqual(built);
-    await on.start(['rm', '--force', 'local']).ended;
+    await on.command(['rm', '--force', 'local']);
   });
 
   on.runs([], 'is a published Go server, built and named by toolmgr build', async () => {
     const options = [...on.build(), '--tag', 'localhost/toolmgr/mine:1', '--format', 'json'];
-    const built = await on.start(['build', ...options, PUBLISHED_GO]).ended;
+    const built = await on.command(['build', ...options, PUBLISHED_GO]);
     expect(built, built.err).toMatchObject({ code: 0 });
     expect(JSON.parse(built.out)).toMatchObject({
       target: PUBLISHED_GO,
       image: 'localhost/toolmgr/mine:1',
       built: true,
     });
-    const ran = await on.start([
+    const ran = await on.command([
       'run',
       '--name',
       'mine',
@@ -242,18 +247,17 @@ describe('a package in a container of podman', () => {
       '--transport',
       'stdio',
       'localhost/toolmgr/mine:1',
-    ]).ended;
+    ]);
     expect(ran, ran.err).toMatchObject({ code: 0 });
     expect(await call(ran.out, 'greet', { name: 'Ada' })).toContain('Ada');
-    await on.start(['rm', '--force', 'mine']).ended;
+    await on.command(['rm', '--force', 'mine']);
   });
 });
 
 describe('toolmgr build', () => {
   it('prints or writes the Dockerfile without an engine, and refuses what it cannot build', async () => {
     const state = await mkdtemp(join(tmpdir(), 'toolmgr-build-'));
-    const build = (...args: string[]) =>
-      startToolmgr(state, ['build', ...args], state, { DOCKER_HOST: 'unix:///none' }).ended;
+    const build = (...args: string[]) => session(state, ['build', ...args], state, { DOCKER_HOST: 'unix:///none' });
     try {
       const printed = await build('--dry-run', 'npx://pkg@1.0.0', '--', '--port', '1');
       expect(printed).toMatchObject({ code: 0, out: expect.stringContaining('ENTRYPOINT ["/app/run","--port","1"]') });

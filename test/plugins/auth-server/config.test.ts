@@ -107,7 +107,7 @@ describe('authServerConfig', () => {
       expect(problems({ hmacSecretRefs: [{ name: 'hmac' }] })).toEqual([
         'hmacSecretRefs[0].key: missing; name needs it',
       ]);
-      expect(problems({ signingKeySecretRefs: [{ name: 'hmac', key: 'a/b' }] }).join()).toContain('.0.key: expected');
+      expect(problems({ signingKeySecretRefs: [{ name: 'hmac', key: 'a/b' }] }).join()).toContain('[0].key: expected');
     },
   );
 

@@ -137,13 +137,20 @@ describe('while a backend is faulty, the others answer', () => {
     });
   });
 
-  it.each(['old', 'new'] as const)('%s floods a call with log messages', { timeout: LONG }, async (name) => {
-    await besides(`${name} floods`, async () => {
-      expect(await flooded(gateway.url, `${name}_flood`)).toContain('BACKEND_TIMEOUT');
-    });
-  });
+  // each flood lasts until the time limit of its call: the short form has one of each kind and of each backend
+  it.each(IS_LONG ? (['old', 'new'] as const) : (['old'] as const))(
+    '%s floods a call with log messages',
+    {
+      timeout: LONG,
+    },
+    async (name) => {
+      await besides(`${name} floods`, async () => {
+        expect(await flooded(gateway.url, `${name}_flood`)).toContain('BACKEND_TIMEOUT');
+      });
+    },
+  );
 
-  it.each(BAD)('%s floods a call with progress', { timeout: LONG }, async (name) => {
+  it.each(IS_LONG ? BAD : (['new'] as const))('%s floods a call with progress', { timeout: LONG }, async (name) => {
     await besides(`${name} floods with progress`, async () => {
       expect(await flooded(gateway.url, `${name}_progressFlood`)).toContain('BACKEND_TIMEOUT');
     });

@@ -10,8 +10,8 @@ import { CELLS, ERAS, IS_LONG } from './rig/cells.ts';
 import { hardServer, hardStdio, type Later } from './rig/programs.ts';
 import { type Backends, fetchOver, type ServedGateway, serve } from './rig/served.ts';
 
-const CALLS = IS_LONG ? 5_000 : 200;
-const STARTS = IS_LONG ? 200 : 20;
+const CALLS = IS_LONG ? 5_000 : 100;
+const STARTS = IS_LONG ? 200 : 10;
 const LONG = IS_LONG ? 600_000 : 60_000;
 
 /** Two HTTP servers, one of each revision, and a program. */

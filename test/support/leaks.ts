@@ -25,7 +25,7 @@ export type MoreCounts = () => LiveThings;
 
 const SETTLE_MS = 12_000; // a pooled connection is kept for 3 s; a program has 4 s to end
 const QUIET_MS = 3_500;
-const CHECK_MS = 100;
+const CHECK_MS = 300; // a count is preceded by two full collections
 
 /**
  * Counts resources of this process: file descriptors by kind, descendant processes, timers (unreferenced ones too), open

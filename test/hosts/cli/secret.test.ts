@@ -103,10 +103,10 @@ describe('toolmgr secret', () => {
   );
 
   it(
-    'keeps the secrets of twelve commands at once',
+    'keeps the secrets of six commands at once',
     async () => {
       await quickSetup();
-      const names = Array.from({ length: 12 }, (_, n) => `NAME_${n}`);
+      const names = Array.from({ length: 6 }, (_, n) => `NAME_${n}`);
       const processOf = (name: string) =>
         cli(['secret', 'set', name], { env: environment(), input: `value of ${name}` });
       const ran = await Promise.all(names.map(processOf));

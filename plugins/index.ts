@@ -187,5 +187,11 @@ export { commandFromScheme } from './workloads/process/command-from-scheme.ts';
 export { type FoundProgram, findProgram } from './workloads/process/find-program.ts';
 export type { SchemeCommand, SchemeOutcome } from './workloads/process/scheme-outcome.ts';
 export { type NewestPackage, newestPackage } from './workloads/schemes/newest-package.ts';
-export { isSchemeTarget, nameOfTarget, readScheme, type SchemeTarget } from './workloads/schemes/scheme-target.ts';
+export {
+  isFloating as isFloatingTarget,
+  isSchemeTarget,
+  nameOfTarget,
+  readScheme,
+  type SchemeTarget,
+} from './workloads/schemes/scheme-target.ts';
 export { endpointPrefix } from './workloads/state/run-config/endpoint-prefix.ts';

@@ -1,6 +1,11 @@
 import { GatewayFault } from '@toolmgr/core';
 import type { EnvVar } from '@toolmgr/plugins/registry';
-import { type RunConfig, readWorkload, readWorkloadSecrets } from '@toolmgr/plugins/workloads/state';
+import {
+  type RunConfig,
+  readWorkload,
+  readWorkloadSecrets,
+  type WorkloadRecord,
+} from '@toolmgr/plugins/workloads/state';
 import { secretTargetOf } from '../../run/config/collect-secrets.ts';
 import { readTarget } from '../../run/config/target.ts';
 import { planFromRun } from '../../run/proxy/plan.ts';
@@ -11,13 +16,16 @@ import { fetchImage } from '../../run/workloads/fetch-image.ts';
 import { replaceWorkload } from '../../run/workloads/replace.ts';
 import type { Work } from '../../run/workloads/work.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { type Candidate, checkUpgrade, type UpgradeRegistry } from './check-upgrade.ts';
+import { type Candidate, type Checked, checkUpgrade, type UpgradeRegistry } from './check-upgrade.ts';
+import { withVersion } from './compare-images.ts';
 import { variablesSet } from './drift.ts';
 import { toolDrift, toolsOf } from './tool-drift.ts';
 import type { UpgradeCheck } from './upgrade-result.ts';
 
 /** What an upgrade may add to the configuration. */
 export interface UpgradeOptions {
+  /** The version to run, newer or older, instead of the one that the registry offers. */
+  readonly version?: string | undefined;
   /** Plain variables. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** References `NAME,target=VARIABLE`. */
@@ -36,9 +44,9 @@ export type Applied =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /**
- * Upgrades a workload to the image of its registry entry, or to the newest release of its package: checks again, verifies the image,
- * pulls it, and only then recreates the workload. Its configuration is kept. When the new one does not become ready, the old one is
- * restored.
+ * Upgrades a workload to the image of its registry entry, to the newest release of its package, or to the version of `options`: checks
+ * again, verifies the image, pulls it, and only then recreates the workload. Its configuration is kept. When the new one does not become
+ * ready, the old one is restored.
  *
  * `signal` ends the work until the workload is touched; later it has no effect. Source: HTTP API spec §4 "Workload upgrades".
  */
@@ -51,7 +59,10 @@ export async function applyUpgrade(
 ): Promise<Applied> {
   const record = await readWorkload(state, name);
   if (record === undefined) return { kind: 'gone' };
-  const { result, candidate } = await checkUpgrade(record, registry, signal);
+  const checked = await checkUpgrade(record, registry, signal);
+  const { result } = checked;
+  const candidate = options.version === undefined ? checked.candidate : atVersion(record, checked, options.version);
+  if (typeof candidate === 'string') return { kind: 'refused', reason: candidate };
   if (candidate === undefined) return { kind: 'unchanged', result };
   const prepared = await prepare(state, candidate, options, { signal, report }).catch((cause: unknown) => {
     if (cause instanceof UsageError || cause instanceof GatewayFault) return { refused: cause.message };
@@ -75,6 +86,16 @@ export async function applyUpgrade(
     },
     warnings: prepared.warnings,
   };
+}
+
+/** The workload in another version, with the checks of its registry entry; a sentence when that is impossible. */
+function atVersion({ config }: WorkloadRecord, { entry, ...checked }: Checked, version: string): Candidate | string {
+  const current = config?.image ?? config?.process?.target;
+  if (config === undefined || current === undefined) return 'only an image or a package has versions';
+  const image = withVersion(current, version);
+  if (image === undefined) return `${current} has no version ${version}: expected one exact version, such as 1.2.3`;
+  if (image === current) return `it runs ${current} already`;
+  return { config, image, entry, allowsPrivateAddresses: checked.allowsPrivateAddresses ?? false };
 }
 
 /** Recreates the workload; `undefined` after a success. Nothing ends it: half of it would leave the user without a workload. */

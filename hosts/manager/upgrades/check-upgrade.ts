@@ -31,6 +31,9 @@ export interface Checked {
   readonly result: UpgradeCheck;
   /** With `upgrade-available` only. */
   readonly candidate?: Candidate;
+  /** The entry that it was made from, where the registry has it. */
+  readonly entry?: Candidate['entry'];
+  readonly allowsPrivateAddresses?: boolean;
 }
 
 /**
@@ -78,15 +81,14 @@ export async function checkUpgrade(
   const both = { ...named, candidate_image: entry.image.image };
   if (current === undefined) return unknown('the workload is a remote server', both);
   const compared = compareImages(current, entry.image.image);
-  if (compared.status !== 'upgrade-available') return { result: { ...about, ...both, ...compared } };
-  const source = read.registry.sourceOf(entry.name);
+  const from = {
+    entry: { ...entry, image: entry.image },
+    allowsPrivateAddresses: registry.allowsPrivateAddresses(read.registry.sourceOf(entry.name)),
+  };
+  if (compared.status !== 'upgrade-available') return { result: { ...about, ...both, ...compared }, ...from };
   return {
     result: { ...about, ...both, ...compared, ...driftOf(config, entry.image) },
-    candidate: {
-      config,
-      entry,
-      image: entry.image.image,
-      allowsPrivateAddresses: registry.allowsPrivateAddresses(source),
-    },
+    candidate: { config, image: entry.image.image, ...from },
+    ...from,
   };
 }

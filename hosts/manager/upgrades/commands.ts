@@ -41,11 +41,12 @@ export async function checkUpgrades(
 export interface ApplyFlags {
   readonly env: Readonly<Record<string, string>>;
   readonly secret: readonly string[];
+  readonly to?: string;
   readonly format: 'text' | 'json';
 }
 
 /** `toolmgr upgrade apply`. @throws UsageError when nothing was changed for a reason that the user can mend */
-export async function applyOne(name: string, { env, secret, format }: ApplyFlags): Promise<void> {
+export async function applyOne(name: string, { env, secret, to: version, format }: ApplyFlags): Promise<void> {
   const wrong = secret.find((reference) => !secretReference.safeParse(reference).success);
   if (wrong !== undefined) throw new UsageError('--secret: expected a reference such as NAME,target=VARIABLE');
   const state = stateDir();
@@ -54,7 +55,11 @@ export async function applyOne(name: string, { env, secret, format }: ApplyFlags
   const report = (step: string): void => {
     if (format === 'text') stderr.line(stderr.dim(printable(step)));
   };
-  const applied = await upgradeDeps(state).apply(name, { env, secrets: secret }, { signal: stop.signal, report });
+  const applied = await upgradeDeps(state).apply(
+    name,
+    { version, env, secrets: secret },
+    { signal: stop.signal, report },
+  );
   if (applied.kind === 'gone') throw new UsageError(await unknownWorkload(state, name));
   if (applied.kind === 'refused') throw new UsageError(`${name} was not changed: ${applied.reason}`);
   if (applied.kind === 'failed') {

@@ -1,4 +1,4 @@
-import { isSchemeTarget, parseImageReference } from '@toolmgr/plugins';
+import { isFloatingTarget, isSchemeTarget, parseImageReference, readScheme } from '@toolmgr/plugins';
 import { compareVersions, isVersion } from '@toolmgr/plugins/registry';
 
 /** How the image of a workload compares with that of its registry entry. */
@@ -28,6 +28,35 @@ export function compareImages(current: string, candidate: string): Comparison {
     return unknown(`the versions ${now.tag} and ${next.tag} cannot be compared`);
   }
   return { status: compareVersions(to, from) > 0 ? 'upgrade-available' : 'up-to-date' };
+}
+
+/**
+ * The same image or package in another version: the part after `@`, `==` or the tag is replaced, or added. Pure.
+ *
+ * Shape: `undefined` when the version makes no reference with a fixed version of the same repository.
+ */
+export function withVersion(current: string, version: string): string | undefined {
+  const at = versionPlace(current);
+  const mark = isSchemeTarget(current) ? (current.includes('==') ? '==' : '@') : ':';
+  const named = `${current.slice(0, at)}${mark}${version}`;
+  const [now, next] = [partsOf(current), isExact(named) ? partsOf(named) : undefined];
+  if (now === undefined || next === undefined || next.digest !== undefined || next.tag !== version) return undefined;
+  return next.repository === now.repository && !isFloating(next.tag) ? named : undefined;
+}
+
+/** Where the version of a reference begins, with its mark. */
+function versionPlace(reference: string): number {
+  const { repository, tag } = isSchemeTarget(reference) ? packageParts(reference) : { repository: reference, tag: '' };
+  if (tag !== '') return repository.length;
+  const [named = ''] = reference.split('@');
+  const colon = named.lastIndexOf(':');
+  return colon > named.lastIndexOf('/') ? colon : named.length;
+}
+
+function isExact(text: string): boolean {
+  if (!isSchemeTarget(text)) return parseImageReference(text) !== undefined;
+  const read = readScheme(text);
+  return read?.kind === 'target' && !isFloatingTarget(read.target);
 }
 
 interface Parts {

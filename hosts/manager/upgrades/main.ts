@@ -22,6 +22,7 @@ export function addUpgradeCommands(program: Command): void {
     .description(
       'verify and pull the newer image, then start the workload with it, or with the newest release of its package; the old one is restored when that fails; exit code 1 when there is nothing that it can be upgraded to',
     )
+    .option('--to <version>', 'this version of its image or package, newer or older, such as the one that ran before')
     .addOption(
       new Option('-e, --env <key=value>', 'a variable to add or change; may be repeated')
         .argParser(readPair)

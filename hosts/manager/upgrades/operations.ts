@@ -89,6 +89,14 @@ const flag = z
   .transform((value) => value === 'true');
 
 const body = z.strictObject({
+  version: z
+    .string()
+    .min(1)
+    .max(128)
+    .optional()
+    .describe(
+      'the version of its image or package to run, newer or older, instead of the one that its registry offers',
+    ),
   env: z
     .record(
       z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'expected the name of a variable' }),

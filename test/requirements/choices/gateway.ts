@@ -411,6 +411,8 @@ export const gatewayChoices = [
         'an applied upgrade of a running workload answers with the diff of its tools',
       'choice.manager.package-upgrade-back':
         'a package whose newer release does not start goes back to the release that ran',
+      'choice.manager.upgrade-to':
+        'an upgrade to a named version runs that version, newer or older; one that is not exact or of another repository is refused',
       'choice.manager.operations': '202 answers carry Location of an operation',
       'choice.manager.events': 'events travel over SSE',
     },

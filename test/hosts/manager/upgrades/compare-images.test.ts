@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compareImages } from '../../../../hosts/manager/upgrades/compare-images.ts';
+import { compareImages, withVersion } from '../../../../hosts/manager/upgrades/compare-images.ts';
 import { driftOf } from '../../../../hosts/manager/upgrades/drift.ts';
 import type { ImageServer } from '../../../../plugins/registry/entry-schemas.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
@@ -87,4 +87,27 @@ describe('the drift of a workload', () => {
     const config = workloadConfigOf('one', { env_vars: { REGION: 'us', KNOWN: 'a' }, secrets: ['key,target=API_KEY'] });
     expect(driftOf(config, entry)).toEqual({});
   });
+});
+
+it('writes the same image or package in another version, and only in an exact one of the same repository', () => {
+  for (const [current, version, expected] of [
+    ['ghcr.io/org/time:1.2.0', '1.1.0', 'ghcr.io/org/time:1.1.0'],
+    ['localhost:5000/time', '1.1.0', 'localhost:5000/time:1.1.0'],
+    [`ghcr.io/org/time:1.2.0@sha256:${'a'.repeat(64)}`, '1.1.0', 'ghcr.io/org/time:1.1.0'],
+    ['npx://@scope/time@1.2.0', '1.1.0', 'npx://@scope/time@1.1.0'],
+    ['npx://@scope/time', '1.1.0', 'npx://@scope/time@1.1.0'],
+    ['uvx://time==1.2.0', '1.1.0', 'uvx://time==1.1.0'],
+    ['uvx://time@1.2.0', '1.1.0', 'uvx://time@1.1.0'],
+    ['go://example.com/time@v1.2.0', 'v1.1.0', 'go://example.com/time@v1.1.0'],
+    ['ghcr.io/org/time:1.2.0', 'latest', undefined],
+    ['ghcr.io/org/time:1.2.0', '1/../x', undefined],
+    ['ghcr.io/org/time:1.2.0', `1@sha256:${'a'.repeat(64)}`, undefined],
+    ['npx://time@1.2.0', 'x@1.0.0', undefined],
+    ['npx://time@1.2.0', '--eval=1', undefined],
+    ['npx://time@1.2.0', '^1.1.0', undefined],
+    ['npx://time@1.2.0', '1.1', undefined],
+    ['uvx://time==1.2.0', '1.0 --x', undefined],
+  ] as const) {
+    expect(withVersion(current, version), `${current} ${version}`).toBe(expected);
+  }
 });

@@ -33,7 +33,7 @@ describe('an upgrade of a package that runs as a process', () => {
 
   const at = (version: string) => `npx://${PACKAGE}@${version}`;
   const check = async () => (await manager.request('GET', '/api/v1beta/workloads/pack/upgrade-check')).body.result;
-  const apply = () => manager.request('POST', '/api/v1beta/workloads/pack/upgrade');
+  const apply = (options?: object) => manager.request('POST', '/api/v1beta/workloads/pack/upgrade', options);
   const runs = async (version: string) => {
     const record = await readWorkload(manager.state, 'pack');
     expect(record?.alive).toBe(true);
@@ -42,7 +42,12 @@ describe('an upgrade of a package that runs as a process', () => {
   };
 
   proves(
-    ['choice.manager.package-upgrades', 'choice.manager.package-upgrade-tools', 'choice.manager.package-upgrade-back'],
+    [
+      'choice.manager.package-upgrades',
+      'choice.manager.package-upgrade-tools',
+      'choice.manager.package-upgrade-back',
+      'choice.manager.upgrade-to',
+    ],
     'finds the newer release, applies it with the diff of its tools, and goes back when it does not start',
     async () => {
       const made = { name: 'pack', image: at('1.0.0'), env_vars: { KEPT: 'yes' } };
@@ -83,6 +88,21 @@ describe('an upgrade of a package that runs as a process', () => {
         out: expect.stringContaining('tools removed: shout\ntools changed: say\n'),
       });
       await runs('1.3.0');
+
+      const back = await startCli(['upgrade', 'apply', 'pack', '--to', '1.1.0'], { env, cwd: '/' }).finished;
+      expect(back, back.err).toMatchObject({
+        code: 0,
+        out: expect.stringContaining(`from ${at('1.3.0')} to ${at('1.1.0')}`),
+      });
+      await runs('1.1.0');
+      for (const [version, reason] of [
+        ['1.1.0', 'runs npx://upgraded-pack@1.1.0 already'],
+        ['latest', 'has no version latest'],
+        ['../x', 'has no version ../x'],
+      ]) {
+        const refused = await apply({ version });
+        expect(refused).toMatchObject({ status: 422, body: { detail: expect.stringContaining(reason) } });
+      }
     },
     LONG,
   );

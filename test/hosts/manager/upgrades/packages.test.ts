@@ -99,7 +99,7 @@ describe('an upgrade of a package that runs as a process', () => {
         ['1.1.0', 'runs npx://upgraded-pack@1.1.0 already'],
         ['latest', 'has no version latest'],
         ['../x', 'has no version ../x'],
-      ]) {
+      ] as const) {
         const refused = await apply({ version });
         expect(refused).toMatchObject({ status: 422, body: { detail: expect.stringContaining(reason) } });
       }

@@ -8,7 +8,7 @@ process.on('message', async ({ args, env, cwd, input }: CommandTask) => {
   Object.assign(process.env, env);
   process.chdir(cwd);
   Object.defineProperty(process, 'stdin', { value: Readable.from([Buffer.from(input)]), configurable: true });
-  if (env.HIDDEN !== undefined) await import('./hide-package-hook.mjs');
+  if (env.HIDDEN !== undefined) await import('./hide-package-hook.ts');
   const printed = { out: '', err: '' };
   const keep =
     (name: 'out' | 'err') =>

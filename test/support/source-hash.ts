@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../..');
 /** What the programs that tests start are made of. */
 export const PROGRAM_SOURCES = [
   '{core,plugins,hosts}/**/*.ts',
-  'test/support/{build-program,cli-session,cli-session-process}.ts',
+  'test/support/{build-program,cli-session,cli-session-process,hide-package-hook}.ts',
   '{,core/,plugins/,hosts/}package.json',
   'package-lock.json',
 ];

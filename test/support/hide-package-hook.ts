@@ -6,7 +6,9 @@ registerHooks({
   resolve(specifier, context, next) {
     const name = process.env.HIDDEN;
     if (specifier !== name && !specifier.startsWith(`${name}/`)) return next(specifier, context);
-    const cause = new Error(`Cannot find package '${name}' imported from ${fileURLToPath(context.parentURL)}`);
+    const cause = new Error(
+      `Cannot find package '${name}' imported from ${fileURLToPath(context.parentURL ?? 'file:///')}`,
+    );
     throw Object.assign(cause, { code: 'ERR_MODULE_NOT_FOUND' });
   },
 });

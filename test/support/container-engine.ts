@@ -45,7 +45,7 @@ export interface ContainerEngine extends AsyncDisposable {
   kill(): Promise<void>;
   /** Starts it again over the same folder. */
   restart(): Promise<void>;
-  /** Names of the tars whose images it has had since its start. */
+  /** Keys of the images that it has had since its start. */
   readonly imported: readonly string[];
 }
 
@@ -269,10 +269,11 @@ export async function importRoot(
   changes: readonly string[] = [],
 ): Promise<void> {
   const isKept = dirname(tar) === rigCache();
-  if (isKept && engine.name === 'podman') return importIntoPodmanStore(tar, image, changes);
-  if (engine.imported.includes(basename(tar))) return;
+  const key = `${basename(tar, '.tar')}-${image.replace(/\W/g, '-')}`; // the same tar may have had another name
+  if (isKept && engine.name === 'podman') return importIntoPodmanStore(key, tar, { image, changes });
+  if (engine.imported.includes(key)) return;
   if (isKept) {
-    await keepImages(tar, async (data) => {
+    await keepImages(key, async (data) => {
       await using maker = await startEngine('docker', { data });
       await sendRoot(maker, tar, image, changes);
     });

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { withFileLock } from '../../plugins/workloads/state/lock.ts';
 import { rigCache } from '../../scripts/rigs/rig-folder.ts';
 
@@ -15,15 +15,15 @@ const store = (): string => join(rigCache(), 'docker-images');
  * Gives an engine that does not run yet the images of the store, because to import them takes seconds. Layers are links: no engine
  * changes them.
  *
- * @returns names of the tars whose images they are
+ * @returns keys of the images, as {@link keepImages} got them
  */
 export async function shareImages(data: string): Promise<readonly string[]> {
   if (!existsSync(join(store(), LAYERS))) return [];
   return withFileLock(
     store(),
     async () => {
-      const tars = (await readdir(store())).filter((name) => name.startsWith(MARK));
-      if (tars.length === 0) return [];
+      const marks = (await readdir(store())).filter((name) => name.startsWith(MARK));
+      if (marks.length === 0) return [];
       await mkdir(join(data, LAYERS), { recursive: true });
       await cp(join(store(), 'image'), join(data, 'image'), { recursive: true });
       for (const layer of await readdir(join(store(), LAYERS))) {
@@ -31,15 +31,15 @@ export async function shareImages(data: string): Promise<readonly string[]> {
         if (layer === 'l') await cp(from, to, { recursive: true, verbatimSymlinks: true });
         else await symlink(from, to);
       }
-      return tars.map((name) => name.slice(MARK.length));
+      return marks.map((name) => name.slice(MARK.length));
     },
     WAIT,
   );
 }
 
-/** Runs `make`, which imports a tar with an engine over the store, unless that was done before. */
-export async function keepImages(tar: string, make: (data: string) => Promise<void>): Promise<void> {
-  const mark = join(store(), `${MARK}${basename(tar)}`);
+/** Runs `make`, which imports an image with an engine over the store, unless that was done before for its `key`. */
+export async function keepImages(key: string, make: (data: string) => Promise<void>): Promise<void> {
+  const mark = join(store(), `${MARK}${key}`);
   const once = async (): Promise<void> => {
     if (existsSync(mark)) return;
     await make(store());

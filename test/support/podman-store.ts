@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { withFileLock } from '../../plugins/workloads/state/lock.ts';
 import { rigCache } from '../../scripts/rigs/rig-folder.ts';
@@ -24,10 +24,14 @@ export async function podmanStore(): Promise<string> {
   return folder;
 }
 
-/** Imports a tar with a root file system, once for all engines. `changes` are lines of a Dockerfile. */
-export async function importIntoPodmanStore(tar: string, image: string, changes: readonly string[]): Promise<void> {
+/** Imports a tar with a root file system, once for all engines and each `key`. `changes` are lines of a Dockerfile. */
+export async function importIntoPodmanStore(
+  key: string,
+  tar: string,
+  { image, changes }: { readonly image: string; readonly changes: readonly string[] },
+): Promise<void> {
   const folder = await podmanStore();
-  const mark = join(folder, `imported-${basename(tar)}`);
+  const mark = join(folder, `imported-${key}`);
   const flags = changes.flatMap((line) => ['--change', line]);
   const importOnce = async (): Promise<void> => {
     if (existsSync(mark)) return;

@@ -33,28 +33,32 @@ afterEach(async () => {
   await rm(state, { recursive: true, force: true });
 }, LONG);
 
+/** No other run of these tests has it. */
+const ONE = `one-${process.pid}`;
+
 describe('two commands at once on one name', () => {
   it.each(CASES)(
     '$commands leave a workload that runs or none, and a reason for each failure',
     async ({ exists, commands, pauses }) => {
-      const args = { run: ['run', '--name', 'one', ...TELLS], rm: ['rm', '--force', 'one'] } as const;
+      const args = { run: ['run', '--name', ONE, ...TELLS], rm: ['rm', '--force', ONE] } as const;
       if (exists) expect((await session(state, args.run)).code).toBe(0);
       const running = [];
       for (const [at, command] of commands.entries()) {
-        running.push(toolmgr(state, ...(command === 'run' || command === 'rm' ? args[command] : [command, 'one'])));
+        running.push(toolmgr(state, ...(command === 'run' || command === 'rm' ? args[command] : [command, ONE])));
         await delay(pauses[at] ?? 0);
       }
       for (const { code, err } of await Promise.all(running)) {
-        if (code !== 0) expect(err).toMatch(/^(toolmgr: |one )/m);
+        if (code !== 0) expect(err).toMatch(/^(toolmgr: |one-\d+ )/m);
         expect(err).not.toMatch(/^ +at /m);
       }
-      const proxies = () => processesWith('toolmgr proxy one').length + processesWith(`${PROXY_PROGRAM} one`).length;
-      const record = await readWorkload(state, 'one');
+      const proxies = () =>
+        processesWith(`toolmgr proxy ${ONE}`).length + processesWith(`${PROXY_PROGRAM} ${ONE}`).length;
+      const record = await readWorkload(state, ONE);
       const shown = record?.status.status ?? 'gone';
       expect(['running', 'stopped', 'gone']).toContain(shown);
       await until(() => proxies() === (shown === 'running' ? 1 : 0));
       const left = await readdir(workloadsDir(state));
-      expect(left.filter((entry) => entry !== '.changed' && entry !== 'one')).toEqual([]);
+      expect(left.filter((entry) => entry !== '.changed' && entry !== ONE)).toEqual([]);
       // the state is good for the next command
       expect((await session(state, ['list', '--all'])).code).toBe(0);
     },

@@ -203,20 +203,22 @@ describe('toolmgr run', () => {
   it(
     'leaves a state that can be read and removed, whenever it is killed',
     async () => {
+      const cut = `cut-${process.pid}`; // no other run of this test has it
       for (const [point, isReached] of Object.entries(KILL_POINTS)) {
-        const ran = startToolmgr(state, ['run', '--name', 'cut', ...TELLS]);
-        await until(async () => isReached(await readWorkload(state, 'cut')) || ran.child.exitCode !== null);
+        const ran = startToolmgr(state, ['run', '--name', cut, ...TELLS]);
+        await until(async () => isReached(await readWorkload(state, cut)) || ran.child.exitCode !== null);
         ran.child.kill('SIGKILL');
         await ran.ended;
-        const runId = await runIdOf('cut');
+        const runId = await runIdOf(cut);
         expect((await command('list')).code, point).toBe(0);
-        const removed = await command('rm', '--force', 'cut');
-        expect(`${removed.out}${removed.err}`, point).toMatch(/cut is removed|there is no workload cut/);
-        expect(await listed('cut'), point).toBeUndefined();
+        const removed = await command('rm', '--force', cut);
+        expect(`${removed.out}${removed.err}`, point).toMatch(/cut-\d+ is removed|there is no workload cut-/);
+        expect(await listed(cut), point).toBeUndefined();
         expect(await findMarked(runId), point).toEqual([]);
       }
       // a proxy that was detached just before the kill ends, because its workload is gone
-      await until(() => processesWith('toolmgr proxy cut').length + processesWith(`${PROXY_PROGRAM} cut`).length === 0);
+      const proxies = [`toolmgr proxy ${cut}`, `${PROXY_PROGRAM} ${cut}`];
+      await until(() => proxies.flatMap(processesWith).length === 0);
     },
     LONG,
   );

@@ -162,6 +162,17 @@ export const ENVIRONMENT: readonly VariableGroup[] = [
       SUDO_USER: 'set by sudo; `serve install` refuses to run with it',
     },
   },
+  {
+    title: 'Skills from Git',
+    text: 'Tokens for repositories of skills over https. Each is sent to its host only.',
+    variables: {
+      GITHUB_TOKEN: 'token for `github.com`',
+      GITLAB_TOKEN: 'token for `gitlab.com`',
+      GIT_TOKEN:
+        'token for another host that you name in a command; to one that a registry, a lock file or an agent names only with `GIT_TOKEN_HOST`',
+      GIT_TOKEN_HOST: 'the one host that gets `GIT_TOKEN`, such as `git.example.com`',
+    },
+  },
 ];
 
 /** Names in code that look like variables and are none. */

@@ -124,12 +124,7 @@ export const featureBehaviours: readonly Mutation[] = [
   ['choice.code-mode.arguments', RUN_TOOL, 'if (other !== undefined) return', 'if (other === "") return'],
   ['choice.code-mode.failures', INNER_CALL, 'result.isError ? failed(', 'result.bytes.length < 0 ? failed('],
   ['choice.audit.secrets', REDACT, 'secret|key|auth|credential|private|cookie/;', 'secret|key|auth|private|cookie/;'],
-  [
-    'choice.audit.secrets',
-    REDACT,
-    '  [/\\beyJ[\\w-]{5,8192}\\.[\\w-]{4,8192}(?:\\.[\\w-]{0,8192}){0,3}/g, REDACTED], // JWT, JWE\n',
-    '',
-  ],
+  ['choice.audit.secrets', REDACT, "found.includes('.') ? REDACTED : found", 'found'],
   ['choice.audit.secrets', CAPTURE, "['_meta', 'inputResponses', 'requestState']", "['_meta']"],
   ['choice.audit.every-type', EVENT_TYPES, "  ['ping', 'mcp_ping'],\n", ''],
   ['vmcp.audit.event-types', EVENT_TYPES, '(only.length === 0 ? EVENT_TYPES : only)', 'EVENT_TYPES'],

@@ -133,7 +133,7 @@ describe('the endpoint of a workload', () => {
       expect(await idle('--session-ttl', '0s')).toBe(7_200_000);
       expect(await idle('--session-ttl', '90m')).toBe(5_400_000);
       for (const wrong of ['-1h', '2', 'soon'])
-        await expect(planned([`--session-ttl=${wrong}`, far.url])).rejects.toThrow(/expected a Go duration/);
+        await expect(planned([`--session-ttl=${wrong}`, far.url])).rejects.toThrow(/expected a duration with a unit/);
       await using short = await served(['--session-ttl', '200ms', far.url]);
       const session = await openSession(short.url);
       const ping = () => session.request('ping').then((answer) => answer.status);

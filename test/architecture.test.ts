@@ -26,15 +26,15 @@ describe('the architecture check accepts', () => {
         'core/extension/hooks.ts': `import { SyncHook } from 'tapable';\nimport type { Call } from '../contract/call.ts';`,
         'core/server/era-2025-11-25/sessions/sessions.ts': `import { hooks } from '../../../extension/hooks.ts';`,
         'core/server/era-2025-11-25/codec.ts': `import { sessions } from './sessions/sessions.ts';`,
-        'plugins/shared/pool.ts': `import { Pool } from 'undici';`,
+        'plugins/kit/pool.ts': `import { Pool } from 'undici';`,
         'core/pipeline/perform.ts': `import type { Call } from '../contract/call.ts';`,
         'core/gateway/assemble.ts': `import { perform } from '../pipeline/perform.ts';`,
         'core/index.ts': `export { assemble } from './gateway/assemble.ts';\nexport type * from './contract/call.ts';`,
         'core/testing/index.ts': `import { assemble } from '../index.ts';`,
-        'plugins/shared/duration.ts': `import { z } from 'zod';`,
+        'plugins/kit/duration.ts': `import { z } from 'zod';`,
         'plugins/audit/index.ts': `import { STAGE } from '@toolmgr/core';\nimport { d } from '../shared/duration.ts';\nimport { row } from './row.ts';\nexport default { address: 'audit' };`,
         'plugins/audit/row.ts': 'export const row = 1;',
-        'plugins/shared/redis/a.ts': `import Redis from 'ioredis';`,
+        'plugins/kit/redis/a.ts': `import Redis from 'ioredis';`,
         'plugins/stores/redis/index.ts': `export default { address: 'stores/redis' };`,
         'plugins/index.ts': `export const catalogue = { audit: () => import('./audit/index.ts'), 'stores/redis': () => import('./stores/redis/index.ts') };`,
         'hosts/http/listen.ts': `import fastify from 'fastify';`,
@@ -49,7 +49,7 @@ describe('the architecture check accepts', () => {
     const optimizer = {
       'plugins/optimizer/embedding/vectors.ts': 'export const s = 1;',
       'plugins/optimizer/tools/index.ts': '',
-      'plugins/workloads/state/index.ts': 'export const records = 1;',
+      'plugins/kit/workloads/state/index.ts': 'export const records = 1;',
     };
     const use = `import { s } from '../embedding/vectors.ts';\nimport { records } from '../../workloads/state/index.ts';`;
     expect(faults({ 'plugins/optimizer/tools/a.ts': use, ...optimizer })).toEqual([]);
@@ -147,8 +147,8 @@ describe('the architecture check refuses', () => {
     expect(faults({ 'plugins/audit/a.ts': `import { catalogue } from '@toolmgr/plugins';` })).toEqual([
       'plugins/audit/a.ts reaches into plugins/index.ts',
     ]);
-    expect(faults({ 'plugins/shared/a.ts': `import { a } from '../audit/a.ts';` })).toEqual([
-      'plugins/shared/a.ts reaches into plugins/audit/a.ts',
+    expect(faults({ 'plugins/kit/a.ts': `import { a } from '../audit/a.ts';` })).toEqual([
+      'plugins/kit/a.ts reaches into plugins/audit/a.ts',
     ]);
   });
 
@@ -207,7 +207,7 @@ describe('the architecture check refuses', () => {
 
   it('a heavy package outside its folder', () => {
     expect(faults({ 'plugins/rate-limit/a.ts': `import Redis from 'ioredis';` })).toEqual([
-      `'ioredis' belongs in plugins/shared/redis, not in plugins/rate-limit/a.ts`,
+      `'ioredis' belongs in plugins/kit/redis, not in plugins/rate-limit/a.ts`,
     ]);
     expect(faults({ 'core/pipeline/a.ts': `import { SyncHook } from 'tapable';` })).toEqual([
       `'tapable' belongs in core/extension, not in core/pipeline/a.ts`,
@@ -280,7 +280,7 @@ describe('the architecture check refuses', () => {
     expect(faults({ ...plugin, 'plugins/index.ts': alone })).toEqual([`'audit' does not list its contract.ts`]);
     const loading = { 'plugins/audit/contract.ts': `import { config } from './config.ts';\nimport 'ioredis';` };
     expect(faults({ ...plugin, ...loading, 'plugins/index.ts': entry('./audit/contract.ts') })).toEqual([
-      `'ioredis' belongs in plugins/shared/redis, not in plugins/audit/contract.ts`,
+      `'ioredis' belongs in plugins/kit/redis, not in plugins/audit/contract.ts`,
       `plugins/audit/contract.ts loads './config.ts' with every file that is read`,
       `plugins/audit/contract.ts loads 'ioredis' with every file that is read`,
     ]);

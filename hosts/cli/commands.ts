@@ -33,7 +33,7 @@ const MODULES: readonly CommandModule[] = [
   { words: ['serve'], load: async () => (await import('../manager/main.ts')).addServeCommand },
   { words: ['upgrade'], load: async () => (await import('../manager/upgrades/main.ts')).addUpgradeCommands },
   { words: ['vmcp'], load: async () => (await import('../vmcp/main.ts')).addVmcpCommands },
-  { words: ['operator'], load: async () => (await import('../vmcp/operator/main.ts')).addOperatorCommand },
+  { words: ['operator'], load: async () => (await import('../operator/main.ts')).addOperatorCommand },
   { words: ['plugin'], load: async () => (await import('./plugin/main.ts')).addPluginCommands },
 ];
 

@@ -1,6 +1,6 @@
-import { openBrowser } from '../run/login/open-browser.ts';
 import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
+import { openBrowser } from '../workloads/login/open-browser.ts';
 import { readDiscovery } from './server-files/discovery-file.ts';
 import { openToken } from './server-files/token-file.ts';
 

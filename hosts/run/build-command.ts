@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { commanderOption, PACKAGE_OPTIONS } from './options/options.ts';
+import { commanderOption, PACKAGE_OPTIONS } from '../workloads/fields/options.ts';
 
 /** Adds `build`. */
 export function addBuildCommand(program: Command): void {

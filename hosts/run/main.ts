@@ -1,7 +1,7 @@
 import { nearest } from '@toolmgr/core';
 import type { Command } from 'commander';
 import { UsageError } from '../shared/usage-error.ts';
-import { commanderOptions, longNames, type RunFlags } from './options/options.ts';
+import { commanderOptions, longNames, type RunFlags } from '../workloads/fields/options.ts';
 
 /** Adds `run`. It loads its code when it runs. */
 export function addRunCommand(program: Command): void {

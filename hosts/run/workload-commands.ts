@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { withHeaders } from '../cli/client/headers.ts';
 import { GATEWAY_FLAG, GATEWAY_HELP } from '../shared/running/gateway-flag.ts';
-import { readPair } from './options/option-values.ts';
+import { readPair } from '../workloads/fields/option-values.ts';
 
 /** Adds the commands for workloads that exist. A command loads its code when it runs. */
 export function addWorkloadCommands(program: Command): void {

@@ -31,7 +31,7 @@ Examples:
     )
     .action(async ({ config: file, format, connect, loadPlugins }: ValidateOptions) => {
       const text = await (await import('./read-config.ts')).readConfigText(file);
-      if ((await import('./manifests/read-manifests.ts')).isManifest(text)) {
+      if ((await import('../operator/manifests/read-manifests.ts')).isManifest(text)) {
         if (connect) throw new UsageError('--connect needs a vmcp file; the backends of manifests are in the cluster');
         if (loadPlugins) throw new UsageError('--load-plugins needs a vmcp file; pods load the plugins of manifests');
         return validateManifests(text, file, format);
@@ -72,8 +72,8 @@ interface ValidateOptions extends FileOptions {
 
 async function validateManifests(text: string, file: string, format: FileOptions['format']): Promise<void> {
   const [{ checkManifests }, { printReport }, { catalogue }] = await Promise.all([
-    import('./manifests/check-manifests.ts'),
-    import('./manifests/print-report.ts'),
+    import('../operator/manifests/check-manifests.ts'),
+    import('../operator/manifests/print-report.ts'),
     import('@toolmgr/plugins'),
   ]);
   const report = await checkManifests(text, file, catalogue);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, JsonObject, JsonValue } from '@toolmgr/core';
-import { parsePartialJson } from '../shared/partial-json.ts';
-import { redacted } from '../shared/redact.ts';
+import { parsePartialJson } from '../kit/secrets/partial-json.ts';
+import { redacted } from '../kit/secrets/redact.ts';
 import type { Captured } from './capture.ts';
 import type { AuditConfig } from './config.ts';
 import { delegationOf } from './delegation.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { unknownUpstream } from '../shared/upstream-names.ts';
+import { unknownUpstream } from '../kit/oauth/upstream-names.ts';
 import { clientsShape } from './clients/config.ts';
 import { delegationFields } from './delegation/config.ts';
 import { delegationProblems } from './delegation/cross-checks.ts';

@@ -1,8 +1,8 @@
 import { nearest } from '@toolmgr/core';
 import { z } from 'zod';
-import { type Operation, type OperationContext, operation } from '../shared/management/operation.ts';
-import { type Problem, problem } from '../shared/management/problems.ts';
-import { groupName } from '../workloads/state/group-name.ts';
+import { type Operation, type OperationContext, operation } from '../kit/operations/operation.ts';
+import { type Problem, problem } from '../kit/operations/problems.ts';
+import { groupName } from '../kit/workloads/state/group-name.ts';
 import { endpointEntry } from './registration/client-record.ts';
 import {
   type ClientRefusal,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { goDuration } from '../shared/go-duration.ts';
+import { goDuration } from '../kit/settings/go-duration.ts';
 
 const MIN_BREAKER_MS = 1_000;
 

@@ -1,5 +1,5 @@
 import { isObject } from '@toolmgr/core';
-import type { OciClient, OciManifest } from '../shared/oci/oci-client.ts';
+import type { OciClient, OciManifest } from '../kit/oci/oci-client.ts';
 import type { FoundSignature } from './check-signature.ts';
 import { type Layer, simpleSignature } from './simple-signing.ts';
 

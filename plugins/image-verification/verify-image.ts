@@ -1,7 +1,7 @@
 import { explainCause } from '@toolmgr/core';
+import { parseImageReference } from '../kit/oci/image-reference.ts';
+import { type OciManifest, openRepository } from '../kit/oci/oci-client.ts';
 import type { Provenance } from '../registry/entry-schemas.ts';
-import { parseImageReference } from '../shared/image-reference.ts';
-import { type OciManifest, openRepository } from '../shared/oci/oci-client.ts';
 import { signatureChecker } from './check-signature.ts';
 import { findSignatures } from './find-signatures.ts';
 import { namesSigner } from './match-provenance.ts';

@@ -1,5 +1,5 @@
 import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
-import { plainUrl, type RemoteAnswer, type RemoteHttp } from '../shared/safe-http/remote-http.ts';
+import { plainUrl, type RemoteAnswer, type RemoteHttp } from '../kit/safe-http/remote-http.ts';
 import { MAX_ENTRIES, MAX_LISTING_BYTES } from './read-document.ts';
 import { StatusFault } from './source-problem.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { atomicWrite } from '../workloads/state/atomic-write.ts';
+import { atomicWrite } from '../kit/workloads/state/atomic-write.ts';
 
 /** A copy of a registry on disk. */
 export interface Cached {

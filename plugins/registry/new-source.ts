@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
-import { remoteUrlProblem } from '../shared/safe-http/remote-http.ts';
+import { remoteUrlProblem } from '../kit/safe-http/remote-http.ts';
 import type { ConfiguredRegistry, Registries, RegistryAuth } from './registries.ts';
 import type { SourceProblemKind } from './source-problem.ts';
 import type { RegistrySource } from './sources.ts';

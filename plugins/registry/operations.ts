@@ -1,4 +1,4 @@
-import type { Operation } from '../shared/management/index.ts';
+import type { Operation } from '../kit/operations/index.ts';
 import { changeOperations } from './change-operations.ts';
 import { listingOperations } from './listing-operations.ts';
 import { readOperations } from './read-operations.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import { notPublic } from '../shared/safe-http/public-address.ts';
-import { plainHost } from '../workloads/permissions/egress-rules.ts';
-import type { PermissionProfile } from '../workloads/permissions/profile.ts';
+import { notPublic } from '../kit/safe-http/public-address.ts';
+import { plainHost } from '../kit/workloads/permissions/egress-rules.ts';
+import type { PermissionProfile } from '../kit/workloads/permissions/profile.ts';
 
 /**
  * What a permission profile of a registry asks of this machine and of the networks around it, beyond the internet: one sentence

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Operation, operation, type Problem, problem } from '../shared/management/index.ts';
+import { type Operation, operation, type Problem, problem } from '../kit/operations/index.ts';
 import {
   imageServerShape,
   leftOutShape,

@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../shared/management/index.ts';
+import { type Problem, problem } from '../kit/operations/index.ts';
 import { SIGN_IN } from './listing-operations.ts';
 import type { SourceProblem } from './source-problem.ts';
 

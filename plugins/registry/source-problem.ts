@@ -1,5 +1,5 @@
 import { GatewayFault } from '@toolmgr/core';
-import { plainUrl } from '../shared/safe-http/remote-http.ts';
+import { plainUrl } from '../kit/safe-http/remote-http.ts';
 
 /** Why a registry cannot be loaded. */
 export interface SourceProblem {

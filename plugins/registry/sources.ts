@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { explainCause } from '@toolmgr/core';
-import { createRemoteHttp, plainUrl, type RemoteHttp, remoteUrlProblem } from '../shared/safe-http/remote-http.ts';
+import { createRemoteHttp, plainUrl, type RemoteHttp, remoteUrlProblem } from '../kit/safe-http/remote-http.ts';
 import { fetchEntryDocument, fetchListing } from './api-client.ts';
 import { builtInRegistry } from './built-in/built-in.ts';
 import { type Cached, openCache } from './cache.ts';

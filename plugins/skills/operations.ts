@@ -1,4 +1,4 @@
-import type { Operation } from '../shared/management/index.ts';
+import type { Operation } from '../kit/operations/index.ts';
 import { type ArtifactOperationDeps, artifactOperations } from './artifact-operations.ts';
 import { type InstallOperationDeps, installOperations } from './install/operations.ts';
 

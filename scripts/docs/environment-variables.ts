@@ -1,4 +1,4 @@
-import { OPERATOR_VARIABLES } from '../../hosts/vmcp/operator/settings.ts';
+import { OPERATOR_VARIABLES } from '../../hosts/operator/settings.ts';
 
 /** Variables with a common purpose. */
 export interface VariableGroup {

@@ -1,11 +1,11 @@
-import type { KindSchema } from '../../hosts/vmcp/operator/crd/crd.ts';
-import type { Structural } from '../../hosts/vmcp/operator/crd/structural.ts';
-import { API_GROUP, API_VERSION, CATEGORY } from '../../hosts/vmcp/operator/kinds/kind.ts';
+import type { KindSchema } from '../../hosts/operator/crd/crd.ts';
+import type { Structural } from '../../hosts/operator/crd/structural.ts';
+import { API_GROUP, API_VERSION, CATEGORY } from '../../hosts/operator/kinds/kind.ts';
 import { type Schema, schemaRows } from './config-table.ts';
 import { schemas } from './crds.ts';
 import { code, page, sentence, table } from './markdown.ts';
 
-const SOURCE = '`hosts/vmcp/operator/kinds` and, for sections of a vmcp file, the schemas of the plugins';
+const SOURCE = '`hosts/operator/kinds` and, for sections of a vmcp file, the schemas of the plugins';
 
 /** Long parts of kinds with pages of their own, by file name without `.md`. The first one that a field is below has it. */
 const PARTS: Readonly<Record<string, readonly (readonly [path: string, title: string])[]>> = {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { KINDS } from '../../hosts/vmcp/operator/kinds/index.ts';
+import { KINDS } from '../../hosts/operator/kinds/index.ts';
 import { runTool } from '../../scripts/rigs/run-tool.ts';
 import { missingKube, startKube } from '../support/kube.ts';
 import { rig } from '../support/rig.ts';

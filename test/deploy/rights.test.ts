@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startOperator } from '../../hosts/vmcp/operator/operator.ts';
+import { startOperator } from '../../hosts/operator/operator.ts';
 import { type KubeCluster, missingKube, startKube } from '../support/kube.ts';
 import { connectionTo } from '../support/kube-api.ts';
 import { until } from '../support/until.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { checkManifests } from '../../hosts/vmcp/manifests/check-manifests.ts';
-import { isManifest } from '../../hosts/vmcp/manifests/read-manifests.ts';
+import { checkManifests } from '../../hosts/operator/manifests/check-manifests.ts';
+import { isManifest } from '../../hosts/operator/manifests/read-manifests.ts';
 import { catalogue } from '../../plugins/index.ts';
 import type { DocBlock } from './blocks.ts';
 import { checkShell } from './command-lines.ts';

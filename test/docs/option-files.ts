@@ -6,12 +6,12 @@ import { runConfig, webhookList } from '@toolmgr/plugins/workloads/state';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readClientFile } from '../../hosts/cli/up/client-file.ts';
-import { readOptionFile } from '../../hosts/run/config/option-file.ts';
-import { readOverrides } from '../../hosts/run/config/tools-override.ts';
 import { readUserConfig } from '../../hosts/shared/user-config.ts';
+import { readOptionFile } from '../../hosts/workloads/config/option-file.ts';
+import { readOverrides } from '../../hosts/workloads/config/tools-override.ts';
+import { readProfile } from '../../plugins/kit/workloads/permissions/profile.ts';
+import { readRunConfig } from '../../plugins/kit/workloads/state/run-config/read-run-config.ts';
 import { readRegistryDocument } from '../../plugins/registry/read-document.ts';
-import { readProfile } from '../../plugins/workloads/permissions/profile.ts';
-import { readRunConfig } from '../../plugins/workloads/state/run-config/read-run-config.ts';
 
 /** Reads a block as the option or file that it is for. @throws Error with what is wrong */
 export type Reader = (text: string) => Promise<void>;

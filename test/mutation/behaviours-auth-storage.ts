@@ -8,7 +8,7 @@ const OPERATIONS = `${FOLDER}/redis-operations.ts`;
 const SCRIPTS = `${FOLDER}/record-scripts.ts`;
 const SEALED = `${FOLDER}/sealed-storage.ts`;
 const TARGET = `${FOLDER}/redis-target.ts`;
-const SERVERS = 'plugins/shared/redis/redis-servers.ts';
+const SERVERS = 'plugins/kit/redis/redis-servers.ts';
 
 /** Records of the authorization server: removing or reversing a line must fail the proofs of its requirement. */
 export const authStorageBehaviours: readonly Mutation[] = [

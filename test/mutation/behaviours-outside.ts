@@ -1,16 +1,16 @@
 import type { Mutation } from './mutation.ts';
 
 const BACKEND_GATE = 'core/backend/concurrency-limit.ts';
-const EXCHANGE = 'plugins/shared/exchanged-credential.ts';
+const EXCHANGE = 'plugins/kit/credentials/exchanged-credential.ts';
 const INHERITED = 'core/backend/transports/inherited-environment.ts';
 const LOCAL = 'plugins/incoming-auth/local/local-caller.ts';
-const PUBLIC_ADDRESS = 'plugins/shared/safe-http/public-address.ts';
-const REDIS = 'plugins/shared/redis/redis-connection.ts';
-const REMOTE = 'plugins/shared/safe-http/remote-http.ts';
+const PUBLIC_ADDRESS = 'plugins/kit/safe-http/public-address.ts';
+const REDIS = 'plugins/kit/redis/redis-connection.ts';
+const REMOTE = 'plugins/kit/safe-http/remote-http.ts';
 const SEND = 'core/backend/send.ts';
 const SHARES = 'core/mcp/shares.ts';
-const CREDENTIAL_CACHE = 'plugins/shared/credential-cache.ts';
-const CREDENTIAL_KEYS = 'plugins/shared/credential-keys.ts';
+const CREDENTIAL_CACHE = 'plugins/kit/credentials/credential-cache.ts';
+const CREDENTIAL_KEYS = 'plugins/kit/credentials/credential-keys.ts';
 
 /** Behaviour outside of the gateway: backends, token endpoints, Redis, the machine and the command line. */
 export const outsideBehaviours: readonly Mutation[] = [
@@ -65,7 +65,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   [
     'choice.remote.rebinding',
-    'plugins/shared/safe-http/guarded-connector.ts',
+    'plugins/kit/safe-http/guarded-connector.ts',
     'found.map(({ address }: LookupAddress) => address)',
     'found.slice(0, 1).map(({ address }: LookupAddress) => address)',
   ],
@@ -89,7 +89,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   [
     'choice.token-exchange.errors',
-    'plugins/shared/oauth/backend-tokens.ts',
+    'plugins/kit/oauth/backend-tokens.ts',
     "['invalid_grant', ['AUTH_STRATEGY_REFUSED'",
     "['invalid_grant', ['AUTH_STRATEGY_FAILED'",
   ],
@@ -171,7 +171,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   [
     'run.option.env',
-    'hosts/run/options/option-values.ts',
+    'hosts/workloads/fields/option-values.ts',
     '{ ...(before as Record<string, string> | undefined), [text',
     '{ [text',
   ],
@@ -191,7 +191,12 @@ export const outsideBehaviours: readonly Mutation[] = [
     '= await removeWithSecrets(state, name);',
     '= { left: undefined };',
   ],
-  ['run.option.secret-into-env', 'hosts/run/proxy/plan.ts', '...config.env_vars, ...ofSecrets', '...config.env_vars'],
+  [
+    'run.option.secret-into-env',
+    'hosts/workloads/proxy/plan.ts',
+    '...config.env_vars, ...ofSecrets',
+    '...config.env_vars',
+  ],
   [
     'run.option.remote-forward-headers-secret',
     'plugins/outgoing-auth/forward-headers/strategy.ts',

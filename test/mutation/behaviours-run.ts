@@ -1,11 +1,11 @@
 import type { Mutation } from './mutation.ts';
 
-const CONFIG = 'hosts/run/config/config-from-flags.ts';
-const CONTAINER = 'hosts/run/config/container-from-flags.ts';
-const FILES = 'hosts/run/config/env-files.ts';
-const LOGIN = 'hosts/run/config/remote-auth-from-flags.ts';
-const PLAN = 'hosts/run/proxy/plan.ts';
-const POLICY = 'hosts/run/config/policy-from-flags.ts';
+const CONFIG = 'hosts/workloads/config/config-from-flags.ts';
+const CONTAINER = 'hosts/workloads/config/container-from-flags.ts';
+const FILES = 'hosts/workloads/config/env-files.ts';
+const LOGIN = 'hosts/workloads/config/remote-auth-from-flags.ts';
+const PLAN = 'hosts/workloads/proxy/plan.ts';
+const POLICY = 'hosts/workloads/config/policy-from-flags.ts';
 
 /** Options of `toolmgr run`. */
 export const runBehaviours: readonly Mutation[] = [

@@ -9,7 +9,7 @@ const EXIT_CODES = 'hosts/shared/exit-codes.ts';
 
 /** Behaviour of the gateway: removing or reversing a line must fail the proofs of its requirement. */
 export const behaviours: readonly Mutation[] = [
-  ['run.option.host', 'hosts/run/proxy/proxy.ts', 'host: config.host,', "host: '127.0.0.1',"],
+  ['run.option.host', 'hosts/workloads/proxy/proxy.ts', 'host: config.host,', "host: '127.0.0.1',"],
   [
     'vmcp.rate-limiting.per-user-keys-expire',
     'plugins/stores/redis/take-script.ts',

@@ -7,7 +7,7 @@ const FOR_EACH = 'plugins/composite/engine/steps/for-each.ts';
 const HEALTH = 'plugins/health/config.ts';
 const LIMITS = 'core/limits.ts';
 const OPTIMIZER = 'plugins/optimizer/tools/config.ts';
-const RUN = 'hosts/run/options/options.ts';
+const RUN = 'hosts/workloads/fields/options.ts';
 const SCRIPTS = 'plugins/code-mode/execute-script/config.ts';
 const TELEMETRY = 'plugins/telemetry/config.ts';
 

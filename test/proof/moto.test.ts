@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Caller } from '../../core/contract/caller.ts';
+import { secretOf } from '../../plugins/kit/secrets/secret.ts';
 import { createAwsSts } from '../../plugins/outgoing-auth/aws-sts/strategy.ts';
-import { secretOf } from '../../plugins/shared/secret.ts';
 import { base64url } from '../support/identity-provider.ts';
 import { type Moto, startMoto } from '../support/moto.ts';
 import { authServerSlots, headersOf, NEVER } from '../support/outgoing-auth.ts';

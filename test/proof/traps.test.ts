@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JsonObject } from '../../core/contract/json.ts';
 import { fakeServer, testGateway } from '../../core/testing/index.ts';
-import { readWorkload, readWorkloads } from '../../plugins/workloads/state/workload-record.ts';
+import { readWorkload, readWorkloads } from '../../plugins/kit/workloads/state/workload-record.ts';
 import { toolmgr } from '../hosts/run/toolmgr.ts';
 import { watchSignals } from '../support/leaks.ts';
 import { processes, processesWith } from '../support/processes.ts';

@@ -68,7 +68,16 @@ const LAYERS = [
   ['core/gateway'],
   ['core/index'],
   ['core/testing'],
+  ['plugins/kit'],
   ['plugins'],
+  ['hosts/terminal'],
+  ['hosts/shared'],
+  ['hosts/http', 'hosts/stdio'],
+  ['hosts/workloads'],
+  ['hosts/run'],
+  ['hosts/vmcp'],
+  ['hosts/manager'],
+  ['hosts/operator'],
   ['hosts'],
   ['examples', 'test', 'scripts'],
 ] as const satisfies readonly (readonly string[])[];
@@ -96,9 +105,7 @@ function mayReach(tree: SourceTree, from: string, target: string, specifier: str
 
 /** Folders that every plugin may use. */
 const SHARED = [
-  'plugins/shared',
-  'plugins/workloads/state',
-  'plugins/workloads/permissions',
+  'plugins/kit',
   'plugins/registry',
   'plugins/clients',
   'plugins/skills',
@@ -199,7 +206,7 @@ function highestFirst(ring: readonly string[]): readonly string[] {
 /** The folders that may import a package (or a scope, with `/*`); examples, tests and scripts may import all. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   tapable: ['core/extension'],
-  undici: ['core/http1/undici-client', 'plugins/shared', 'hosts/cli/client'],
+  undici: ['core/http1/undici-client', 'plugins/kit/safe-http', 'hosts/cli/client'],
   '@modelcontextprotocol/client': ['hosts/cli/client'],
   fastify: ['hosts/http', 'hosts/manager/http'],
   preact: ['hosts/manager/page'],
@@ -216,20 +223,20 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'log-update': ['hosts/shared/gateway-log'],
   'slice-ansi': ['hosts/shared/gateway-log'],
   'string-width': ['hosts/shared/gateway-log'],
-  open: ['hosts/run/login'],
+  open: ['hosts/workloads/login'],
   'get-port': ['plugins/workloads', 'hosts'],
-  '@napi-rs/keyring': ['plugins/shared/keyring'],
-  'proper-lockfile': ['plugins/workloads/state'],
-  ioredis: ['plugins/shared/redis'],
+  '@napi-rs/keyring': ['plugins/kit/secrets/keyring'],
+  'proper-lockfile': ['plugins/kit/workloads/state'],
+  ioredis: ['plugins/kit/redis'],
   'oidc-provider': ['plugins/auth-server/provider'],
   'light-my-request': ['plugins/auth-server/provider'],
   'openid-client': ['plugins/auth-server/upstreams'],
-  oauth4webapi: ['plugins/shared/oauth'],
+  oauth4webapi: ['plugins/kit/oauth'],
   rfc6902: ['plugins/interception/webhooks'],
-  'ipaddr.js': ['plugins/shared/safe-http'],
+  'ipaddr.js': ['plugins/kit/safe-http'],
   ajv: ['plugins/composite/engine'],
   'import-meta-resolve': ['core/gateway'],
-  jose: ['plugins/incoming-auth/oidc', 'plugins/auth-server', 'plugins/shared/issuer-keys'],
+  jose: ['plugins/incoming-auth/oidc', 'plugins/auth-server', 'plugins/kit/issuer-keys'],
   '@opentelemetry/*': ['plugins/telemetry'],
   dockerode: ['plugins/workloads/container'],
   ws: ['plugins/workloads/kubernetes'],
@@ -240,14 +247,14 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'quickjs-emscripten': ['plugins/code-mode/quickjs'],
   'quickjs-emscripten-core': ['plugins/code-mode/quickjs'],
   '@jitl/*': ['plugins/code-mode/quickjs'],
-  '@marcbachmann/cel-js': ['plugins/shared/cel-matcher', 'plugins/shared/cel-rule'],
-  'safe-regex2': ['plugins/shared/cel-matcher'],
+  '@marcbachmann/cel-js': ['plugins/kit/cel', 'plugins/kit/cel'],
+  'safe-regex2': ['plugins/kit/cel'],
   '@aws-sdk/client-sts': ['plugins/outgoing-auth/aws-sts'],
   '@smithy/signature-v4': ['plugins/outgoing-auth/aws-sts'],
   '@huggingface/transformers': ['plugins/optimizer/embed-local'],
   'onnxruntime-node': ['plugins/optimizer/embed-local'],
-  '@kubernetes/client-node': ['hosts/vmcp/operator/connection'],
-  'prom-client': ['hosts/vmcp/operator/machinery'],
+  '@kubernetes/client-node': ['hosts/operator/connection'],
+  'prom-client': ['hosts/operator/machinery'],
 };
 
 function packageFaults({ path, imports }: Source): readonly string[] {
@@ -373,7 +380,7 @@ function contractFaults(tree: SourceTree): readonly string[] {
     if (!/^plugins\/.+\/contract\.ts$/.test(path)) return [];
     return imports
       .filter(({ from, typeOnly }) => !typeOnly && from !== '@toolmgr/core' && from !== 'zod')
-      .filter(({ from }) => !(targetOf(tree, path, from) ?? '').startsWith('plugins/shared/'))
+      .filter(({ from }) => !(targetOf(tree, path, from) ?? '').startsWith('plugins/kit/'))
       .map(({ from }) => `${path} loads '${from}' with every file that is read`);
   });
 }

@@ -8,12 +8,12 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The built files of the programs, in the same folders as in a package, and their sources. */
 const PROGRAMS = {
   'cli/main.js': 'hosts/cli/main.ts',
-  'run/proxy/proxy-main.js': 'hosts/run/proxy/proxy-main.ts',
+  'run/proxy/proxy-main.js': 'hosts/workloads/proxy/proxy-main.ts',
   'session.js': 'test/support/cli-session-process.ts',
 } as const;
 
 /** A source that starts another program, and the built file that it takes itself for. */
-const STARTERS = { 'run/workloads/launch.js': 'hosts/run/workloads/launch.ts' } as const;
+const STARTERS = { 'run/workloads/launch.js': 'hosts/workloads/planning/launch.ts' } as const;
 
 /** Packages that most commands load. Others stay outside: they are loaded late, and tests hide some of them. */
 const INSIDE = /^(?:@toolmgr\/|(?:commander|tapable|yaml|zod)$)/;

@@ -1,10 +1,10 @@
 import { type Api, keyOf, type Resource } from '@toolmgr/plugins/kubernetes';
-import { referencesIndex } from '../../hosts/vmcp/operator/controllers/references.ts';
-import { KINDS } from '../../hosts/vmcp/operator/kinds/index.ts';
-import { typeOfKind } from '../../hosts/vmcp/operator/kinds/kind.ts';
-import type { Controller, EventText, InformerSpec } from '../../hosts/vmcp/operator/machinery/controller.ts';
-import { createControllerSet } from '../../hosts/vmcp/operator/machinery/controller-set.ts';
-import { MANAGED_INFORMERS } from '../../hosts/vmcp/operator/objects/managed-informers.ts';
+import { referencesIndex } from '../../hosts/operator/controllers/references.ts';
+import { KINDS } from '../../hosts/operator/kinds/index.ts';
+import { typeOfKind } from '../../hosts/operator/kinds/kind.ts';
+import type { Controller, EventText, InformerSpec } from '../../hosts/operator/machinery/controller.ts';
+import { createControllerSet } from '../../hosts/operator/machinery/controller-set.ts';
+import { MANAGED_INFORMERS } from '../../hosts/operator/objects/managed-informers.ts';
 
 /** Controllers that run in the test process, in one namespace. */
 export interface RunningControllers extends AsyncDisposable {

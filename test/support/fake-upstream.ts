@@ -4,7 +4,7 @@ import {
   UpstreamRefusal,
   type UpstreamTokenSet,
 } from '../../plugins/auth-server/upstreams/upstream.ts';
-import { secretOf } from '../../plugins/shared/secret.ts';
+import { secretOf } from '../../plugins/kit/secrets/secret.ts';
 
 /** A provider without HTTP that rotates refresh tokens: each one is valid for one use. */
 export interface FakeUpstream extends Upstream {

@@ -6,16 +6,16 @@ import {
   type ObjectKey,
   type ResourceType,
 } from '@toolmgr/plugins/kubernetes';
-import { REFERENCES, referencesIndex } from '../../hosts/vmcp/operator/controllers/references.ts';
-import { KINDS } from '../../hosts/vmcp/operator/kinds/index.ts';
-import { typeOfKind } from '../../hosts/vmcp/operator/kinds/kind.ts';
+import { REFERENCES, referencesIndex } from '../../hosts/operator/controllers/references.ts';
+import { KINDS } from '../../hosts/operator/kinds/index.ts';
+import { typeOfKind } from '../../hosts/operator/kinds/kind.ts';
 import type {
   Caches,
   Controller,
   EventText,
   InformerSpec,
   Outcome,
-} from '../../hosts/vmcp/operator/machinery/controller.ts';
+} from '../../hosts/operator/machinery/controller.ts';
 
 /** An operator whose rounds a test starts: each reads all objects of a namespace, then reconciles one object. */
 export interface OperatorRounds {

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@toolmgr/plugins/kubernetes';
-import { API_GROUP, API_VERSION } from '../../hosts/vmcp/operator/kinds/kind.ts';
+import { API_GROUP, API_VERSION } from '../../hosts/operator/kinds/kind.ts';
 
 /** The smallest spec of each kind that the API server accepts. */
 export const SMALLEST: Readonly<Record<string, object>> = {

@@ -1,7 +1,7 @@
 /**
  * Paths of the build environment, which no file of the repository may contain.
  *
- * They are concatenated here so that this file does not contain them. Imports of `plugins/shared` and a property named
+ * They are concatenated here so that this file does not contain them. Imports of `plugins/kit` and a property named
  * `library` are allowed.
  */
 const WORDS = [

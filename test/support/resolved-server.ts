@@ -1,8 +1,8 @@
-import { createVirtualMcpServerController } from '../../hosts/vmcp/operator/controllers/virtual-mcp-server/controller.ts';
-import { INFORMERS } from '../../hosts/vmcp/operator/controllers/virtual-mcp-server/watches.ts';
-import type { VirtualMcpServer } from '../../hosts/vmcp/operator/kinds/virtual-mcp-server.ts';
-import type { Controller } from '../../hosts/vmcp/operator/machinery/controller.ts';
-import type { PodInputs, Resolution } from '../../hosts/vmcp/operator/resolve/resolution.ts';
+import { createVirtualMcpServerController } from '../../hosts/operator/controllers/virtual-mcp-server/controller.ts';
+import { INFORMERS } from '../../hosts/operator/controllers/virtual-mcp-server/watches.ts';
+import type { VirtualMcpServer } from '../../hosts/operator/kinds/virtual-mcp-server.ts';
+import type { Controller } from '../../hosts/operator/machinery/controller.ts';
+import type { PodInputs, Resolution } from '../../hosts/operator/resolve/resolution.ts';
 import { type OperatorRounds, operatorRounds, type RoundsOptions } from './operator-rounds.ts';
 
 /** A result of resolving that tests change. */

@@ -1,10 +1,10 @@
 import type { ObjectKey, Resource, ResourceType } from '@toolmgr/plugins/kubernetes';
-import { referencesIndex } from '../../hosts/vmcp/operator/controllers/references.ts';
-import { KINDS } from '../../hosts/vmcp/operator/kinds/index.ts';
-import { typeOfKind } from '../../hosts/vmcp/operator/kinds/kind.ts';
-import { createControllerSet } from '../../hosts/vmcp/operator/machinery/controller-set.ts';
-import { createEventRecorder } from '../../hosts/vmcp/operator/machinery/event-recorder.ts';
-import type { OperatorPart } from '../../hosts/vmcp/operator/parts.ts';
+import { referencesIndex } from '../../hosts/operator/controllers/references.ts';
+import { KINDS } from '../../hosts/operator/kinds/index.ts';
+import { typeOfKind } from '../../hosts/operator/kinds/kind.ts';
+import { createControllerSet } from '../../hosts/operator/machinery/controller-set.ts';
+import { createEventRecorder } from '../../hosts/operator/machinery/event-recorder.ts';
+import type { OperatorPart } from '../../hosts/operator/parts.ts';
 import type { KubeCluster } from './kube.ts';
 import { apiOf } from './kube-api.ts';
 

@@ -1,7 +1,7 @@
-import { markProcess } from '../../plugins/workloads/state/process-identity.ts';
-import { changeStatus, createRecord } from '../../plugins/workloads/state/records.ts';
-import type { RunConfig } from '../../plugins/workloads/state/run-config/run-config.ts';
-import type { WorkloadStatus } from '../../plugins/workloads/state/workload-record.ts';
+import { markProcess } from '../../plugins/kit/workloads/state/process-identity.ts';
+import { changeStatus, createRecord } from '../../plugins/kit/workloads/state/records.ts';
+import type { RunConfig } from '../../plugins/kit/workloads/state/run-config/run-config.ts';
+import type { WorkloadStatus } from '../../plugins/kit/workloads/state/workload-record.ts';
 import { workloadConfigOf } from './workload-config.ts';
 
 /** Records a workload as running; this process counts as its proxy. Nothing listens on the port. */

@@ -45,7 +45,7 @@ const NAMES: KnownNames = {
   },
   async groups() {
     const { readWorkloads, stateDir } = await import('@toolmgr/plugins/workloads/state');
-    const { groupsOf } = await import('../../run/workloads/groups.ts');
+    const { groupsOf } = await import('../../workloads/planning/groups.ts');
     return (await groupsOf(stateDir(), await readWorkloads(stateDir()))).map(({ name }) => name);
   },
 };

@@ -26,7 +26,7 @@ type Kind = 'client' | 'manifests' | 'vmcp';
 
 /** A JSON or TOML file is one of a client, unless it has the keys of a vmcp file or of an object of a cluster. */
 async function kindOf(text: string, file: string): Promise<Kind> {
-  const { isManifest } = await import('../../vmcp/manifests/read-manifests.ts');
+  const { isManifest } = await import('../../operator/manifests/read-manifests.ts');
   const value = await parseClientText(text, file).catch((): JsonValue | undefined => undefined);
   if (!isObject(value)) return isManifest(text) ? 'manifests' : IS_OF_CLIENT.test(file) ? 'client' : 'vmcp';
   if ('apiVersion' in value && 'kind' in value) return 'manifests';
@@ -51,7 +51,7 @@ const FINDINGS_OF: Readonly<Record<Kind, (text: string, file: string) => Promise
 
   async manifests(text, file) {
     const [{ checkManifests }, { catalogue }] = await Promise.all([
-      import('../../vmcp/manifests/check-manifests.ts'),
+      import('../../operator/manifests/check-manifests.ts'),
       import('@toolmgr/plugins'),
     ]);
     const { isValid, objects, problems } = await checkManifests(text, file, catalogue);

@@ -1,11 +1,11 @@
 import { readWorkload, stateDir } from '@toolmgr/plugins/workloads/state';
 import { restart as restartWorkloads } from '../../run/commands/workloads.ts';
-import type { Selection } from '../../run/workloads/select.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { countTools } from '../../shared/report-starts.ts';
 import { restartBackend } from '../../shared/running/control-client.ts';
 import { printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
+import type { Selection } from '../../workloads/planning/select.ts';
 import { gatewayWith } from './backends-of.ts';
 
 /**

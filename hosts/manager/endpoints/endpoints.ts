@@ -4,8 +4,8 @@ import { type Problem, problem, problemBody } from '@toolmgr/plugins/management'
 import { groupName, readWorkload, readWorkloads } from '@toolmgr/plugins/workloads/state';
 import { type EndpointView, endpointView } from '../../http/endpoint-view.ts';
 import type { CallFeed } from '../../http/recent-calls/feed.ts';
-import { groupsOf } from '../../run/workloads/groups.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
+import { groupsOf } from '../../workloads/planning/groups.ts';
 import type { GatewayMemory } from '../gateway-memory.ts';
 import { type EndpointAddress, ORIGIN_OPTION } from './endpoint-address.ts';
 import { type EndpointTarget, endpointPath, endpointPlan } from './plan.ts';

@@ -18,7 +18,7 @@ const line = z.object(recentCall.shape);
 /**
  * The calls of all workloads and of the manager's endpoints, in one feed.
  *
- * The proxies write calls to files (`hosts/run/proxy/call-log.ts`). The files are read only while the feed is read. Calls that the
+ * The proxies write calls to files (`hosts/workloads/proxy/call-log.ts`). The files are read only while the feed is read. Calls that the
  * manager's own gateways made are left out: `endpoints` has them.
  */
 export function workloadCalls(stateDir: string, endpoints: CallFeed): CallReader {

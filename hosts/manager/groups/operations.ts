@@ -9,8 +9,8 @@ import {
   removeGroup,
 } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import { groupsOf, unknownGroup } from '../../run/workloads/groups.ts';
-import { removeWorkload } from '../../run/workloads/remove.ts';
+import { groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
+import { removeWorkload } from '../../workloads/planning/remove.ts';
 import type { WorkloadDeps } from '../workloads/deps.ts';
 
 const TAG = 'groups';

@@ -1,8 +1,8 @@
 import { engineAnswers } from '@toolmgr/plugins/workloads/engine-ping';
-import { recoverReplacement } from '../../run/workloads/replace.ts';
-import { noteFailure, startWorkload } from '../../run/workloads/start.ts';
-import { stopWorkload } from '../../run/workloads/stop.ts';
 import { releaseStartMemory } from '../../shared/engine.ts';
+import { recoverReplacement } from '../../workloads/planning/replace.ts';
+import { noteFailure, startWorkload } from '../../workloads/planning/start.ts';
+import { stopWorkload } from '../../workloads/planning/stop.ts';
 import type { ManagerParts } from '../plan.ts';
 import { type Supervisor, type SupervisorDeps, supervise } from './supervise.ts';
 

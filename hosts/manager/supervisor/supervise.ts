@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { explainCause, type Log } from '@toolmgr/core';
 import type { PublishEvent } from '@toolmgr/plugins/management';
 import { type RunConfig, readWorkload } from '@toolmgr/plugins/workloads/state';
-import type { Started } from '../../run/workloads/start.ts';
-import type { StartWork } from '../../run/workloads/work.ts';
+import type { Started } from '../../workloads/planning/start.ts';
+import type { StartWork } from '../../workloads/planning/work.ts';
 import { afterStart, currentMemory, decide, type StartMemory } from './decide.ts';
 import { followRecords, onRecordChange } from './follow-records.ts';
 

@@ -6,16 +6,16 @@ import {
   readWorkloadSecrets,
   type WorkloadRecord,
 } from '@toolmgr/plugins/workloads/state';
-import { secretTargetOf } from '../../run/config/collect-secrets.ts';
-import { readTarget } from '../../run/config/target.ts';
-import { planFromRun } from '../../run/proxy/plan.ts';
-import { readUserSecrets } from '../../run/secrets/start-secrets.ts';
-import { checkImage } from '../../run/workloads/check-image.ts';
-import { checkPlan } from '../../run/workloads/check-plan.ts';
-import { fetchImage } from '../../run/workloads/fetch-image.ts';
-import { replaceWorkload } from '../../run/workloads/replace.ts';
-import type { Work } from '../../run/workloads/work.ts';
 import { UsageError } from '../../shared/usage-error.ts';
+import { secretTargetOf } from '../../workloads/config/collect-secrets.ts';
+import { readTarget } from '../../workloads/config/target.ts';
+import { checkImage } from '../../workloads/planning/check-image.ts';
+import { checkPlan } from '../../workloads/planning/check-plan.ts';
+import { fetchImage } from '../../workloads/planning/fetch-image.ts';
+import { replaceWorkload } from '../../workloads/planning/replace.ts';
+import type { Work } from '../../workloads/planning/work.ts';
+import { planFromRun } from '../../workloads/proxy/plan.ts';
+import { readUserSecrets } from '../../workloads/secrets/start-secrets.ts';
 import { type Candidate, type Checked, checkUpgrade, type UpgradeRegistry } from './check-upgrade.ts';
 import { withVersion } from './compare-images.ts';
 import { variablesSet } from './drift.ts';

@@ -1,9 +1,9 @@
 import { readWorkload, secretReference, stateDir } from '@toolmgr/plugins/workloads/state';
-import { unknownWorkload } from '../../run/workloads/select.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
+import { unknownWorkload } from '../../workloads/planning/select.ts';
 import { upgradeDeps } from './upgrade-deps.ts';
 import type { UpgradeCheck } from './upgrade-result.ts';
 

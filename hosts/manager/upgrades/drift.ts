@@ -1,6 +1,6 @@
 import type { EnvVar, ImageServer } from '@toolmgr/plugins/registry';
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
-import { secretTargetOf } from '../../run/config/collect-secrets.ts';
+import { secretTargetOf } from '../../workloads/config/collect-secrets.ts';
 
 /** A setting of a workload that differs from that of its registry entry. */
 export interface Change {

@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { readPair } from '../../run/options/option-values.ts';
+import { readPair } from '../../workloads/fields/option-values.ts';
 
 /** Adds `toolmgr upgrade`. */
 export function addUpgradeCommands(program: Command): void {

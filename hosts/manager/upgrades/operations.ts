@@ -1,7 +1,7 @@
 import { type Operation, operation, problem } from '@toolmgr/plugins/management';
 import { secretReference, type WorkloadRecord, workloadName } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import type { Work } from '../../run/workloads/work.ts';
+import type { Work } from '../../workloads/planning/work.ts';
 import type { Applied, UpgradeOptions } from './apply-upgrade.ts';
 import { UPGRADE_STATUSES, type UpgradeCheck } from './upgrade-result.ts';
 

@@ -1,6 +1,6 @@
 import { readWorkload, readWorkloads, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
-import { groupsOf } from '../../run/workloads/groups.ts';
-import { groupOf } from '../../run/workloads/select.ts';
+import { groupsOf } from '../../workloads/planning/groups.ts';
+import { groupOf } from '../../workloads/planning/select.ts';
 import type { UpgradeRegistry } from './check-upgrade.ts';
 import type { UpgradeDeps } from './operations.ts';
 import type { UpgradeCheck } from './upgrade-result.ts';

@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
 import { type RunConfig, runConfig, withoutLogin } from '@toolmgr/plugins/workloads/state';
-import { readRequestedFile } from '../../run/config/option-file.ts';
-import { present } from '../../run/config/present.ts';
 import { UsageError } from '../../shared/usage-error.ts';
+import { readRequestedFile } from '../../workloads/config/option-file.ts';
+import { present } from '../../workloads/config/present.ts';
 import type { BodyProblems } from './body-problems.ts';
 import { restoreMap } from './redaction.ts';
 import type { WorkloadBody } from './workload-body.ts';

@@ -7,10 +7,10 @@ import {
 } from '@toolmgr/plugins/management';
 import { readWorkload } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import { groupsOf, unknownGroup } from '../../run/workloads/groups.ts';
-import { removeWorkload } from '../../run/workloads/remove.ts';
-import { moveText, restartWorkload } from '../../run/workloads/start.ts';
-import { stopWorkload } from '../../run/workloads/stop.ts';
+import { groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
+import { removeWorkload } from '../../workloads/planning/remove.ts';
+import { moveText, restartWorkload } from '../../workloads/planning/start.ts';
+import { stopWorkload } from '../../workloads/planning/stop.ts';
 import type { WorkloadDeps } from './deps.ts';
 import { noWorkload } from './refusals.ts';
 import { bulkBody, nameInPath } from './shapes.ts';

@@ -16,12 +16,12 @@ import {
   workloadName,
 } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import { newFromExported } from '../../run/config/from-config.ts';
-import { createWorkload } from '../../run/workloads/create.ts';
-import { groupsOf, unknownGroup } from '../../run/workloads/groups.ts';
-import { removeWorkload } from '../../run/workloads/remove.ts';
-import { replaceWorkload } from '../../run/workloads/replace.ts';
-import type { StartWork } from '../../run/workloads/work.ts';
+import { newFromExported } from '../../workloads/config/from-config.ts';
+import { createWorkload } from '../../workloads/planning/create.ts';
+import { groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
+import { removeWorkload } from '../../workloads/planning/remove.ts';
+import { replaceWorkload } from '../../workloads/planning/replace.ts';
+import type { StartWork } from '../../workloads/planning/work.ts';
 import type { WorkloadDeps } from './deps.ts';
 import { etagOf } from './detail.ts';
 import { EXAMPLE_BODY, EXAMPLE_EXPORT } from './examples.ts';

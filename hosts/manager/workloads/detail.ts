@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { permissionProfile, type RunConfig, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import { secretNameOf, secretTargetOf } from '../../run/config/collect-secrets.ts';
-import { summaryOf } from '../../run/workloads/summary.ts';
+import { secretNameOf, secretTargetOf } from '../../workloads/config/collect-secrets.ts';
+import { summaryOf } from '../../workloads/planning/summary.ts';
 import { redactList, redactMap, redactUrl } from './redaction.ts';
 import { headerDef, secretRef, type WorkloadListItem } from './shapes.ts';
 

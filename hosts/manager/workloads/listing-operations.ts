@@ -1,7 +1,7 @@
 import { type Operation, operation, problem } from '@toolmgr/plugins/management';
 import { readWorkload, runConfig } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import { groupsOf, unknownGroup } from '../../run/workloads/groups.ts';
+import { groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
 import type { WorkloadDeps } from './deps.ts';
 import { detailOf, etagOf, listItemOf, workloadDetail } from './detail.ts';
 import { EXAMPLE_DETAIL, EXAMPLE_EXPORT, EXAMPLE_SUMMARY } from './examples.ts';

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { type Operation, type OperationContext, operation } from '@toolmgr/plugins/management';
 import { readWorkload, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import { followLog, tailLog } from '../../run/workloads/tail-log.ts';
+import { followLog, tailLog } from '../../workloads/planning/tail-log.ts';
 import type { WorkloadDeps } from './deps.ts';
 import { noWorkload } from './refusals.ts';
 import { nameInPath } from './shapes.ts';

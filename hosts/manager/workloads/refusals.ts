@@ -2,9 +2,9 @@ import { GatewayFault } from '@toolmgr/core';
 import { redactedText } from '@toolmgr/plugins';
 import { type FieldProblem, type Problem, problem } from '@toolmgr/plugins/management';
 import { readWorkloads } from '@toolmgr/plugins/workloads/state';
-import { unknownWorkload } from '../../run/workloads/select.ts';
-import type { FailedStart } from '../../run/workloads/start.ts';
 import { UsageError } from '../../shared/usage-error.ts';
+import { unknownWorkload } from '../../workloads/planning/select.ts';
+import type { FailedStart } from '../../workloads/planning/start.ts';
 import { conflictProblem } from './body-problems.ts';
 import { SourceNotFound } from './resolve-image.ts';
 

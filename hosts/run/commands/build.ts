@@ -3,7 +3,7 @@ import { explainCause } from '@toolmgr/core';
 import { isImageReference } from '@toolmgr/plugins';
 import { stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { images } from '../workloads/build-image.ts';
+import { images } from '../../workloads/planning/build-image.ts';
 import { buildWithProgress } from './package-image.ts';
 
 /** Flags of `toolmgr build`. */

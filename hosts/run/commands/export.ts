@@ -3,8 +3,8 @@ import { explainCause } from '@toolmgr/core';
 import { type RunConfig, readWorkload, stateDir } from '@toolmgr/plugins/workloads/state';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { ownSecretNames } from '../secrets/references.ts';
-import { unknownWorkload } from '../workloads/select.ts';
+import { unknownWorkload } from '../../workloads/planning/select.ts';
+import { ownSecretNames } from '../../workloads/secrets/references.ts';
 
 /** The text of an exported configuration: without the time at which this workload was made, and without secrets. */
 export function exportedText({ created_at: _, ...config }: RunConfig): string {

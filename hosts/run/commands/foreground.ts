@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Log } from '@toolmgr/core';
 import { type RunConfig, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
-import { type ProxyEnd, runProxy } from '../proxy/proxy.ts';
-import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';
-import { followFile } from '../workloads/follow-file.ts';
+import { followFile } from '../../workloads/planning/follow-file.ts';
+import { type ProxyEnd, runProxy } from '../../workloads/proxy/proxy.ts';
+import { removeWithSecrets } from '../../workloads/secrets/remove-with-secrets.ts';
 
 /** A workload that runs in this process. */
 export interface ForegroundRun {

@@ -2,8 +2,8 @@ import { createGroup, DEFAULT_GROUP, readWorkloads, removeGroup, stateDir } from
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { groupNameProblem, groupsOf, unknownGroup } from '../workloads/groups.ts';
-import { removeWorkload } from '../workloads/remove.ts';
+import { groupNameProblem, groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
+import { removeWorkload } from '../../workloads/planning/remove.ts';
 import { forEachName } from './for-each-name.ts';
 
 /** `toolmgr group create`. */

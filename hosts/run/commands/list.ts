@@ -2,8 +2,8 @@ import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { groupsOf, unknownGroup } from '../workloads/groups.ts';
-import { rowsOf, summaryOf, type WorkloadSummary } from '../workloads/summary.ts';
+import { groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
+import { rowsOf, summaryOf, type WorkloadSummary } from '../../workloads/planning/summary.ts';
 
 /** Flags of `toolmgr list`. */
 export interface ListFlags {

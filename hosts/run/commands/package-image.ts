@@ -3,7 +3,7 @@ import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stderr } from '../../shared/terminal.ts';
 import { Interrupted } from '../../shared/usage-error.ts';
-import { type BuildWatch, buildPackageImage, buildStep, images } from '../workloads/build-image.ts';
+import { type BuildWatch, buildPackageImage, buildStep, images } from '../../workloads/planning/build-image.ts';
 
 /**
  * Builds the image of a workload's package in the foreground, so that its progress is seen; does nothing for other workloads.

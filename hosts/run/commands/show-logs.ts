@@ -10,9 +10,9 @@ import {
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { followFile } from '../workloads/follow-file.ts';
-import { unknownWorkload } from '../workloads/select.ts';
-import { followLog, tailLog } from '../workloads/tail-log.ts';
+import { followFile } from '../../workloads/planning/follow-file.ts';
+import { unknownWorkload } from '../../workloads/planning/select.ts';
+import { followLog, tailLog } from '../../workloads/planning/tail-log.ts';
 
 /** Flags of `toolmgr logs` for workloads. */
 export interface LogFlags {

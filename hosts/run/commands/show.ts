@@ -10,8 +10,8 @@ import {
 import { HIDDEN, redactArguments, redactUrl } from '../../shared/redact-arguments.ts';
 import { columns, printable, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { unknownWorkload } from '../workloads/select.ts';
-import { summaryOf } from '../workloads/summary.ts';
+import { unknownWorkload } from '../../workloads/planning/select.ts';
+import { summaryOf } from '../../workloads/planning/summary.ts';
 
 /** `toolmgr status`: the state of one workload. */
 export async function showStatus(name: string, { format }: { readonly format: 'text' | 'json' }): Promise<void> {

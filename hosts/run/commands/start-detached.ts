@@ -1,9 +1,9 @@
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { stderr } from '../../shared/terminal.ts';
-import { INTERRUPTED } from '../workloads/launch.ts';
-import type { FailedStart } from '../workloads/start.ts';
-import type { StartWork } from '../workloads/work.ts';
+import { INTERRUPTED } from '../../workloads/planning/launch.ts';
+import type { FailedStart } from '../../workloads/planning/start.ts';
+import type { StartWork } from '../../workloads/planning/work.ts';
 
 /** Runs a start that prints its seconds and ends with Ctrl-C. */
 export async function withStartProgress<T>(name: string, act: (work: StartWork) => Promise<T>): Promise<T> {

@@ -1,9 +1,9 @@
 import { stateDir } from '@toolmgr/plugins/workloads/state';
 import { stderr, stdout } from '../../shared/terminal.ts';
-import { removeWorkload } from '../workloads/remove.ts';
-import { type Selection, selectNames, unknownWorkload } from '../workloads/select.ts';
-import { moveText, restartWorkload, startStored } from '../workloads/start.ts';
-import { stopWorkload } from '../workloads/stop.ts';
+import { removeWorkload } from '../../workloads/planning/remove.ts';
+import { type Selection, selectNames, unknownWorkload } from '../../workloads/planning/select.ts';
+import { moveText, restartWorkload, startStored } from '../../workloads/planning/start.ts';
+import { stopWorkload } from '../../workloads/planning/stop.ts';
 import { forEachName } from './for-each-name.ts';
 import { printFailure, withStartProgress } from './start-detached.ts';
 

@@ -4,7 +4,7 @@ import { describeSource, isEntryName, lookUpEntry, profileDemands } from '@toolm
 import type { PermissionProfile, RunConfig } from '@toolmgr/plugins/workloads/state';
 import type { Ask } from '../../shared/ask.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import type { RunFlags } from '../options/options.ts';
+import type { RunFlags } from '../../workloads/fields/options.ts';
 import { lookUpProblem } from './look-up-problem.ts';
 import { userRegistry } from './user-registry.ts';
 

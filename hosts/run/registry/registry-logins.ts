@@ -5,7 +5,7 @@ import type { ProviderClient } from '@toolmgr/plugins/outgoing-auth/oauth-client
 import { type ConfiguredRegistry, NeedsSignIn, type RegistryTokens } from '@toolmgr/plugins/registry';
 import { atomicWrite, stateDir, withLock } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
-import { encryptedOfProcess, isEncryptedChosen } from '../secrets/process-secrets.ts';
+import { encryptedOfProcess, isEncryptedChosen } from '../../workloads/secrets/process-secrets.ts';
 
 /** The tokens of a sign-in, and for what they are. */
 const login = z.object({

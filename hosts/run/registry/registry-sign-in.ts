@@ -1,6 +1,6 @@
 import { explainCause } from '@toolmgr/core';
 import type { ConfiguredRegistry, PendingSignIn, RegistrySignIn } from '@toolmgr/plugins/registry';
-import { openBrowser } from '../login/open-browser.ts';
+import { openBrowser } from '../../workloads/login/open-browser.ts';
 import { originOf, providerOf, writeLogin } from './registry-logins.ts';
 
 /** Time of the person, in milliseconds. */

@@ -4,7 +4,7 @@ import { ownCommand } from '../../shared/own-command.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { changeUserConfig, readUserConfig, type UserConfig } from '../../shared/user-config.ts';
-import { readText } from '../config/option-file.ts';
+import { readText } from '../../workloads/config/option-file.ts';
 import { registrySettings } from './registry-settings.ts';
 import { userRegistry } from './user-registry.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { goDuration } from '../../shared/go-duration.ts';
+import { goDuration } from '../../kit/settings/go-duration.ts';
 
 const DEFAULT_TTL = '5m';
 const DEFAULT_DOCUMENTS = 256;

@@ -1,7 +1,7 @@
 import { GatewayFault, networkOf } from '@toolmgr/core';
 import { LRUCache } from 'lru-cache';
-import type { ConnectRules } from '../../shared/safe-http/guarded-connector.ts';
-import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
+import type { ConnectRules } from '../../kit/safe-http/guarded-connector.ts';
+import { createRemoteHttp } from '../../kit/safe-http/remote-http.ts';
 import { type ClientMetadata, invalidMetadata, isRefusal, type MetadataRefusal } from './client-metadata.ts';
 import type { ClientScopes } from './client-scopes.ts';
 import { readDocument } from './metadata-document.ts';

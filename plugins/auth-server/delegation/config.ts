@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { matcherProblem } from '../../shared/cel-matcher.ts';
-import { goDuration } from '../../shared/go-duration.ts';
-import { remoteUrlProblem } from '../../shared/safe-http/remote-http.ts';
-import { secretReference } from '../../shared/secret-reference.ts';
+import { matcherProblem } from '../../kit/cel/cel-matcher.ts';
+import { remoteUrlProblem } from '../../kit/safe-http/remote-http.ts';
+import { secretReference } from '../../kit/secrets/secret-reference.ts';
+import { goDuration } from '../../kit/settings/go-duration.ts';
 
 const MAX_MATCHER = 4096; // characters
 const MAX_LIFESPAN_MS = 24 * 3_600_000;

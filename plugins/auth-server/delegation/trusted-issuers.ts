@@ -1,8 +1,8 @@
 import { type Core, createOutageLog, GatewayFault } from '@toolmgr/core';
-import { compileMatcher, type Matcher } from '../../shared/cel-matcher.ts';
-import { createFetchKeys } from '../../shared/issuer-keys/fetch-keys.ts';
-import { createSigningKeys } from '../../shared/issuer-keys/signing-keys.ts';
-import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
+import { compileMatcher, type Matcher } from '../../kit/cel/cel-matcher.ts';
+import { createFetchKeys } from '../../kit/issuer-keys/fetch-keys.ts';
+import { createSigningKeys } from '../../kit/issuer-keys/signing-keys.ts';
+import { createRemoteHttp } from '../../kit/safe-http/remote-http.ts';
 import type { TrustedIssuerConfig } from './config.ts';
 import { type TokenRules, UNKNOWN_KEY, type VerifiedToken, verifyToken } from './verify-token.ts';
 

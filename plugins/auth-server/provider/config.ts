@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { goDuration } from '../../shared/go-duration.ts';
-import { secretReference } from '../../shared/secret-reference.ts';
+import { secretReference } from '../../kit/secrets/secret-reference.ts';
+import { goDuration } from '../../kit/settings/go-duration.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { type Core, GatewayFault } from '@toolmgr/core';
-import { readSecretBytes, type SecretReference } from '../../shared/secret-reference.ts';
+import { readSecretBytes, type SecretReference } from '../../kit/secrets/secret-reference.ts';
 import { ephemeralSigningKey, type SigningKey, signingKeyFromPem } from './signing-keys.ts';
 
 /** The keys of the authorization server. */

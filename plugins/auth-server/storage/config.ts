@@ -1,13 +1,7 @@
 import { z } from 'zod';
-import { goDuration } from '../../shared/go-duration.ts';
-import {
-  aclUserConfig,
-  conflictsOf,
-  hostAndPort,
-  sentinelConfig,
-  tlsConfig,
-} from '../../shared/redis/redis-options.ts';
-import { secretReference } from '../../shared/secret-reference.ts';
+import { aclUserConfig, conflictsOf, hostAndPort, sentinelConfig, tlsConfig } from '../../kit/redis/redis-options.ts';
+import { secretReference } from '../../kit/secrets/secret-reference.ts';
+import { goDuration } from '../../kit/settings/go-duration.ts';
 
 const duration = (text: string, of: string) =>
   goDuration.prefault(text).describe(`${of}: a Go duration, ${text} by default`);

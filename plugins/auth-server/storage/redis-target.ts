@@ -1,7 +1,7 @@
-import type { SecretSlots } from '../../shared/read-secret.ts';
-import type { ConnectionTarget } from '../../shared/redis/redis-connection.ts';
-import type { RedisServers } from '../../shared/redis/redis-options.ts';
-import { createRedisClient, readLogin, serversText } from '../../shared/redis/redis-servers.ts';
+import type { ConnectionTarget } from '../../kit/redis/redis-connection.ts';
+import type { RedisServers } from '../../kit/redis/redis-options.ts';
+import { createRedisClient, readLogin, serversText } from '../../kit/redis/redis-servers.ts';
+import type { SecretSlots } from '../../kit/secrets/read-secret.ts';
 import type { RedisConfig } from './config.ts';
 import { recordScripts } from './record-scripts.ts';
 

@@ -1,6 +1,6 @@
 import { CONNECTION_FIELDS, FIELD_NAME } from '@toolmgr/core';
 import { z } from 'zod';
-import { headerValue } from '../../shared/credential-header.ts';
+import { headerValue } from '../../kit/credentials/credential-header.ts';
 import { parseJsonPath } from './json-path.ts';
 
 const MAX_URL = 2048;

@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { GatewayFault, JsonObject, Log, Secret } from '@toolmgr/core';
-import { OauthRefusal } from '../../shared/oauth/library-options.ts';
-import { type RegisteredClient, registerClient } from '../../shared/oauth/register-client.ts';
-import { secretOf } from '../../shared/secret.ts';
+import { OauthRefusal } from '../../kit/oauth/library-options.ts';
+import { type RegisteredClient, registerClient } from '../../kit/oauth/register-client.ts';
+import { secretOf } from '../../kit/secrets/secret.ts';
 import type { AuthStorage } from '../storage/storage.ts';
 import { providerFault } from './failures.ts';
 import type { Oauth2Clients } from './oauth2/oauth2-clients.ts';

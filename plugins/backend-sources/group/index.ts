@@ -1,8 +1,8 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { groupName } from '../../workloads/state/group-name.ts';
-import { stateDir } from '../../workloads/state/state-dir.ts';
-import { workloadName } from '../../workloads/state/workload-name.ts';
+import { groupName } from '../../kit/workloads/state/group-name.ts';
+import { stateDir } from '../../kit/workloads/state/state-dir.ts';
+import { workloadName } from '../../kit/workloads/state/workload-name.ts';
 import { watchGroup } from './watch-group.ts';
 
 const ADDRESS = 'backend-sources/group';

@@ -1,7 +1,7 @@
 import { explainCause, type Log } from '@toolmgr/core';
-import type { Api } from '../../shared/kubernetes/api.ts';
-import type { KubeObject, ObjectKey, ResourceType } from '../../shared/kubernetes/object.ts';
-import { reflect } from '../../shared/kubernetes/reflector.ts';
+import type { Api } from '../../kit/kubernetes/api.ts';
+import type { KubeObject, ObjectKey, ResourceType } from '../../kit/kubernetes/object.ts';
+import { reflect } from '../../kit/kubernetes/reflector.ts';
 
 /** A config map as the API returns it. */
 export interface ConfigMap extends KubeObject {

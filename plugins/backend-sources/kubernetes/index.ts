@@ -1,7 +1,7 @@
 import { definePlugin, type SourceState } from '@toolmgr/core';
-import { createApi } from '../../shared/kubernetes/create-api.ts';
-import { inClusterConnection } from '../../shared/kubernetes/in-cluster.ts';
-import { podSection } from '../../shared/kubernetes/pod-section.ts';
+import { createApi } from '../../kit/kubernetes/create-api.ts';
+import { inClusterConnection } from '../../kit/kubernetes/in-cluster.ts';
+import { podSection } from '../../kit/kubernetes/pod-section.ts';
 import { CaFiles } from './ca-files.ts';
 import { discover } from './discover.ts';
 import { DISCOVERED, PreparedCredentials, type StrategyUse } from './prepared-credentials.ts';

@@ -1,7 +1,7 @@
 import { type Backend, definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { headerName, headerValue } from '../../shared/credential-header.ts';
-import { readSecret, type SecretSlots } from '../../shared/read-secret.ts';
+import { headerName, headerValue } from '../../kit/credentials/credential-header.ts';
+import { readSecret, type SecretSlots } from '../../kit/secrets/read-secret.ts';
 
 const ADDRESS = 'backend-sources/static';
 

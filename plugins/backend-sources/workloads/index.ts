@@ -1,9 +1,9 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { resourceLimits } from '../../workloads/permissions/resource-limits.ts';
-import { groupName } from '../../workloads/state/group-name.ts';
-import { podName } from '../../workloads/state/run-config/pod-form.ts';
-import { workloadName } from '../../workloads/state/workload-name.ts';
+import { resourceLimits } from '../../kit/workloads/permissions/resource-limits.ts';
+import { groupName } from '../../kit/workloads/state/group-name.ts';
+import { podName } from '../../kit/workloads/state/run-config/pod-form.ts';
+import { workloadName } from '../../kit/workloads/state/workload-name.ts';
 import { serveWorkloads } from './serve-workloads.ts';
 
 const ADDRESS = 'backend-sources/workloads';

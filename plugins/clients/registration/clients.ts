@@ -1,6 +1,6 @@
 import { explainCause } from '@toolmgr/core';
-import { DEFAULT_GROUP } from '../../workloads/state/group-name.ts';
-import { readWorkloads, type WorkloadRecord } from '../../workloads/state/workload-record.ts';
+import { DEFAULT_GROUP } from '../../kit/workloads/state/group-name.ts';
+import { readWorkloads, type WorkloadRecord } from '../../kit/workloads/state/workload-record.ts';
 import { headersProblem } from '../entry.ts';
 import { UnreadableText } from '../file/edit-client-file.ts';
 import { ClientFileError } from '../file/read-client-file.ts';

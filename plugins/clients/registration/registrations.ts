@@ -1,7 +1,7 @@
-import { DEFAULT_GROUP } from '../../workloads/state/group-name.ts';
-import { changeGroup, type GroupRecord, readGroup, readGroups } from '../../workloads/state/groups.ts';
-import { withLock } from '../../workloads/state/lock.ts';
-import { readWorkloads, type WorkloadRecord } from '../../workloads/state/workload-record.ts';
+import { DEFAULT_GROUP } from '../../kit/workloads/state/group-name.ts';
+import { changeGroup, type GroupRecord, readGroup, readGroups } from '../../kit/workloads/state/groups.ts';
+import { withLock } from '../../kit/workloads/state/lock.ts';
+import { readWorkloads, type WorkloadRecord } from '../../kit/workloads/state/workload-record.ts';
 import type { Entry } from '../entry.ts';
 import { configPath } from '../table/client-paths.ts';
 import { CLIENT_TYPES, type ClientType } from '../table/client-table.ts';

@@ -1,5 +1,5 @@
 import { decodeObject, type RawJson } from '@toolmgr/core';
-import { shortened, typeOfSchema } from '../../shared/schema-type.ts';
+import { shortened, typeOfSchema } from '../../kit/settings/schema-type.ts';
 import type { BoundTool, Scope } from './scope.ts';
 
 /**

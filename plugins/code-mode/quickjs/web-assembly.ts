@@ -1,4 +1,4 @@
-import '../../shared/web-assembly.ts';
+import '../../kit/settings/web-assembly.ts';
 
 /** The compiled engine. */
 export type EngineModule = WebAssembly.Module;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@toolmgr/core';
 import { z } from 'zod';
-import { goDuration } from '../../shared/go-duration.ts';
+import { goDuration } from '../../kit/settings/go-duration.ts';
 import { MAX_STEPS } from './limits.ts';
 
 const text = z.string();

@@ -9,12 +9,12 @@ import {
   type Slots,
   type TokenIssuer,
 } from '@toolmgr/core';
-import { createFetchKeys } from '../../shared/issuer-keys/fetch-keys.ts';
-import { createSigningKeys } from '../../shared/issuer-keys/signing-keys.ts';
-import { plainIssuer } from '../../shared/oauth/oauth-requests.ts';
-import { readSecret } from '../../shared/read-secret.ts';
-import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
-import { readTokenFile } from '../../shared/token-file.ts';
+import { readTokenFile } from '../../kit/credentials/token-file.ts';
+import { createFetchKeys } from '../../kit/issuer-keys/fetch-keys.ts';
+import { createSigningKeys } from '../../kit/issuer-keys/signing-keys.ts';
+import { plainIssuer } from '../../kit/oauth/oauth-requests.ts';
+import { createRemoteHttp } from '../../kit/safe-http/remote-http.ts';
+import { readSecret } from '../../kit/secrets/read-secret.ts';
 import { createConcurrencySlots, NoFreeSlot } from './concurrency-slots.ts';
 import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { withAdvice } from '../../shared/issuer-address.ts';
-import { remoteUrlProblem } from '../../shared/safe-http/remote-http.ts';
+import { withAdvice } from '../../kit/issuer-keys/issuer-address.ts';
+import { remoteUrlProblem } from '../../kit/safe-http/remote-http.ts';
 
 const text = z.string().min(1, 'expected a text that is not empty');
 const httpUrl = z.string().regex(/^https?:\/\//, 'expected a URL that starts with http:// or https://');

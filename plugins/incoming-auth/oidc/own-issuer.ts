@@ -1,7 +1,7 @@
 import { GatewayFault, type Slots, type TokenIssuer } from '@toolmgr/core';
-import { issuerAddressProblem } from '../../shared/issuer-address.ts';
-import { type FetchKeys, usableKeys } from '../../shared/issuer-keys/fetch-keys.ts';
-import { plainIssuer } from '../../shared/oauth/oauth-requests.ts';
+import { type FetchKeys, usableKeys } from '../../kit/issuer-keys/fetch-keys.ts';
+import { issuerAddressProblem } from '../../kit/issuer-keys/issuer-address.ts';
+import { plainIssuer } from '../../kit/oauth/oauth-requests.ts';
 import type { OidcConfig } from './config.ts';
 
 /**

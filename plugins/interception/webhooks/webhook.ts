@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Core, createOutageLog, explainCause, GatewayFault, readCaBundle } from '@toolmgr/core';
-import { createRemoteHttp, plainUrl, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
-import { addressRules, timeoutMsOf, type WebhookSettings } from '../../shared/webhook-settings.ts';
+import { createRemoteHttp, plainUrl, type RemoteHttp } from '../../kit/safe-http/remote-http.ts';
+import { addressRules, timeoutMsOf, type WebhookSettings } from '../../kit/settings/webhook-settings.ts';
 import type { Payload } from './payload.ts';
 import { createSigner, type Sign } from './signature.ts';
 import { readVerdict, type Verdict } from './verdict.ts';

@@ -1,6 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { readOptionalSecret } from '../../shared/read-secret.ts';
+import { readOptionalSecret } from '../../kit/secrets/read-secret.ts';
 import { openEmbeddingsApi } from './embeddings-api.ts';
 
 /** Source: vmcp spec §2 optimizer. */

@@ -1,4 +1,4 @@
-import '../../shared/web-assembly.ts';
+import '../../kit/settings/web-assembly.ts';
 import { DOTS_MODULES } from './dots-kernel-bytes.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { CONNECTION_FIELDS, FIELD_NAME } from '@toolmgr/core';
 import { z } from 'zod';
-import { decimalText } from '../../shared/decimal-text.ts';
-import { goDuration } from '../../shared/go-duration.ts';
+import { decimalText } from '../../kit/settings/decimal-text.ts';
+import { goDuration } from '../../kit/settings/go-duration.ts';
 import { serviceUrlProblem } from '../embedding/embedding-service.ts';
 
 const MAX_HEADERS = 32;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { matcherProblem } from '../../shared/cel-matcher.ts';
+import { matcherProblem } from '../../kit/cel/cel-matcher.ts';
 
 const MAX_MATCHER = 2_000; // characters
 

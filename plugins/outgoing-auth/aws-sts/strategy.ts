@@ -7,10 +7,10 @@ import {
   type Secret,
   type Slots,
 } from '@toolmgr/core';
-import { type CredentialCache, createCredentialCache } from '../../shared/credential-cache.ts';
-import { createCredentialKeys } from '../../shared/credential-keys.ts';
-import { OWN_TOKENS, type SubjectTokens, upstreamSubjects } from '../../shared/subject-tokens.ts';
-import { refuseWithoutInjection, upstreamTokensFor } from '../../shared/upstream-provider.ts';
+import { type CredentialCache, createCredentialCache } from '../../kit/credentials/credential-cache.ts';
+import { createCredentialKeys } from '../../kit/credentials/credential-keys.ts';
+import { OWN_TOKENS, type SubjectTokens, upstreamSubjects } from '../../kit/credentials/subject-tokens.ts';
+import { refuseWithoutInjection, upstreamTokensFor } from '../../kit/oauth/upstream-provider.ts';
 import { type AwsCredentials, createRoleRequests, type RoleRequests } from './assume-role.ts';
 import { createRoleChoice } from './choose-role.ts';
 import { type AwsStsOptions, awsStsOptions } from './config.ts';

@@ -7,9 +7,9 @@ import {
   type Slots,
 } from '@toolmgr/core';
 import { z } from 'zod';
-import { headerName, headerValue, MAX_HEADER_VALUE } from '../../shared/credential-header.ts';
-import { readSecret } from '../../shared/read-secret.ts';
-import { readTokenFile } from '../../shared/token-file.ts';
+import { headerName, headerValue, MAX_HEADER_VALUE } from '../../kit/credentials/credential-header.ts';
+import { readTokenFile } from '../../kit/credentials/token-file.ts';
+import { readSecret } from '../../kit/secrets/read-secret.ts';
 
 /** Options of one use: headers, a bearer token, and the strategy that goes before them. */
 export const forwardHeadersOptions = z

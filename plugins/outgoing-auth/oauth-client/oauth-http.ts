@@ -1,8 +1,8 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { isPrivateHost } from '../../shared/safe-http/is-private-host.ts';
-import { notPublic } from '../../shared/safe-http/public-address.ts';
-import { createRemoteHttp, type RemoteHttp } from '../../shared/safe-http/remote-http.ts';
+import { isPrivateHost } from '../../kit/safe-http/is-private-host.ts';
+import { notPublic } from '../../kit/safe-http/public-address.ts';
+import { createRemoteHttp, type RemoteHttp } from '../../kit/safe-http/remote-http.ts';
 
 /** Which addresses the requests about one remote server may lead to. */
 export interface SteadyAddresses {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { explainCause, GatewayFault } from '@toolmgr/core';
-import type { RemoteHttp } from '../../shared/safe-http/remote-http.ts';
-import { workloadSecretStore } from '../../workloads/state/index.ts';
+import type { RemoteHttp } from '../../kit/safe-http/remote-http.ts';
+import { workloadSecretStore } from '../../kit/workloads/state/index.ts';
 import type { OauthClientOptions } from './config.ts';
 import type { TokenEndpoint } from './token-request.ts';
 

@@ -1,8 +1,8 @@
 import { GatewayFault, type JsonObject } from '@toolmgr/core';
-import type { ClientCredentials } from '../../shared/oauth/client-authentication.ts';
-import { OauthRefusal } from '../../shared/oauth/library-options.ts';
-import { requestToken } from '../../shared/oauth/oauth-requests.ts';
-import type { RemoteHttp } from '../../shared/safe-http/remote-http.ts';
+import type { ClientCredentials } from '../../kit/oauth/client-authentication.ts';
+import { OauthRefusal } from '../../kit/oauth/library-options.ts';
+import { requestToken } from '../../kit/oauth/oauth-requests.ts';
+import type { RemoteHttp } from '../../kit/safe-http/remote-http.ts';
 
 /** Tokens of a user. */
 export interface IssuedTokens {

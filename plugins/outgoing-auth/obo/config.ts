@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { clientProblem, filled, scopes, tokenUrl } from '../../shared/token-endpoint-options.ts';
+import { clientProblem, filled, scopes, tokenUrl } from '../../kit/oauth/token-endpoint-options.ts';
 
 /** Configuration of the plugin. Source: vmcp spec §7 (the default build refuses the strategy). */
 export const oboConfig = z.strictObject({

@@ -1,5 +1,5 @@
 import { isObject, type SectionReader } from '@toolmgr/core';
-import { upstreamNameProblems } from '../../shared/upstream-names.ts';
+import { upstreamNameProblems } from '../../kit/oauth/upstream-names.ts';
 
 interface Obo {
   readonly clientSecret?: string;

@@ -1,10 +1,10 @@
 import { type AuthStrategy, explainIssues, GatewayFault, type Log, type Slots } from '@toolmgr/core';
-import { createCredentialCache, type Issued } from '../../shared/credential-cache.ts';
-import { createExchangeAuthorizer } from '../../shared/exchanged-credential.ts';
-import { type BackendTokens, bearerFrom, createBackendTokens } from '../../shared/oauth/backend-tokens.ts';
-import { readSecret } from '../../shared/read-secret.ts';
-import { OWN_TOKENS, upstreamSubjects } from '../../shared/subject-tokens.ts';
-import { upstreamTokensFor, warnWithoutInjection } from '../../shared/upstream-provider.ts';
+import { createCredentialCache, type Issued } from '../../kit/credentials/credential-cache.ts';
+import { createExchangeAuthorizer } from '../../kit/credentials/exchanged-credential.ts';
+import { OWN_TOKENS, upstreamSubjects } from '../../kit/credentials/subject-tokens.ts';
+import { type BackendTokens, bearerFrom, createBackendTokens } from '../../kit/oauth/backend-tokens.ts';
+import { upstreamTokensFor, warnWithoutInjection } from '../../kit/oauth/upstream-provider.ts';
+import { readSecret } from '../../kit/secrets/read-secret.ts';
 import { type OboOptions, oboOptions } from './config.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'; // RFC 7523 §2.1

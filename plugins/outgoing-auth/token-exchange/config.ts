@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { headerName } from '../../shared/credential-header.ts';
-import { clientProblem, scopes, tokenUrl } from '../../shared/token-endpoint-options.ts';
+import { headerName } from '../../kit/credentials/credential-header.ts';
+import { clientProblem, scopes, tokenUrl } from '../../kit/oauth/token-endpoint-options.ts';
 
 const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:'; // RFC 8693 §3
 const SHORT_NAMES: ReadonlySet<string> = new Set(['access_token', 'id_token', 'jwt']);

@@ -1,9 +1,9 @@
 import { type AuthStrategy, explainIssues, GatewayFault, type Log, type Slots } from '@toolmgr/core';
-import { createCredentialCache } from '../../shared/credential-cache.ts';
-import { createExchangeAuthorizer } from '../../shared/exchanged-credential.ts';
-import { readSecret } from '../../shared/read-secret.ts';
-import { OWN_TOKENS, type SubjectTokens, upstreamSubjects } from '../../shared/subject-tokens.ts';
-import { refuseWithoutInjection, upstreamTokensFor } from '../../shared/upstream-provider.ts';
+import { createCredentialCache } from '../../kit/credentials/credential-cache.ts';
+import { createExchangeAuthorizer } from '../../kit/credentials/exchanged-credential.ts';
+import { OWN_TOKENS, type SubjectTokens, upstreamSubjects } from '../../kit/credentials/subject-tokens.ts';
+import { refuseWithoutInjection, upstreamTokensFor } from '../../kit/oauth/upstream-provider.ts';
+import { readSecret } from '../../kit/secrets/read-secret.ts';
 import { ID_TOKEN, type TokenExchangeOptions, tokenExchangeOptions } from './config.ts';
 import { createTokenRequests, type TokenRequests } from './token-request.ts';
 

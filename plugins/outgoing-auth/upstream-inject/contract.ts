@@ -1,5 +1,5 @@
 import type { SectionReader } from '@toolmgr/core';
-import { upstreamNameProblems } from '../../shared/upstream-names.ts';
+import { upstreamNameProblems } from '../../kit/oauth/upstream-names.ts';
 
 /** Strategy `upstream_inject` of `outgoingAuth` with its options. */
 export const contract: SectionReader = {

@@ -6,12 +6,12 @@ import {
   type Slots,
   type UpstreamTokens,
 } from '@toolmgr/core';
-import { createCredentialCache } from '../../shared/credential-cache.ts';
-import { createExchangeAuthorizer } from '../../shared/exchanged-credential.ts';
-import { readSecret } from '../../shared/read-secret.ts';
-import { upstreamSubjects } from '../../shared/subject-tokens.ts';
-import { ambiguousProvider } from '../../shared/upstream-names.ts';
-import { upstreamTokensFor, warnWithoutInjection } from '../../shared/upstream-provider.ts';
+import { createCredentialCache } from '../../kit/credentials/credential-cache.ts';
+import { createExchangeAuthorizer } from '../../kit/credentials/exchanged-credential.ts';
+import { upstreamSubjects } from '../../kit/credentials/subject-tokens.ts';
+import { ambiguousProvider } from '../../kit/oauth/upstream-names.ts';
+import { upstreamTokensFor, warnWithoutInjection } from '../../kit/oauth/upstream-provider.ts';
+import { readSecret } from '../../kit/secrets/read-secret.ts';
 import { type XaaOptions, xaaOptions } from './config.ts';
 import { type AssertionExchange, createAssertionExchange } from './two-steps.ts';
 

@@ -1,8 +1,8 @@
 import type { JsonObject } from '@toolmgr/core';
-import type { Issued } from '../../shared/credential-cache.ts';
-import { jwtClaims } from '../../shared/jwt-claims.ts';
-import { bearerFrom, createBackendTokens } from '../../shared/oauth/backend-tokens.ts';
-import { secretOf } from '../../shared/secret.ts';
+import type { Issued } from '../../kit/credentials/credential-cache.ts';
+import { bearerFrom, createBackendTokens } from '../../kit/oauth/backend-tokens.ts';
+import { jwtClaims } from '../../kit/oauth/jwt-claims.ts';
+import { secretOf } from '../../kit/secrets/secret.ts';
 import type { XaaOptions } from './config.ts';
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'; // RFC 8693 §2.1

@@ -1,13 +1,13 @@
 // What hosts use of the encrypted secrets: the file itself, its password and its keyring.
 
-export { type Keyring, KeyringError, keyringEntry, osKeyring } from '../../shared/keyring/os-keyring.ts';
+export { type Keyring, KeyringError, keyringEntry, osKeyring } from '../../kit/secrets/keyring/os-keyring.ts';
 export {
   isOnePasswordReference,
   MAX_SECRET_BYTES,
   SECRET_NAME,
   secretKeyProblem,
   secretNameProblem,
-} from '../../shared/secret-name.ts';
+} from '../../kit/secrets/secret-name.ts';
 export { AskAborted, askHidden, isAskable } from './ask-hidden.ts';
 export {
   createEncryptedFile,

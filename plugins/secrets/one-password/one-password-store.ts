@@ -1,7 +1,7 @@
 import { GatewayFault } from '@toolmgr/core';
 import { z } from 'zod';
-import { isOnePasswordReference } from '../../shared/secret-name.ts';
-import type { ListedSecret, SecretStore } from '../../shared/secret-store.ts';
+import { isOnePasswordReference } from '../../kit/secrets/secret-name.ts';
+import type { ListedSecret, SecretStore } from '../../kit/secrets/secret-store.ts';
 import { OpError, type OpOptions, runOp } from './run-op.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../../shared/management/index.ts';
+import { type Problem, problem } from '../../kit/operations/index.ts';
 import { gitReferenceText, parseSkillReference } from './skill-reference.ts';
 
 /** A skill of a registry, as far as it says where its artifact is. */

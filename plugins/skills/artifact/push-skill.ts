@@ -1,6 +1,6 @@
-import { parseImageReference } from '../../shared/image-reference.ts';
-import { type Problem, problem } from '../../shared/management/index.ts';
-import { openRepository } from '../../shared/oci/oci-client.ts';
+import { parseImageReference } from '../../kit/oci/image-reference.ts';
+import { openRepository } from '../../kit/oci/oci-client.ts';
+import { type Problem, problem } from '../../kit/operations/index.ts';
 import { LIMITS } from '../limits.ts';
 import { openBuildStore, skillStoreFolder } from '../oci/build-store.ts';
 import { pushArtifact, pushSignature } from '../oci/push-artifact.ts';

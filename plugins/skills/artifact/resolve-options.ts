@@ -1,4 +1,4 @@
-import type { Problem } from '../../shared/management/index.ts';
+import type { Problem } from '../../kit/operations/index.ts';
 import type { SkillArtifact } from './artifact.ts';
 import type { SkillLookup } from './find-in-registry.ts';
 

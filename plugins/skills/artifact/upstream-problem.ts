@@ -1,6 +1,6 @@
 import { explainCause, GatewayFault } from '@toolmgr/core';
-import { type Problem, type ProblemCode, problem } from '../../shared/management/index.ts';
-import { RegistryFault } from '../../shared/oci/registry-fault.ts';
+import { RegistryFault } from '../../kit/oci/registry-fault.ts';
+import { type Problem, type ProblemCode, problem } from '../../kit/operations/index.ts';
 
 /** HTTP statuses of a registry or git server that have a code of their own. */
 const CODES: Readonly<Record<number, ProblemCode>> = {

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { type Problem, problem } from '../../shared/management/index.ts';
-import { addressProblem } from '../../shared/safe-http/remote-url.ts';
+import { type Problem, problem } from '../../kit/operations/index.ts';
+import { addressProblem } from '../../kit/safe-http/remote-url.ts';
 import { skillFrom } from '../artifact/read-skill.ts';
 import type { ResolveOptions, SkillResolution } from '../artifact/resolve-options.ts';
 import { type GitReference, gitReferenceText } from '../artifact/skill-reference.ts';

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
-import { createRemoteHttp } from '../../shared/safe-http/remote-http.ts';
+import { createRemoteHttp } from '../../kit/safe-http/remote-http.ts';
 import { LIMITS } from '../limits.ts';
 import type { GitJob } from './git-job.ts';
 

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../shared/management/index.ts';
+import type { ProblemCode } from '../../kit/operations/index.ts';
 
 /** What the thread reads. */
 export interface GitJob {

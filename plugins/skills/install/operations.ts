@@ -1,11 +1,5 @@
 import { z } from 'zod';
-import {
-  type Operation,
-  type OperationContext,
-  operation,
-  type Problem,
-  problem,
-} from '../../shared/management/index.ts';
+import { type Operation, type OperationContext, operation, type Problem, problem } from '../../kit/operations/index.ts';
 import type { SkillScope } from '../records/skill-record.ts';
 import { installSkill } from './install.ts';
 import { installedSkill, listSkills, skillDetails } from './installed-skill.ts';

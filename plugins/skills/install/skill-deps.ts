@@ -1,4 +1,4 @@
-import { PROBLEMS, type Problem } from '../../shared/management/index.ts';
+import { PROBLEMS, type Problem } from '../../kit/operations/index.ts';
 import type { SkillArtifact } from '../artifact/artifact.ts';
 import type { ResolveOptions } from '../artifact/resolve-options.ts';
 import type { SkillVerification } from '../signature/verify-skill.ts';

@@ -1,6 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { nearest } from '@toolmgr/core';
-import { type Problem, problem } from '../../shared/management/index.ts';
+import { type Problem, problem } from '../../kit/operations/index.ts';
 import type { FolderPlace } from '../folders/held-folder.ts';
 import type { SkillScope } from '../records/skill-record.ts';
 

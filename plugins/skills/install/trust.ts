@@ -1,4 +1,4 @@
-import { problem } from '../../shared/management/index.ts';
+import { problem } from '../../kit/operations/index.ts';
 import { type LockedProvenance, type LockedSkill, lockedProvenance } from '../lock/locked-skill.ts';
 import type { SkillVerification } from '../signature/verify-skill.ts';
 import { type Refused, refusedBy, type SkillReason } from './skill-deps.ts';

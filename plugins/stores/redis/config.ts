@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { redisAddress } from '../../shared/redis/redis-address.ts';
+import { redisAddress } from '../../kit/redis/redis-address.ts';
 import {
   aclUserConfig,
   conflictsOf,
@@ -7,7 +7,7 @@ import {
   sentinelConfig,
   type TlsConfig,
   tlsConfig,
-} from '../../shared/redis/redis-options.ts';
+} from '../../kit/redis/redis-options.ts';
 
 const redisKeys = z.strictObject({
   address: z

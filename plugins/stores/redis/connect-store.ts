@@ -1,7 +1,7 @@
 import { type Core, createOutageLog } from '@toolmgr/core';
-import { readOptionalSecret } from '../../shared/read-secret.ts';
-import { type Connection, createConnection, type Scripts } from '../../shared/redis/redis-connection.ts';
-import { createRedisClient, readLogin, serversText, warnOfUnverified } from '../../shared/redis/redis-servers.ts';
+import { type Connection, createConnection, type Scripts } from '../../kit/redis/redis-connection.ts';
+import { createRedisClient, readLogin, serversText, warnOfUnverified } from '../../kit/redis/redis-servers.ts';
+import { readOptionalSecret } from '../../kit/secrets/read-secret.ts';
 import { databaseOf, type RedisConfig, serversOf } from './config.ts';
 
 const SETTING = 'sessionStorage';

@@ -1,5 +1,5 @@
 import type { Container } from 'dockerode';
-import type { Output } from '../state/output.ts';
+import type { Output } from '../../kit/workloads/state/output.ts';
 import { frameSplitter } from './stream-frames.ts';
 
 /**

@@ -1,8 +1,12 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ContainerMount, type ContainerSpec, explainCause, GatewayFault, type WorkloadSpec } from '@toolmgr/core';
-import { globalIgnoreFile, guardedIgnoreFiles, resolveOverlays } from '../permissions/ignore-overlays.ts';
-import { stateDir } from '../state/state-dir.ts';
+import {
+  globalIgnoreFile,
+  guardedIgnoreFiles,
+  resolveOverlays,
+} from '../../kit/workloads/permissions/ignore-overlays.ts';
+import { stateDir } from '../../kit/workloads/state/state-dir.ts';
 
 /**
  * A workload with the mounts that a container of it gets which is created now. For each container anew: what matches may have another

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { explainCause, GatewayFault, type StdioLauncher, type WorkloadRuntime, type WorkloadSpec } from '@toolmgr/core';
 import type { Container } from 'dockerode';
-import type { RestartPolicy } from '../../shared/restart-policy.ts';
-import { isSchemeTarget } from '../schemes/scheme-target.ts';
-import { createOutput } from '../state/output.ts';
-import { wholeLines } from '../state/whole-lines.ts';
+import type { RestartPolicy } from '../../kit/workloads/restart-policy.ts';
+import { isSchemeTarget } from '../../kit/workloads/schemes/scheme-target.ts';
+import { createOutput } from '../../kit/workloads/state/output.ts';
+import { wholeLines } from '../../kit/workloads/state/whole-lines.ts';
 import { answersHttp } from './answers-http.ts';
 import { ensureBuilt } from './build/build-image.ts';
 import { planBuild } from './build/plan-build.ts';

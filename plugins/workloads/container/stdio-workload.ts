@@ -1,6 +1,6 @@
 import { GatewayFault, type WorkloadSpec, type WorkloadState } from '@toolmgr/core';
 import type { Container } from 'dockerode';
-import type { Output } from '../state/output.ts';
+import type { Output } from '../../kit/workloads/state/output.ts';
 import { createContainer, removeContainers } from './containers.ts';
 import type { Engine } from './engine.ts';
 import { type NetworkedHandle, SIDECAR_ENDED } from './keep-network.ts';

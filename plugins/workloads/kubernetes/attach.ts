@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { PassThrough } from 'node:stream';
 import { explainCause, isObject } from '@toolmgr/core';
 import { WebSocket } from 'ws';
-import type { Connection } from '../../shared/kubernetes/connection.ts';
+import type { Connection } from '../../kit/kubernetes/connection.ts';
 import { CHANNEL, END_OF_STDIN, SUBPROTOCOLS, stdinMessages } from './channels.ts';
 
 /** A container of a pod. */

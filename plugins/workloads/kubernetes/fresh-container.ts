@@ -1,6 +1,6 @@
-import type { Api } from '../../shared/kubernetes/api.ts';
-import type { KubeObject, ResourceType } from '../../shared/kubernetes/object.ts';
-import { pause } from '../../shared/kubernetes/requests.ts';
+import type { Api } from '../../kit/kubernetes/api.ts';
+import type { KubeObject, ResourceType } from '../../kit/kubernetes/object.ts';
+import { pause } from '../../kit/kubernetes/requests.ts';
 import type { PodContainer } from './attach.ts';
 
 /** A pod with the fields that are read. */

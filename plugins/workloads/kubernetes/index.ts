@@ -1,7 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { createApi } from '../../shared/kubernetes/create-api.ts';
-import { inClusterConnection } from '../../shared/kubernetes/in-cluster.ts';
+import { createApi } from '../../kit/kubernetes/create-api.ts';
+import { inClusterConnection } from '../../kit/kubernetes/in-cluster.ts';
 import type { Cluster } from './pod-process.ts';
 import { createPodRuntime, KUBERNETES } from './pod-runtime.ts';
 

@@ -10,8 +10,8 @@ import {
   type WorkloadState,
 } from '@toolmgr/core';
 import getPort from 'get-port';
-import { nextRestart, type RestartPolicy } from '../../shared/restart-policy.ts';
-import { createOutput, type Output } from '../state/output.ts';
+import { nextRestart, type RestartPolicy } from '../../kit/workloads/restart-policy.ts';
+import { createOutput, type Output } from '../../kit/workloads/state/output.ts';
 import { portAnswers, waitForPort } from './answering-port.ts';
 import { type ProcessGroup, type ProgramEnd, startGroup } from './process-group.ts';
 

@@ -1,7 +1,7 @@
 import { catalogue } from '@toolmgr/plugins';
+import { type JsonSchema, jsonSchemaOf } from '../../../hosts/operator/crd/json-schema.ts';
+import { fileSchema } from '../../../hosts/operator/crd/section-schemas.ts';
 import { configSchema } from '../../../hosts/vmcp/config-schema.ts';
-import { type JsonSchema, jsonSchemaOf } from '../../../hosts/vmcp/operator/crd/json-schema.ts';
-import { fileSchema } from '../../../hosts/vmcp/operator/crd/section-schemas.ts';
 import { VMCP_SCHEMA_URL } from '../../../hosts/vmcp/schema-comment.ts';
 import { sectionsOf } from '../../../hosts/vmcp/sections.ts';
 import { meaningOf } from './meanings.ts';

@@ -1,5 +1,5 @@
 import { stringify } from 'yaml';
-import type { JsonSchema } from '../../../hosts/vmcp/operator/crd/json-schema.ts';
+import type { JsonSchema } from '../../../hosts/operator/crd/json-schema.ts';
 import { VMCP_SCHEMA_URL } from '../../../hosts/vmcp/schema-comment.ts';
 import { type Schema, schemaRows } from '../config-table.ts';
 import { code, page, sentence, table } from '../markdown.ts';

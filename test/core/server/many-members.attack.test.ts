@@ -5,7 +5,7 @@ import { RawObject } from '../../../core/json/raw-json.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { readMessage } from '../../../core/mcp/message.ts';
 import { fakeServer, type TestReply, testGateway } from '../../../core/testing/index.ts';
-import { parsePartialJson } from '../../../plugins/shared/partial-json.ts';
+import { parsePartialJson } from '../../../plugins/kit/secrets/partial-json.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';
 import { proves } from '../../support/proves.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readWorkload, readWorkloads, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
+import { readWorkload, readWorkloads, workloadsDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import { processesWith } from '../../support/processes.ts';
 import { PROXY_PROGRAM } from '../../support/program.ts';
 import { until } from '../../support/until.ts';

@@ -1,6 +1,6 @@
 import type { Option } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { commanderOptions } from '../../../hosts/run/options/options.ts';
+import { commanderOptions } from '../../../hosts/workloads/fields/options.ts';
 import { type RequirementId, requirements } from '../../requirements.ts';
 import { citationsOf } from '../../support/coverage.ts';
 import { readTree } from '../../support/tree.ts';

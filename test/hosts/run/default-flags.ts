@@ -1,4 +1,4 @@
-import type { RunFlags } from '../../../hosts/run/options/options.ts';
+import type { RunFlags } from '../../../hosts/workloads/fields/options.ts';
 
 /** The flags of a `run` without any option. */
 export const defaultFlags: RunFlags = {

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readRunConfig } from '@toolmgr/plugins/workloads/state';
 import { describe, expect, it } from 'vitest';
-import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
-import { checkPlan } from '../../../hosts/run/workloads/check-plan.ts';
+import { checkPlan } from '../../../hosts/workloads/planning/check-plan.ts';
+import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';
 import { authServerConfig } from '../../../plugins/auth-server/config.ts';
 import { proves } from '../../support/proves.ts';
 

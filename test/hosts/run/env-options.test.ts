@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseVariables } from '../../../hosts/run/config/env-files.ts';
+import { parseVariables } from '../../../hosts/workloads/config/env-files.ts';
 import { proves } from '../../support/proves.ts';
 import { planned } from './planned-gateway.ts';
 

@@ -2,8 +2,8 @@ import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { followFile } from '../../../hosts/run/workloads/follow-file.ts';
-import { openLogFile } from '../../../plugins/workloads/state/log-file.ts';
+import { followFile } from '../../../hosts/workloads/planning/follow-file.ts';
+import { openLogFile } from '../../../plugins/kit/workloads/state/log-file.ts';
 import { until } from '../../support/until.ts';
 
 let folder: string;

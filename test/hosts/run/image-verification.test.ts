@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readWorkloads } from '../../../plugins/workloads/state/workload-record.ts';
+import { readWorkloads } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import type { RequirementId } from '../../requirements.ts';
 import {
   type ContainerEngine,

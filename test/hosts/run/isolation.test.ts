@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readWorkload, readWorkloads } from '../../../plugins/workloads/state/workload-record.ts';
+import { readWorkload, readWorkloads } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import type { RequirementId } from '../../requirements.ts';
 import {
   type ContainerEngine,

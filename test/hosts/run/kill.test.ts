@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { findMarked } from '../../../hosts/run/proxy/sweep-orphans.ts';
-import { summaryOf, type WorkloadSummary } from '../../../hosts/run/workloads/summary.ts';
-import { readWorkload, workloadDir, workloadsDir } from '../../../plugins/workloads/state/workload-record.ts';
+import { summaryOf, type WorkloadSummary } from '../../../hosts/workloads/planning/summary.ts';
+import { findMarked } from '../../../hosts/workloads/proxy/sweep-orphans.ts';
+import { readWorkload, workloadDir, workloadsDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import { emptyProgramMs } from '../../support/busy-machine.ts';
 import {
   type ContainerEngine,

@@ -8,15 +8,15 @@ import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.j
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import getPort from 'get-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findMarked } from '../../../hosts/run/proxy/sweep-orphans.ts';
-import { removeWorkload } from '../../../hosts/run/workloads/remove.ts';
-import { summaryOf, type WorkloadSummary } from '../../../hosts/run/workloads/summary.ts';
+import { removeWorkload } from '../../../hosts/workloads/planning/remove.ts';
+import { summaryOf, type WorkloadSummary } from '../../../hosts/workloads/planning/summary.ts';
+import { findMarked } from '../../../hosts/workloads/proxy/sweep-orphans.ts';
 import {
   readWorkload,
   readWorkloads,
   type WorkloadRecord,
   workloadDir,
-} from '../../../plugins/workloads/state/workload-record.ts';
+} from '../../../plugins/kit/workloads/state/workload-record.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { PROGRAM, PROXY_PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';

@@ -2,13 +2,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway, createLog, type PlanInput } from '../../../core/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
-import { configFromFlags, type NewWorkload } from '../../../hosts/run/config/config-from-flags.ts';
 import { addRunCommand } from '../../../hosts/run/main.ts';
-import type { RunFlags } from '../../../hosts/run/options/options.ts';
-import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
-import { workloadSecrets } from '../../../hosts/run/proxy/workload-secrets.ts';
-import { checkPlan } from '../../../hosts/run/workloads/check-plan.ts';
 import { ProgramCommand } from '../../../hosts/shared/program-command.ts';
+import { configFromFlags, type NewWorkload } from '../../../hosts/workloads/config/config-from-flags.ts';
+import type { RunFlags } from '../../../hosts/workloads/fields/options.ts';
+import { checkPlan } from '../../../hosts/workloads/planning/check-plan.ts';
+import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';
+import { workloadSecrets } from '../../../hosts/workloads/proxy/workload-secrets.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { until } from '../../support/until.ts';
 

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readWorkload, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
+import { readWorkload, workloadDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import { certificates } from '../../support/certificates.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
 import { postModern } from '../../support/open-endpoint.ts';

@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
 import { describe, expect } from 'vitest';
 import { createGateway } from '../../../core/index.ts';
-import { configFromFlags } from '../../../hosts/run/config/config-from-flags.ts';
-import { commanderOptions } from '../../../hosts/run/options/options.ts';
-import { planFromRun } from '../../../hosts/run/proxy/plan.ts';
+import { configFromFlags } from '../../../hosts/workloads/config/config-from-flags.ts';
+import { commanderOptions } from '../../../hosts/workloads/fields/options.ts';
+import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';

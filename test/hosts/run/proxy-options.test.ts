@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { exposureWarnings } from '../../../hosts/run/workloads/add-workload.ts';
+import { exposureWarnings } from '../../../hosts/workloads/planning/add-workload.ts';
 import { openSession, postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';

@@ -4,8 +4,9 @@ import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readSecretReference } from '../../../hosts/run/options/option-values.ts';
-import { removeWorkload } from '../../../hosts/run/workloads/remove.ts';
+import { readSecretReference } from '../../../hosts/workloads/fields/option-values.ts';
+import { removeWorkload } from '../../../hosts/workloads/planning/remove.ts';
+import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import {
   createEncryptedFile,
   encryptedFile,
@@ -13,7 +14,6 @@ import {
 } from '../../../plugins/secrets/encrypted/encrypted-file.ts';
 import { newHeader } from '../../../plugins/secrets/encrypted/file-header.ts';
 import { unlocker } from '../../../plugins/secrets/encrypted/unlock.ts';
-import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/workloads/state/workload-record.ts';
 import { keyringAbsence, withKeyring } from '../../support/keyring.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { PROGRAM, PROXY_PROGRAM } from '../../support/program.ts';

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { findMarked, sweepOrphans } from '../../../hosts/run/proxy/sweep-orphans.ts';
+import { findMarked, sweepOrphans } from '../../../hosts/workloads/proxy/sweep-orphans.ts';
 import { until } from '../../support/until.ts';
 
 const children: ChildProcess[] = [];

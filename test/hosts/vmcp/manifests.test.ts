@@ -4,13 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { checkManifests, type ManifestReport } from '../../../hosts/vmcp/manifests/check-manifests.ts';
-import { isManifest } from '../../../hosts/vmcp/manifests/read-manifests.ts';
+import { checkManifests, type ManifestReport } from '../../../hosts/operator/manifests/check-manifests.ts';
+import { isManifest } from '../../../hosts/operator/manifests/read-manifests.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { catalogue } from '../../../plugins/index.ts';
 import { cliSession } from '../../support/cli-session.ts';
-import { entry, object, podOf, resolveYaml, secret, server } from './operator/resolve/resolve-yaml.ts';
+import { entry, object, podOf, resolveYaml, secret, server } from '../operator/resolve/resolve-yaml.ts';
 
 const check = (text: string): Promise<ManifestReport> => checkManifests(text, 'm.yaml', catalogue);
 const SERVER = `apiVersion: toolmgr.dev/v1beta1

@@ -11,7 +11,7 @@ import { codeModeConfig } from '../../../plugins/code-mode/execute-script/config
 import { declarationsOf } from '../../../plugins/code-mode/execute-script/declarations.ts';
 import { scopeOf } from '../../../plugins/code-mode/execute-script/scope.ts';
 import { toolDefinition } from '../../../plugins/code-mode/execute-script/tool-definition.ts';
-import { typeOfSchema } from '../../../plugins/shared/schema-type.ts';
+import { typeOfSchema } from '../../../plugins/kit/settings/schema-type.ts';
 import { proves } from '../../support/proves.ts';
 
 const LARGE_BUDGET = 100_000;

@@ -3,10 +3,10 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
 import type { Caller } from '../../../core/contract/caller.ts';
 import { createSlots } from '../../../core/extension/slots.ts';
+import { compileMatcher, matcherProblem } from '../../../plugins/kit/cel/cel-matcher.ts';
 import { sessionNameFrom } from '../../../plugins/outgoing-auth/aws-sts/session-name.ts';
 import { signRequest } from '../../../plugins/outgoing-auth/aws-sts/sign-request.ts';
 import { createAwsSts } from '../../../plugins/outgoing-auth/aws-sts/strategy.ts';
-import { compileMatcher, matcherProblem } from '../../../plugins/shared/cel-matcher.ts';
 import { type AwsSts, awsSts, roleOfSignature } from '../../support/aws-sts.ts';
 import { proves } from '../../support/proves.ts';
 

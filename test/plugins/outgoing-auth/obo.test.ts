@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Caller } from '../../../core/contract/caller.ts';
 import type { UpstreamTokens } from '../../../core/contract/upstream-tokens.ts';
+import { jwtClaims } from '../../../plugins/kit/oauth/jwt-claims.ts';
+import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createObo } from '../../../plugins/outgoing-auth/obo/strategy.ts';
-import { jwtClaims } from '../../../plugins/shared/jwt-claims.ts';
-import { secretOf } from '../../../plugins/shared/secret.ts';
 import { CLIENTS } from '../../support/identity-provider.ts';
 import { BACKEND_APP, GATEWAY_APP, onBehalfOfProvider } from '../../support/on-behalf-of.ts';
 import { authServerSlots, GATEWAY, headersOf, requestTo } from '../../support/outgoing-auth.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import type { UpstreamTokens } from '../../../core/contract/upstream-tokens.ts';
+import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createAwsSts } from '../../../plugins/outgoing-auth/aws-sts/strategy.ts';
 import { createTokenExchange } from '../../../plugins/outgoing-auth/token-exchange/strategy.ts';
-import { secretOf } from '../../../plugins/shared/secret.ts';
 import { awsSts } from '../../support/aws-sts.ts';
 import { base64url } from '../../support/identity-provider.ts';
 import { authServerSlots, GATEWAY, headersOf, requestTo } from '../../support/outgoing-auth.ts';

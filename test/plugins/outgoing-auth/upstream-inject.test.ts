@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fakeClock } from '../../../core/testing/index.ts';
+import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createUpstreamInject } from '../../../plugins/outgoing-auth/upstream-inject/strategy.ts';
-import { secretOf } from '../../../plugins/shared/secret.ts';
 import { callerOf } from '../../support/accounts.ts';
 import { authServerSlots, GATEWAY, headersOf, requestTo } from '../../support/outgoing-auth.ts';
 import { pluginCore } from '../../support/plugin-core.ts';

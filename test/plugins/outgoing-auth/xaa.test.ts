@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { UpstreamTokens } from '../../../core/contract/upstream-tokens.ts';
+import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createXaa } from '../../../plugins/outgoing-auth/xaa/strategy.ts';
-import { secretOf } from '../../../plugins/shared/secret.ts';
 import { base64url } from '../../support/identity-provider.ts';
 import { authServerSlots, GATEWAY, headersOf, requestTo } from '../../support/outgoing-auth.ts';
 import { pluginCore } from '../../support/plugin-core.ts';

@@ -2,9 +2,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createSlots } from '../../../core/extension/slots.ts';
 import { findPlugin } from '../../../core/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
+import { readOptionalSecret, readSecret } from '../../../plugins/kit/secrets/read-secret.ts';
 import { environmentSecrets } from '../../../plugins/secrets/environment/environment-secrets.ts';
 import environment from '../../../plugins/secrets/environment/index.ts';
-import { readOptionalSecret, readSecret } from '../../../plugins/shared/read-secret.ts';
 import { secretSourceContract } from '../../contract/secret-source.contract.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WorkloadHandle, WorkloadSpec } from '../../../core/contract/workload-runtime.ts';
 import { inheritedEnvironment } from '../../../core/index.ts';
-import { nextRestart, RESTART_POLICY } from '../../../plugins/shared/restart-policy.ts';
+import { nextRestart, RESTART_POLICY } from '../../../plugins/kit/workloads/restart-policy.ts';
 import plugin from '../../../plugins/workloads/process/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { processes, processesWith } from '../../support/processes.ts';

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readRequirement, requirementText } from '../../../plugins/workloads/schemes/python-package.ts';
-import { isFloating, nameOfTarget, readScheme } from '../../../plugins/workloads/schemes/scheme-target.ts';
+import { readRequirement, requirementText } from '../../../plugins/kit/workloads/schemes/python-package.ts';
+import { isFloating, nameOfTarget, readScheme } from '../../../plugins/kit/workloads/schemes/scheme-target.ts';
 
 /** The target of a text that must be valid. */
 function target(text: string) {

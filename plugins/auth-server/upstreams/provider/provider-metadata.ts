@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@toolmgr/core';
-import type { UrlRules } from '../../../shared/safe-http/remote-url.ts';
-import { remoteUrlProblem } from '../../../shared/safe-http/remote-url.ts';
+import type { UrlRules } from '../../../kit/safe-http/remote-url.ts';
+import { remoteUrlProblem } from '../../../kit/safe-http/remote-url.ts';
 
 /** Algorithms of ID tokens: asymmetric ones only, so that a public key is never taken for a shared secret. */
 const ALGORITHMS: readonly string[] = [

@@ -1,8 +1,8 @@
-import { authorizationRequest, readAuthorizationResponse } from '../../../shared/oauth/authorization-request.ts';
-import { plainIssuer } from '../../../shared/oauth/oauth-requests.ts';
-import type { RegisteredClient } from '../../../shared/oauth/register-client.ts';
-import type { OauthServer } from '../../../shared/oauth/server-metadata.ts';
-import { plainUrl, type RemoteHttp } from '../../../shared/safe-http/remote-http.ts';
+import { authorizationRequest, readAuthorizationResponse } from '../../../kit/oauth/authorization-request.ts';
+import { plainIssuer } from '../../../kit/oauth/oauth-requests.ts';
+import type { RegisteredClient } from '../../../kit/oauth/register-client.ts';
+import type { OauthServer } from '../../../kit/oauth/server-metadata.ts';
+import { plainUrl, type RemoteHttp } from '../../../kit/safe-http/remote-http.ts';
 import { type IssuedTokens, isFailure, requestTokens } from '../token-request.ts';
 import type { CallbackServer } from './callback-server.ts';
 import { shownError } from './choose-client.ts';

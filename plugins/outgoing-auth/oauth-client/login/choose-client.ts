@@ -1,6 +1,6 @@
-import { OauthRefusal } from '../../../shared/oauth/library-options.ts';
-import { type RegisteredClient, registerClient } from '../../../shared/oauth/register-client.ts';
-import type { RemoteHttp } from '../../../shared/safe-http/remote-http.ts';
+import { OauthRefusal } from '../../../kit/oauth/library-options.ts';
+import { type RegisteredClient, registerClient } from '../../../kit/oauth/register-client.ts';
+import type { RemoteHttp } from '../../../kit/safe-http/remote-http.ts';
 import type { CallbackServer } from './callback-server.ts';
 import type { FoundServer, LoginProblem } from './find-server.ts';
 import type { CachedClient, LoginSettings } from './login-settings.ts';

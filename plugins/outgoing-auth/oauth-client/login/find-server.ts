@@ -1,12 +1,12 @@
 import { GatewayFault } from '@toolmgr/core';
-import type { Challenge } from '../../../shared/oauth/bearer-challenge.ts';
+import type { Challenge } from '../../../kit/oauth/bearer-challenge.ts';
 import {
   type ResourceMetadata,
   requestResourceMetadata,
   resourceMetadataUrls,
-} from '../../../shared/oauth/resource-metadata.ts';
-import { discoverServer, type OauthServer } from '../../../shared/oauth/server-metadata.ts';
-import { plainUrl, type RemoteHttp } from '../../../shared/safe-http/remote-http.ts';
+} from '../../../kit/oauth/resource-metadata.ts';
+import { discoverServer, type OauthServer } from '../../../kit/oauth/server-metadata.ts';
+import { plainUrl, type RemoteHttp } from '../../../kit/safe-http/remote-http.ts';
 import type { LoginSettings } from './login-settings.ts';
 import type { ProbeResult } from './probe-remote.ts';
 

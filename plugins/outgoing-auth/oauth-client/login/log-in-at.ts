@@ -1,6 +1,6 @@
 import { GatewayFault } from '@toolmgr/core';
-import { discoverServer, type OauthServer } from '../../../shared/oauth/server-metadata.ts';
-import type { RemoteHttp } from '../../../shared/safe-http/remote-http.ts';
+import { discoverServer, type OauthServer } from '../../../kit/oauth/server-metadata.ts';
+import type { RemoteHttp } from '../../../kit/safe-http/remote-http.ts';
 import { oauthHttp, steadyAddresses } from '../oauth-http.ts';
 import { type IssuedTokens, requestTokens, type TokenFailure } from '../token-request.ts';
 import { authorize } from './authorize.ts';

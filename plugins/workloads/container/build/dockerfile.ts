@@ -1,5 +1,5 @@
-import { requirementText } from '../../schemes/python-package.ts';
-import type { SchemeTarget } from '../../schemes/scheme-target.ts';
+import { requirementText } from '../../../kit/workloads/schemes/python-package.ts';
+import type { SchemeTarget } from '../../../kit/workloads/schemes/scheme-target.ts';
 import { NODE_ENTRY, PYTHON_ENTRY } from './entry-scripts.ts';
 
 /** What a generated Dockerfile depends on; every value has passed its grammar. */

@@ -1,9 +1,9 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ContainerIsolation, WorkloadSpec } from '@toolmgr/core';
-import { createDestinations } from '../../egress/destination.ts';
-import { createEgressProxy } from '../../egress/egress-proxy.ts';
-import { quietNotes } from '../../egress/refusal-notes.ts';
+import { createDestinations } from '../egress/destination.ts';
+import { createEgressProxy } from '../egress/egress-proxy.ts';
+import { quietNotes } from '../egress/refusal-notes.ts';
 import type { Engine } from '../engine.ts';
 import { namesThisMachine } from './first-request.ts';
 import { type Relay, startRelay } from './relay.ts';

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { GatewayFault } from '@toolmgr/core';
 import { pack } from 'tar-stream';
-import type { Installation } from '../../state/installation.ts';
+import type { Installation } from '../../../kit/workloads/state/installation.ts';
 import type { Engine } from '../engine.ts';
 import { ensureImage } from '../image.ts';
 import { MANAGED, OWNER } from '../labels.ts';

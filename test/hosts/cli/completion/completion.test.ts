@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { candidates } from '../../../../hosts/cli/completion/candidates.ts';
 import { COMPLETION_SCRIPTS, SHELLS } from '../../../../hosts/cli/completion/scripts.ts';
 import { createProgram } from '../../../../hosts/cli/main.ts';
-import { createRecord } from '../../../../plugins/workloads/state/records.ts';
+import { createRecord } from '../../../../plugins/kit/workloads/state/records.ts';
 import { PROGRAM } from '../../../support/program.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 

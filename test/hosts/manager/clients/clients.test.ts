@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CLIENT_TYPES } from '../../../../plugins/clients/table/client-table.ts';
-import { createGroup } from '../../../../plugins/workloads/state/groups.ts';
+import { createGroup } from '../../../../plugins/kit/workloads/state/groups.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { proves } from '../../../support/proves.ts';
 import { recordRunning, recordStopped } from '../../../support/running-workload.ts';

@@ -8,7 +8,7 @@ import {
   STOP_MS,
   USER_STOP_MS,
 } from '../../../../hosts/manager/supervisor/decide.ts';
-import type { WorkloadRecord, WorkloadStatus } from '../../../../plugins/workloads/state/workload-record.ts';
+import type { WorkloadRecord, WorkloadStatus } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import { proves } from '../../../support/proves.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readWorkload, type WorkloadStatus } from '../../../../plugins/workloads/state/workload-record.ts';
+import { readWorkload, type WorkloadStatus } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import { type RunningCli, startCli } from '../../../support/cli.ts';
 import {
   type ContainerEngine,

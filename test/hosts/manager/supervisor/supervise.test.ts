@@ -3,15 +3,15 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findMarked } from '../../../../hosts/run/proxy/sweep-orphans.ts';
-import { createRecord } from '../../../../plugins/workloads/state/records.ts';
+import { findMarked } from '../../../../hosts/workloads/proxy/sweep-orphans.ts';
+import { createRecord } from '../../../../plugins/kit/workloads/state/records.ts';
 import {
   readWorkload,
   readWorkloads,
   WORKLOAD_FILES,
   type WorkloadStatus,
   workloadDir,
-} from '../../../../plugins/workloads/state/workload-record.ts';
+} from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import { type RunningCli, startCli } from '../../../support/cli.ts';
 import { ownFolders } from '../../../support/manager.ts';
 import { processes, processesWith } from '../../../support/processes.ts';

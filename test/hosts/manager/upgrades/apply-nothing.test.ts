@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createRecord } from '../../../../plugins/workloads/state/records.ts';
+import { createRecord } from '../../../../plugins/kit/workloads/state/records.ts';
 import { cli } from '../../../support/cli.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 

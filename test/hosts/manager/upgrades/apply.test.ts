@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readWorkload, type WorkloadRecord } from '../../../../plugins/workloads/state/workload-record.ts';
+import { readWorkload, type WorkloadRecord } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import type { RequirementId } from '../../../requirements.ts';
 import { startCli } from '../../../support/cli.ts';
 import {

@@ -1,7 +1,7 @@
 // Replaces the last argument of a workload: `node replace-once.ts NAME ARGUMENT`.
-import { replaceWorkload } from '../../../../hosts/run/workloads/replace.ts';
-import { stateDir } from '../../../../plugins/workloads/state/state-dir.ts';
-import { readWorkload } from '../../../../plugins/workloads/state/workload-record.ts';
+import { replaceWorkload } from '../../../../hosts/workloads/planning/replace.ts';
+import { stateDir } from '../../../../plugins/kit/workloads/state/state-dir.ts';
+import { readWorkload } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 
 const [, , name = '', argument = ''] = process.argv;
 const record = await readWorkload(stateDir(), name);

@@ -1,6 +1,6 @@
 import { createRecord, type RunConfig, readRunConfig } from '@toolmgr/plugins/workloads/state';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { EVERY_FIELD } from '../../../plugins/workloads/state/run-config/every-field.ts';
+import { EVERY_FIELD } from '../../../plugins/kit/workloads/state/run-config/every-field.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { proves } from '../../../support/proves.ts';
 import { createSmall, LONG, removeAll } from './small.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRecord, readGroup, readWorkload, readWorkloads } from '@toolmgr/plugins/workloads/state';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { recoverReplacement } from '../../../../hosts/run/workloads/replace.ts';
+import { recoverReplacement } from '../../../../hosts/workloads/planning/replace.ts';
 import { configOf } from './changes.ts';
 
 const SCRIPT = join(import.meta.dirname, 'interrupted-change.ts');

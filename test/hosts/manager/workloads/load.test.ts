@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { changeStatus, createRecord } from '@toolmgr/plugins/workloads/state';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { listenForWorkload } from '../../../../hosts/run/proxy/ports.ts';
+import { listenForWorkload } from '../../../../hosts/workloads/proxy/ports.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { configOf } from './changes.ts';
 import { createSmall, LONG, removeAll } from './small.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readWorkloads } from '@toolmgr/plugins/workloads/state';
-import { removeWorkload } from '../../../../hosts/run/workloads/remove.ts';
+import { removeWorkload } from '../../../../hosts/workloads/planning/remove.ts';
 import type { ManagerAnswer, StartedManager } from '../../../support/manager.ts';
 
 /** Time of a test that starts workloads, on a busy machine. */

@@ -6,7 +6,7 @@ import { definePlugin } from '../../../../core/extension/plugin.ts';
 import { testGateway, text } from '../../../../core/testing/index.ts';
 import engine from '../../../../plugins/composite/engine/index.ts';
 import webhooks from '../../../../plugins/interception/webhooks/index.ts';
-import { secretOf } from '../../../../plugins/shared/secret.ts';
+import { secretOf } from '../../../../plugins/kit/secrets/secret.ts';
 import { proves } from '../../../support/proves.ts';
 import { allow, patching, type WebhookServer, webhookServer } from '../../../support/webhook-server.ts';
 import { farServer, hook, hooked, toolCalls } from './support.ts';

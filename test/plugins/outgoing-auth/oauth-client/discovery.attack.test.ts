@@ -1,8 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { isPrivateHost } from '../../../../plugins/kit/safe-http/is-private-host.ts';
+import { createRemoteHttp, type RemoteHttp } from '../../../../plugins/kit/safe-http/remote-http.ts';
 import { findServer } from '../../../../plugins/outgoing-auth/oauth-client/login/find-server.ts';
 import { createOauthHttp, steadyLookup } from '../../../../plugins/outgoing-auth/oauth-client/oauth-http.ts';
-import { isPrivateHost } from '../../../../plugins/shared/safe-http/is-private-host.ts';
-import { createRemoteHttp, type RemoteHttp } from '../../../../plugins/shared/safe-http/remote-http.ts';
 import { type LoopbackServer, loopbackServer } from '../../../support/loopback-server.ts';
 
 const METADATA_SERVICE = 'http://169.254.169.254/latest/meta-data';

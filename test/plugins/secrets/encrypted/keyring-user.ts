@@ -1,5 +1,5 @@
 // Uses the keyring of the session that runs this program, and prints what it finds as JSON.
-import { KeyringError, osKeyring } from '../../../../plugins/shared/keyring/os-keyring.ts';
+import { KeyringError, osKeyring } from '../../../../plugins/kit/secrets/keyring/os-keyring.ts';
 
 const id = process.argv[2] ?? '';
 const keyring = osKeyring(id);

@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readGroup } from '../../../../plugins/kit/workloads/state/groups.ts';
 import { installSkill } from '../../../../plugins/skills/install/install.ts';
 import { listSkills } from '../../../../plugins/skills/install/installed-skill.ts';
 import { uninstallSkill } from '../../../../plugins/skills/install/uninstall.ts';
-import { readGroup } from '../../../../plugins/workloads/state/groups.ts';
 import { withFailingWrites } from './failing-writes.ts';
 import { type SkillRig, signal, skillRig } from './skill-rig.ts';
 

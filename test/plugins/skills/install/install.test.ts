@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { changeGroup, createGroup, readGroup } from '../../../../plugins/kit/workloads/state/groups.ts';
 import { type InstallRequest, installSkill } from '../../../../plugins/skills/install/install.ts';
 import { listSkills, skillDetails } from '../../../../plugins/skills/install/installed-skill.ts';
 import { uninstallSkill } from '../../../../plugins/skills/install/uninstall.ts';
 import { readLock } from '../../../../plugins/skills/lock/lock-file.ts';
-import { changeGroup, createGroup, readGroup } from '../../../../plugins/workloads/state/groups.ts';
 import { type SkillRig, signal, signedBy, skillRig } from './skill-rig.ts';
 
 const REF = 'registry.test/skills/format:1';

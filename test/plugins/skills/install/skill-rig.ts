@@ -3,7 +3,7 @@ import { cp, mkdir, mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { isProblem, type Problem, problem } from '../../../../plugins/shared/management/index.ts';
+import { isProblem, type Problem, problem } from '../../../../plugins/kit/operations/index.ts';
 import type { SkillArtifact } from '../../../../plugins/skills/artifact/artifact.ts';
 import type { SkillDeps } from '../../../../plugins/skills/install/skill-deps.ts';
 import { stateGroups } from '../../../../plugins/skills/install/state-groups.ts';

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
+import { thisInstallation } from '../../../../plugins/kit/workloads/state/installation.ts';
 import { removeContainers } from '../../../../plugins/workloads/container/containers.ts';
 import { connectEngine, type Engine } from '../../../../plugins/workloads/container/engine.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';
-import { thisInstallation } from '../../../../plugins/workloads/state/installation.ts';
 import { engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
 import { LONG, onEngines } from '../../../support/on-engines.ts';
 

@@ -1,0 +1,141 @@
+import { explainCause } from '@toolmgr/core';
+import { readRunConfig } from '@toolmgr/plugins/workloads/state';
+import { checkPlan } from '../../../workloads/planning/check-plan.ts';
+import { planFromRun } from '../../../workloads/proxy/plan.ts';
+import { mcpToolConfig } from '../../kinds/mcp-tool-config.ts';
+import { contentHash } from '../../objects/content-hash.ts';
+import { authServerOf } from '../../resolve/auth-server.ts';
+import type { Context, Section, ServerSpec } from '../../resolve/context.ts';
+import { incomingAuthOf } from '../../resolve/incoming-auth.ts';
+import { sorted } from '../../resolve/sorted.ts';
+import { withoutUndefined } from '../../resolve/strategy.ts';
+import { telemetryOf } from '../../resolve/telemetry.ts';
+import { authServerConfigOf, outgoingAuthOf } from './external-auth.ts';
+import type { Hashes, ProxyContext, ProxyFacts, ProxySpec } from './proxy-context.ts';
+import { sessionsOf } from './proxy-sessions.ts';
+
+/** A resolved proxy. */
+export interface ResolvedProxy {
+  /** The run configuration as JSON: `runconfig.json` of the config map. */
+  readonly runConfig: string;
+  /** Hash of the configuration and of the contents of what it refers to. */
+  readonly checksum: string;
+}
+
+/** Resolves what the proxies of both kinds share. Nothing when a check failed, which is told. */
+export async function resolveProxy(
+  facts: ProxyFacts,
+  context: ProxyContext,
+): Promise<{ readonly resolved?: ResolvedProxy; readonly hashes: Hashes }> {
+  const { spec } = facts;
+  const hashes: Record<string, string> = {};
+  const ownServer = authServerConfigOf(spec, context);
+  const server = asServer(facts, context, ownServer);
+  const incoming = await incomingAuthOf(server);
+  const authServer = await authServerOf(server, incoming);
+  const telemetry = await telemetryOf(server);
+  const tools = toolsOf(spec, context, hashes);
+  const outgoing = await outgoingAuthOf(facts, ownServer, context, hashes);
+  const { rateLimit, ...sessions } = await sessionsOf(facts, context);
+  if (incoming?.oidcConfigHash !== undefined) hashes.oidcConfigHash = incoming.oidcConfigHash;
+  if (incoming?.authzConfigHash !== undefined) hashes.authzConfigHash = incoming.authzConfigHash;
+  if (telemetry?.telemetryConfigHash !== undefined) hashes.telemetryConfigHash = telemetry.telemetryConfigHash;
+  if (context.findings.hasFailed || incoming === undefined || authServer === undefined || telemetry === undefined) {
+    return { hashes };
+  }
+  const plugins = [
+    ...pluginOf('auth-server', authServer.section),
+    ...callerPlugins(incoming.section),
+    ...pluginOf('telemetry', telemetrySettings(telemetry.section)),
+    ...pluginOf('rate-limit', rateLimit),
+  ];
+  const config = withoutUndefined({
+    schema_version: 'v0.1.0',
+    name: context.name.replaceAll('.', '-'),
+    group: spec.groupRef?.name.replaceAll('.', '-'),
+    host: '0.0.0.0',
+    port: spec.proxyPort,
+    ...facts.target,
+    endpoint_prefix: spec.endpointPrefix === '' ? undefined : spec.endpointPrefix,
+    trust_proxy_headers: spec.trustProxyHeaders || undefined,
+    audit_config: spec.audit?.enabled ? { enabled: true, component: context.name } : undefined,
+    plugins: plugins.length === 0 ? undefined : plugins,
+    ...tools,
+    ...outgoing,
+    ...sessions,
+  });
+  const problem = await problemOf(config);
+  if (problem !== undefined) {
+    context.findings.fail('ConfigurationValid', 'InvalidConfiguration', problem, 'ConfigurationInvalid');
+    return { hashes };
+  }
+  context.findings.tell('ConfigurationValid', 'True', 'ConfigurationValid', 'the configuration of the proxy is valid');
+  const runConfig = JSON.stringify(sorted(config), undefined, 2);
+  const checksum = contentHash({ runConfig, parts: context.pod.result(), contents: context.pod.contents() });
+  return { resolved: { runConfig, checksum }, hashes };
+}
+
+/** Why `toolmgr run --from-config` would refuse a configuration. */
+async function problemOf(config: unknown): Promise<string | undefined> {
+  const read = readRunConfig(JSON.parse(JSON.stringify(config)));
+  if ('problems' in read) return read.problems.join('; ');
+  try {
+    await checkPlan(planFromRun(read.config, { runId: '', logFile: '' }));
+    return undefined;
+  } catch (cause) {
+    return explainCause(cause);
+  }
+}
+
+/** The fields in the form in which VirtualMCPServers have them, so that one code reads both. */
+function asServer({ spec, url }: ProxyFacts, context: ProxyContext, authServerConfig: unknown): Context {
+  const { oidcConfigRef: ref, authzConfig, authzConfigRef, telemetryConfigRef } = spec;
+  const oidcConfigRef = ref === undefined ? undefined : { ...ref, resourceUrl: ref.resourceUrl ?? url };
+  const incomingAuth = withoutUndefined({
+    type: ref === undefined ? 'anonymous' : 'oidc',
+    oidcConfigRef,
+    authzConfig,
+    authzConfigRef,
+  });
+  const server = withoutUndefined({ incomingAuth, telemetryConfigRef, authServerConfig });
+  return { ...context, spec: server as unknown as ServerSpec };
+}
+
+function callerPlugins({ oidc, authz }: Section): { use: string; with?: Section }[] {
+  const { type: _, ...policies } = (authz ?? {}) as Section;
+  return [
+    ...pluginOf('incoming-auth/oidc', oidc as Section | undefined),
+    ...(authz === undefined ? [] : pluginOf('authorization/cedar', policies)),
+  ];
+}
+
+/** Telemetry without traces, metrics and the metrics page does nothing. */
+function telemetrySettings(section: Section | undefined): Section | undefined {
+  const isOn = section?.tracingEnabled || section?.metricsEnabled || section?.enablePrometheusMetricsPath;
+  return isOn ? section : undefined;
+}
+
+function pluginOf(use: string, settings: Section | undefined): { use: string; with?: Section }[] {
+  return settings === undefined ? [] : [{ use, with: settings }];
+}
+
+function toolsOf(
+  { toolConfigRef: ref }: ProxySpec,
+  { lookups, findings }: ProxyContext,
+  hashes: Record<string, string>,
+) {
+  if (ref === undefined) return {};
+  const found = lookups.find(mcpToolConfig, ref.name, 'spec.toolConfigRef');
+  if (found.is !== 'valid') {
+    findings.fail(
+      'ToolConfigValidated',
+      found.is === 'missing' ? 'ToolConfigNotFound' : 'ToolConfigInvalid',
+      found.message,
+    );
+    return {};
+  }
+  findings.tell('ToolConfigValidated', 'True', 'ToolConfigValid', `MCPToolConfig ${ref.name} is valid`);
+  hashes.toolConfigHash = contentHash(found.object.spec);
+  const { toolsFilter, toolsOverride } = found.spec;
+  return withoutUndefined({ tools_filter: toolsFilter, tools_override: toolsOverride });
+}

@@ -1,0 +1,73 @@
+import { type Catalogue, findPlugin, GatewayFault, limitsSchema } from '@toolmgr/core';
+import { configSchema, isOfHost } from '../../vmcp/config-schema.ts';
+import { schemaOf } from '../../vmcp/section-problems.ts';
+import { hasKey, type KeyedSection, lastKey, STRATEGIES, sectionsOf } from '../../vmcp/sections.ts';
+import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
+
+/** Finds the schema of a section of a vmcp file: `.` is the file, `/` leads into it, `*` is an item or a value of a map. */
+export type FindSchema = (place: string) => JsonSchema;
+
+/**
+ * The schema of a vmcp file, with the schemas of all plugins of the catalogue. All keys at top level are optional, since the
+ * operator fills them. With `acceptsMissing` a section whose plugin needs an optional package that is not installed accepts
+ * everything.
+ * @throws GatewayFault PLUGIN_UNKNOWN without `acceptsMissing`, when a package is not installed
+ */
+export async function fileSchema(catalogue: Catalogue, acceptsMissing = false): Promise<JsonSchema> {
+  const sections = (await sectionsOf(catalogue)).filter(hasKey).filter((section) => !isOfHost(section));
+  let file = jsonSchemaOf(configSchema(await sectionsOf(catalogue)));
+  for (const section of sections) {
+    const schema = await schemaOfSection(section, catalogue).catch((cause: unknown) => {
+      if (acceptsMissing && cause instanceof GatewayFault && cause.code === 'PLUGIN_UNKNOWN') return UNCHECKED;
+      throw cause;
+    });
+    for (const place of placesIn(section)) file = withSchema(file, place, schema);
+  }
+  const { required: _, ...rest } = withSchema(file, ['limits'], jsonSchemaOf(limitsSchema));
+  return rest;
+}
+
+const UNCHECKED: JsonSchema = { isUnchecked: true };
+
+/** @throws Error when nothing is at the place */
+export function finder(file: JsonSchema): FindSchema {
+  return (place) => {
+    if (place === '.') return file;
+    return place.split('/').reduce<JsonSchema>((at, key) => {
+      if (at.isUnchecked) return at;
+      const found = key === '*' ? inner(at) : at.properties?.[key];
+      if (found === undefined) throw new Error(`the schema of a vmcp file has nothing at ${place}`);
+      return found;
+    }, file);
+  };
+}
+
+async function schemaOfSection(section: KeyedSection, catalogue: Catalogue): Promise<JsonSchema> {
+  const plugin = await findPlugin(section.address, { catalogue, baseDir: '' });
+  const found = schemaOf(section, plugin, undefined);
+  if (found === undefined) return {};
+  const schema = jsonSchemaOf(found.schema);
+  return found.member === undefined ? schema : (schema.properties?.[found.member] ?? {});
+}
+
+function placesIn(section: KeyedSection): readonly (readonly string[])[] {
+  const key = lastKey(section);
+  if (!section.contractKey.startsWith(`${STRATEGIES}.`)) return [section.contractKey.split('.')];
+  return [
+    ['outgoingAuth', 'default', key],
+    ['outgoingAuth', 'backends', '*', key],
+  ];
+}
+
+/** The schema with another one at a place. */
+function withSchema(at: JsonSchema, [key, ...rest]: readonly string[], schema: JsonSchema): JsonSchema {
+  if (key === undefined) return at.description === undefined ? schema : { ...schema, description: at.description };
+  if (key === '*') return { ...at, additionalProperties: withSchema(inner(at) ?? {}, rest, schema) };
+  const { [key]: member = {}, ...others } = at.properties ?? {};
+  return { ...at, properties: { ...others, [key]: withSchema(member, rest, schema) } };
+}
+
+function inner({ items, additionalProperties }: JsonSchema): JsonSchema | undefined {
+  if (typeof items === 'object') return items;
+  return typeof additionalProperties === 'object' ? additionalProperties : undefined;
+}

@@ -1,6 +1,6 @@
-import type { PageOffer, ServedPage } from '../manager/page/served-page.ts';
 import { endpointView } from './endpoint-view.ts';
 import type { HostRoute } from './mount.ts';
+import type { PageOffer, ServedPage } from './page/served-page.ts';
 import type { PageAccess } from './page-access.ts';
 import type { CallFeed } from './recent-calls/feed.ts';
 import { recentCallRoutes } from './recent-calls/routes.ts';
@@ -58,7 +58,7 @@ export function gatewayPageRoutes({ gateway, feed, mcpPath, authTypeOf, access }
 
 /** The code of the page is loaded by its first request. */
 async function load(offer: PageOffer): Promise<ServedPage> {
-  return (await import('../manager/page/served-page.ts')).loadPage(offer);
+  return (await import('./page/served-page.ts')).loadPage(offer);
 }
 
 /** `/`: the page for browsers, text for others. */

@@ -1,5 +1,6 @@
 // Registries of MCP servers: documents, their sources, and finding an entry. Hosts read them; no gateway does.
 
+export { compareVersions, isVersion } from '../kit/workloads/schemes/versions.ts';
 export { builtInRegistry } from './built-in/built-in.ts';
 export { cacheDir } from './cache.ts';
 export type { EnvVar, HeaderDef, ImageServer, Provenance, RemoteServer } from './entry-schemas.ts';
@@ -22,7 +23,6 @@ export { registryOperations } from './operations.ts';
 export { profileDemands } from './profile-demands.ts';
 export { type RegistryRead, readRegistryDocument } from './read-document.ts';
 export type { ServerRecord, SkillRecord } from './records/record-shapes.ts';
-export { compareVersions, isVersion } from './records/versions.ts';
 export {
   type ConfiguredRegistry,
   createRegistries,

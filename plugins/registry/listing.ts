@@ -1,8 +1,8 @@
+import { compareVersions } from '../kit/workloads/schemes/versions.ts';
 import { shortName } from './look-up.ts';
 import { OFFICIAL, officialMeta, type ServerListed } from './records/read-record.ts';
 import { publishedName } from './records/record-from-entry.ts';
 import type { ServerRecord, SkillRecord } from './records/record-shapes.ts';
-import { compareVersions } from './records/versions.ts';
 import type { Registry } from './registry-data.ts';
 
 /** What a reader of the registry-server API asks for. */

@@ -1,5 +1,5 @@
+import { compareTexts, compareVersions } from '../kit/workloads/schemes/versions.ts';
 import type { ServerListed } from './records/read-record.ts';
-import { compareTexts, compareVersions } from './records/versions.ts';
 import type { LeftOut, Registry, RegistryEntry } from './registry-data.ts';
 
 /** One registry of a merged view. */

@@ -1,8 +1,8 @@
+import { compareTexts, compareVersions } from '../kit/workloads/schemes/versions.ts';
 import type { ImageServer, RemoteServer } from './entry-schemas.ts';
 import { shownText } from './entry-text.ts';
 import type { ServerListed } from './records/read-record.ts';
 import type { SkillRecord } from './records/record-shapes.ts';
-import { compareTexts, compareVersions } from './records/versions.ts';
 
 /** A server of a registry with its name. */
 export type RegistryEntry =

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build } from 'vite';
-import { mediaTypeOf, type PackedFile, type PackedPage } from '../../hosts/manager/page/packed-page.ts';
+import { mediaTypeOf, type PackedFile, type PackedPage } from '../../hosts/http/page/packed-page.ts';
 import { isMain } from '../../hosts/shared/is-main.ts';
 
 const FOLDER = join(import.meta.dirname, '../../hosts/manager/page');

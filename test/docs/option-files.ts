@@ -5,7 +5,7 @@ import { compileFunction } from 'node:vm';
 import { runConfig, webhookList } from '@toolmgr/plugins/workloads/state';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { readClientFile } from '../../hosts/cli/up/client-file.ts';
+import { readClientFile } from '../../hosts/client-files/client-file.ts';
 import { readUserConfig } from '../../hosts/shared/user-config.ts';
 import { readOptionFile } from '../../hosts/workloads/config/option-file.ts';
 import { readOverrides } from '../../hosts/workloads/config/tools-override.ts';

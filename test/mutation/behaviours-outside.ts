@@ -175,14 +175,14 @@ export const outsideBehaviours: readonly Mutation[] = [
     '{ ...(before as Record<string, string> | undefined), [text',
     '{ [text',
   ],
-  ['ask.vmcp.init-mode', 'hosts/vmcp/main.ts', 'mode: 0o600, flag', 'mode: 0o644, flag'],
+  ['ask.vmcp.init-mode', 'hosts/cli/vmcp/main.ts', 'mode: 0o600, flag', 'mode: 0o644, flag'],
   [
     'ask.vmcp.session-ttl-flag',
-    'hosts/vmcp/main.ts',
+    'hosts/cli/vmcp/main.ts',
     "if (text.startsWith('-')) throw new InvalidArgumentError('must not be negative');",
     '',
   ],
-  ['ask.up.timeout', 'hosts/cli/up/call-timeout.ts', 'value * (value <= MOST_SECONDS ? 1_000 : 1)', 'value'],
+  ['ask.up.timeout', 'hosts/client-files/call-timeout.ts', 'value * (value <= MOST_SECONDS ? 1_000 : 1)', 'value'],
   ['choice.cli.person-folder', 'hosts/cli/invoked-from.ts', 'process.chdir(folder);', ''],
   ['choice.cli.foreground-exit-code', 'hosts/run/commands/foreground.ts', '      endsWithProgram: true,\n', ''],
   [

@@ -137,7 +137,7 @@ export const defaults: readonly Mutation[] = [
     'enablePrometheusMetricsPath: z.boolean().default(true)',
   ],
   ['vmcp.telemetry.legacy-attributes', TELEMETRY, '.default(true)', '.default(false)'],
-  ['choice.endpoint.port-default', 'hosts/vmcp/main.ts', 'portFrom, 4483)', 'portFrom, 4484)'],
+  ['choice.endpoint.port-default', 'hosts/cli/vmcp/main.ts', 'portFrom, 4483)', 'portFrom, 4484)'],
   [
     'choice.backend.away-list-kept',
     LIMITS,

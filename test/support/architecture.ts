@@ -70,9 +70,9 @@ const LAYERS = [
   ['core/testing'],
   ['plugins/kit'],
   ['plugins'],
-  ['hosts/terminal'],
   ['hosts/shared'],
   ['hosts/http', 'hosts/stdio'],
+  ['hosts/client-files'],
   ['hosts/workloads'],
   ['hosts/run'],
   ['hosts/vmcp'],
@@ -104,13 +104,7 @@ function mayReach(tree: SourceTree, from: string, target: string, specifier: str
 }
 
 /** Folders that every plugin may use. */
-const SHARED = [
-  'plugins/kit',
-  'plugins/registry',
-  'plugins/clients',
-  'plugins/skills',
-  'plugins/image-verification',
-];
+const SHARED = ['plugins/kit', 'plugins/registry', 'plugins/clients', 'plugins/skills', 'plugins/image-verification'];
 
 function isShared(path: string): boolean {
   return SHARED.some((folder) => path === folder || path.startsWith(`${folder}/`));
@@ -206,18 +200,17 @@ function highestFirst(ring: readonly string[]): readonly string[] {
 /** The folders that may import a package (or a scope, with `/*`); examples, tests and scripts may import all. */
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   tapable: ['core/extension'],
-  undici: ['core/http1/undici-client', 'plugins/kit/safe-http', 'hosts/cli/client'],
-  '@modelcontextprotocol/client': ['hosts/cli/client'],
+  undici: ['core/http1/undici-client', 'plugins/kit', 'hosts/shared/client', 'hosts/cli/client'],
+  '@modelcontextprotocol/client': ['hosts/shared/client'],
   fastify: ['hosts/http', 'hosts/manager/http'],
   preact: ['hosts/manager/page'],
   '@preact/*': ['hosts/manager/page'],
   vite: [],
   '@decimalturn/toml-patch': ['plugins/clients'],
   'isomorphic-git': ['plugins/skills'],
-  '@fastify/http-proxy': ['hosts/run'],
   '@fastify/*': ['hosts/http', 'hosts/manager/http'],
-  yaml: ['hosts/vmcp', 'hosts/run', 'hosts/shared', 'plugins/clients', 'plugins/skills'],
-  'jsonc-parser': ['hosts/cli/up', 'plugins/clients'],
+  yaml: ['hosts', 'plugins/clients', 'plugins/skills'],
+  'jsonc-parser': ['hosts/client-files', 'plugins/clients'],
   diff: ['plugins/clients'],
   commander: ['hosts'],
   'log-update': ['hosts/shared/gateway-log'],
@@ -247,7 +240,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'quickjs-emscripten': ['plugins/code-mode/quickjs'],
   'quickjs-emscripten-core': ['plugins/code-mode/quickjs'],
   '@jitl/*': ['plugins/code-mode/quickjs'],
-  '@marcbachmann/cel-js': ['plugins/kit/cel', 'plugins/kit/cel'],
+  '@marcbachmann/cel-js': ['plugins/kit/cel'],
   'safe-regex2': ['plugins/kit/cel'],
   '@aws-sdk/client-sts': ['plugins/outgoing-auth/aws-sts'],
   '@smithy/signature-v4': ['plugins/outgoing-auth/aws-sts'],

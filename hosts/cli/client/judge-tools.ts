@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '@toolmgr/core';
 import { ownCommand } from '../../shared/own-command.ts';
-import type { Explanation } from '../../vmcp/explain.ts';
+import type { Explanation } from '../../shared/running/explain.ts';
 import { nearestTools } from './nearest-tools.ts';
 import { pinOf } from './tool-pin.ts';
 

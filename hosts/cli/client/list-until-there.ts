@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { JsonObject } from '@toolmgr/core';
+import type { McpClient } from '../../shared/client/mcp-client.ts';
 import { stderr } from '../../shared/terminal.ts';
-import type { McpClient } from './mcp-client.ts';
 
 const POLL_MS = 500;
 

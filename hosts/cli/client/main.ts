@@ -1,14 +1,14 @@
 import { isObject, type JsonObject } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { argumentsFrom } from '../../shared/client/arguments.ts';
+import { headersOf, withHeaders } from '../../shared/client/headers.ts';
+import type { McpClient, RpcError } from '../../shared/client/mcp-client.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import { GATEWAY_FLAG, GATEWAY_HELP } from '../../shared/running/gateway-flag.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { NoSuchTool, NoToolYet, UsageError } from '../../shared/usage-error.ts';
-import { argumentsFrom } from './arguments.ts';
-import { headersOf, withHeaders } from './headers.ts';
-import type { McpClient, RpcError } from './mcp-client.ts';
 import { nearestTools } from './nearest-tools.ts';
 
 interface ClientOptions {
@@ -125,8 +125,8 @@ async function withClient(
   work: (client: McpClient, url: string) => Promise<void>,
 ): Promise<void> {
   const [{ connect, RpcError }, { chooseEndpoint }] = await Promise.all([
-    import('./mcp-client.ts'),
-    import('./choose-endpoint.ts'),
+    import('../../shared/client/mcp-client.ts'),
+    import('../../shared/client/choose-endpoint.ts'),
   ]);
   const { url } = await chooseEndpoint(options);
   let client: McpClient | undefined;
@@ -164,7 +164,7 @@ interface AskedCall {
 
 async function callTool({ client, url, tool: name, pairs, options }: AskedCall): Promise<void> {
   const [{ RpcError }, { callWhenStarted, isStarting }, { listUntilThere }] = await Promise.all([
-    import('./mcp-client.ts'),
+    import('../../shared/client/mcp-client.ts'),
     import('./call-when-started.ts'),
     import('./list-until-there.ts'),
   ]);

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { chooseEndpoint } from '../../shared/client/choose-endpoint.ts';
+import { headersOf } from '../../shared/client/headers.ts';
+import { connect, RpcError } from '../../shared/client/mcp-client.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { fetchExplanations } from '../../shared/running/control-client.ts';
+import type { Explanation } from '../../shared/running/explain.ts';
 import type { GatewayRecord } from '../../shared/running/gateway-record.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import type { Explanation } from '../../vmcp/explain.ts';
-import { chooseEndpoint } from './choose-endpoint.ts';
-import { headersOf } from './headers.ts';
 import { type JudgedTool, judgeTool, type Verdict, verdictOf } from './judge-tools.ts';
-import { connect, RpcError } from './mcp-client.ts';
 import { PIN } from './tool-pin.ts';
 
 /** Flags of `toolmgr tools preflight`. */

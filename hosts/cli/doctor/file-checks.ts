@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { explainCause } from '@toolmgr/core';
 import { userPlace } from '@toolmgr/plugins/clients/places';
 import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { readClientFile } from '../../client-files/client-file.ts';
+import { serversIn } from '../../client-files/file-shapes.ts';
+import { clientPlaces, readFoundFile } from '../../client-files/find-file.ts';
+import { parseClientText } from '../../client-files/parse-client-text.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import { readRecords } from '../../shared/running/gateway-record.ts';
 import { readUserConfig, userConfigPath } from '../../shared/user-config.ts';
-import { readClientFile } from '../up/client-file.ts';
-import { serversIn } from '../up/file-shapes.ts';
-import { clientPlaces, readFoundFile } from '../up/find-file.ts';
-import { parseClientText } from '../up/parse-client-text.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
 /** Settings, client files that are found, the state folder, records of gateways. */

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { explainCause, isObject, type JsonValue } from '@toolmgr/core';
+import { readClientFile } from '../../client-files/client-file.ts';
+import { expansionContext } from '../../client-files/expand.ts';
+import { parseClientText } from '../../client-files/parse-client-text.ts';
 import { ownCommand } from '../../shared/own-command.ts';
-import { readClientFile } from '../up/client-file.ts';
-import { expansionContext } from '../up/expand.ts';
-import { parseClientText } from '../up/parse-client-text.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
 /** Files that were named: what `up`, `vmcp serve` and `vmcp validate` accept. One finding for each problem. */

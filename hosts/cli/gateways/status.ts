@@ -1,5 +1,6 @@
 import { readWorkload, readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
 import { showStatus } from '../../run/commands/show.ts';
+import { headersOf } from '../../shared/client/headers.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import type { BackendReport } from '../../shared/running/backend-report.ts';
 import { oneOf } from '../../shared/running/choose-gateway.ts';
@@ -7,7 +8,6 @@ import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { unknownWorkload } from '../../workloads/planning/select.ts';
 import { summaryOf, type WorkloadSummary } from '../../workloads/planning/summary.ts';
-import { headersOf } from '../client/headers.ts';
 import { type AskedGateway, askGateways } from './backends-of.ts';
 
 /** Flags of `toolmgr status`. */

@@ -13,6 +13,7 @@ import { createCallFeed } from '../../http/recent-calls/feed.ts';
 import { RECENT_CALLS, recentCallsPlugin } from '../../http/recent-calls/plugin.ts';
 import { statusRoutes } from '../../http/status-routes.ts';
 import { ALLOWED_ORIGINS } from '../../shared/allowed-origins.ts';
+import { connect } from '../../shared/client/mcp-client.ts';
 import { prepareEngine, widenYoungGeneration } from '../../shared/engine.ts';
 import { createGatewayLog } from '../../shared/gateway-log/index.ts';
 import { LOG_FORMATS, type LogFormat } from '../../shared/gateway-log/log-format.ts';
@@ -24,7 +25,6 @@ import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
-import { connect } from '../client/mcp-client.ts';
 import { SERVER_NAMES, startPlan } from './plan.ts';
 
 const HOST = '127.0.0.1';

@@ -3,13 +3,13 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backend, isObject } from '@toolmgr/core';
 import { atomicWrite, stateDir } from '@toolmgr/plugins/workloads/state-files';
+import type { ClientFile } from '../../client-files/client-file.ts';
+import { type FoundFile, shortPath } from '../../client-files/find-file.ts';
 import { type Ask, terminalAsk } from '../../shared/ask.ts';
 import { oneLine } from '../../shared/gateway-log/text-line.ts';
 import { redactCommand, redactUrl } from '../../shared/redact-arguments.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import type { ClientFile } from './client-file.ts';
-import { type FoundFile, shortPath } from './find-file.ts';
 
 /** Files with an answer; the oldest answers are dropped first. */
 const MAX_FILES = 500;

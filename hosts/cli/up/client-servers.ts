@@ -1,6 +1,6 @@
 import { type Backend, definePlugin, type Plugin } from '@toolmgr/core';
 import { z } from 'zod';
-import type { ClientFile } from './client-file.ts';
+import type { ClientFile } from '../../client-files/client-file.ts';
 
 /** Address of the plugin, name of its source and of its strategy. */
 export const CLIENT_SERVERS = 'up/client-servers';

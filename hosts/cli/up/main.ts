@@ -1,13 +1,13 @@
 import { durationMs } from '@toolmgr/plugins';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { LONGEST_CALL_MS } from '../../client-files/call-timeout.ts';
+import { ERAS } from '../../client-files/eras.ts';
+import { FOUND_CLIENTS } from '../../client-files/found-clients.ts';
 import { ALLOWED_ORIGINS, readOrigins } from '../../shared/allowed-origins.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../../shared/gateway-log/log-format.ts';
 import { MEMORY_BUDGET, memorySizeFrom } from '../../shared/memory-budget.ts';
 import { portFrom } from '../../shared/port-option.ts';
 import { startTimeoutFrom } from '../../shared/start-timeout.ts';
-import { LONGEST_CALL_MS } from './call-timeout.ts';
-import { ERAS } from './eras.ts';
-import { FOUND_CLIENTS } from './found-clients.ts';
 
 /** Adds `toolmgr up`. */
 export function addUpCommand(program: Command): void {

@@ -1,8 +1,8 @@
+import type { ClientFile } from '../../client-files/client-file.ts';
+import type { FoundFile } from '../../client-files/find-file.ts';
 import { oneLine } from '../../shared/gateway-log/text-line.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { watchText } from '../../shared/watch-text.ts';
-import type { ClientFile } from './client-file.ts';
-import type { FoundFile } from './find-file.ts';
 
 /** What happens to changed files. */
 export interface FollowedFiles {

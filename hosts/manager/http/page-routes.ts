@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { loadPage, type PageOffer, type ServedPage } from '../page/served-page.ts';
+import { loadPage, type PageOffer, type ServedPage } from '../../http/page/served-page.ts';
 
 /** Serves the page at `/`, `/assets/*` and `/page.json`. In a checkout the first request builds it. */
 export function pageRoutes(offer: PageOffer): (app: FastifyInstance) => void {

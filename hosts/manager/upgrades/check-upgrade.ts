@@ -1,7 +1,7 @@
 import { isSchemeTarget, newestPackage } from '@toolmgr/plugins';
 import { type LoadedAll, lookUpEntry, type RegistryEntry } from '@toolmgr/plugins/registry';
 import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/workloads/state';
-import { lookUpProblem } from '../../run/registry/look-up-problem.ts';
+import { lookUpProblem } from '../../workloads/registry/look-up-problem.ts';
 import { compareImages } from './compare-images.ts';
 import { driftOf } from './drift.ts';
 import type { UpgradeCheck } from './upgrade-result.ts';

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '@toolmgr/core';
 import type { WorkloadRecord } from '@toolmgr/plugins/workloads/state';
-import { connect } from '../../cli/client/mcp-client.ts';
+import { connect } from '../../shared/client/mcp-client.ts';
 
 /** Names of tools that an upgrade added, removed, or gave another definition. */
 export interface ToolDrift {

@@ -20,7 +20,7 @@ export function upgradeDeps(state: string): UpgradeDeps {
 
 /** The registries of the user, read once for a check of many. */
 export async function upgradeRegistry(): Promise<UpgradeRegistry> {
-  const { userRegistry } = await import('../../run/registry/user-registry.ts');
+  const { userRegistry } = await import('../../workloads/registry/user-registry.ts');
   const registry = await userRegistry();
   const loaded = new Map<string, ReturnType<typeof registry.loadFor>>();
   return {

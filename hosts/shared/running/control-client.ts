@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { explainCause } from '@toolmgr/core';
-import type { Explanation } from '../../vmcp/explain.ts';
 import { UsageError } from '../usage-error.ts';
 import type { BackendReport } from './backend-report.ts';
+import type { Explanation } from './explain.ts';
 import type { GatewayRecord } from './gateway-record.ts';
 
 const { request: httpRequest } = process.getBuiltinModule('node:http');

@@ -4,9 +4,9 @@ import { chmod } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { explainCause, type Gateway, type Log } from '@toolmgr/core';
 import { markProcess } from '@toolmgr/plugins/workloads/state-files';
-import { explainTool } from '../../vmcp/explain.ts';
 import { VERSION } from '../version.ts';
 import { reportBackends } from './backend-report.ts';
+import { explainTool } from './explain.ts';
 import {
   type GatewayKind,
   type GatewayRecord,

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { isImageReference } from '@toolmgr/plugins';
 import { cacheDir } from '@toolmgr/plugins/registry';
 import type { RunConfig } from '@toolmgr/plugins/workloads/state';
-import type { FromRegistry } from '../../run/registry/from-registry.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { readUserConfig } from '../../shared/user-config.ts';
 import type { RunFlags } from '../fields/options.ts';
+import type { FromRegistry } from '../registry/from-registry.ts';
 
 /** The outcome of `--image-verification`. */
 export interface CheckedImage {

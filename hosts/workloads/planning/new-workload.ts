@@ -1,11 +1,11 @@
-import { checkToolNames } from '../../run/registry/check-tool-names.ts';
-import { entryValues } from '../../run/registry/entry-values.ts';
-import { fromRegistry } from '../../run/registry/from-registry.ts';
 import type { Ask } from '../../shared/ask.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { secretTargetOf } from '../config/collect-secrets.ts';
 import { configFromFlags, type NewWorkload } from '../config/config-from-flags.ts';
 import type { RunFlags } from '../fields/options.ts';
+import { checkToolNames } from '../registry/check-tool-names.ts';
+import { entryValues } from '../registry/entry-values.ts';
+import { fromRegistry } from '../registry/from-registry.ts';
 import { findUserSecret } from '../secrets/start-secrets.ts';
 import { checkImage } from './check-image.ts';
 

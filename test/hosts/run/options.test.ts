@@ -1,9 +1,9 @@
 import { CommanderError } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { addSkillCommands } from '../../../hosts/cli/skill-commands.ts';
+import { addWorkloadCommands } from '../../../hosts/cli/workload-commands.ts';
 import { addBuildCommand } from '../../../hosts/run/build-command.ts';
 import { addRunCommand } from '../../../hosts/run/main.ts';
-import { addSkillCommands } from '../../../hosts/run/skill-commands.ts';
-import { addWorkloadCommands } from '../../../hosts/run/workload-commands.ts';
 import { ProgramCommand } from '../../../hosts/shared/program-command.ts';
 import { longNames } from '../../../hosts/workloads/fields/options.ts';
 import { requirements } from '../../requirements.ts';

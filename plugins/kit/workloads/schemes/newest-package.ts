@@ -1,8 +1,8 @@
 import { explainCause, GatewayFault, isObject } from '@toolmgr/core';
-import { compareVersions } from '../../../registry/records/versions.ts';
 import type { RemoteHttp } from '../../safe-http/remote-http.ts';
 import { type Environment, npmRegistryOf, packageSettings } from './package-settings.ts';
 import { isFloating, readScheme, type SchemeTarget } from './scheme-target.ts';
+import { compareVersions } from './versions.ts';
 
 /** The same package in its newest release, as a target; or a sentence part that says why there is none. */
 export type NewestPackage = { readonly target: string } | { readonly problem: string };

@@ -2,7 +2,7 @@ import type { JsonObject } from '@toolmgr/core';
 import { expect, it } from 'vitest';
 import { judgeTool, type Known, verdictOf } from '../../../../hosts/cli/client/judge-tools.ts';
 import { pinOf } from '../../../../hosts/cli/client/tool-pin.ts';
-import type { Explanation } from '../../../../hosts/vmcp/explain.ts';
+import type { Explanation } from '../../../../hosts/shared/running/explain.ts';
 
 const read: JsonObject = {
   name: 'a_read',

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { requireAgreement, requireAgreementToChange } from '../../../../hosts/cli/up/agreed-files.ts';
-import { clientPlaces } from '../../../../hosts/cli/up/find-file.ts';
 import { watchFiles } from '../../../../hosts/cli/up/watch-files.ts';
+import { clientPlaces } from '../../../../hosts/client-files/find-file.ts';
 import { cli, startCli } from '../../../support/cli.ts';
 import { PROGRAM } from '../../../support/program.ts';
 

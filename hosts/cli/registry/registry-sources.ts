@@ -1,0 +1,184 @@
+import { resolve } from 'node:path';
+import {
+  type ConfiguredRegistry,
+  DEFAULT_REGISTRY,
+  readSourceSettings,
+  registryNameFault,
+  type SourceSettings,
+  sourceFromText,
+  trySource,
+} from '@toolmgr/plugins/registry';
+import { ownCommand } from '../../shared/own-command.ts';
+import { columns, stderr, stdout } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { registryTokens } from '../../workloads/registry/registry-logins.ts';
+import { registrySettings } from '../../workloads/registry/registry-settings.ts';
+import { createRegistrySignIn } from '../../workloads/registry/registry-sign-in.ts';
+import { userRegistries, userRegistry } from '../../workloads/registry/user-registry.ts';
+
+const registrySignIn = createRegistrySignIn();
+
+/** `toolmgr registry sources`. */
+export async function listSources({ format }: { readonly format: 'text' | 'json' }): Promise<void> {
+  const registries = userRegistries();
+  const rows = await Promise.all(
+    (await registries.configured()).map(async (registry, at) => {
+      const loaded = await registries.loadOne(registry);
+      const isSignedIn = registry.auth !== undefined && (await registryTokens.hasLogin(registry));
+      return {
+        priority: at + 1,
+        name: registry.name,
+        type: registry.source.type,
+        source: placeOf(registry),
+        auth_status: registry.auth === undefined ? 'none' : isSignedIn ? 'authenticated' : 'configured',
+        servers: 'problem' in loaded ? undefined : loaded.registry.entries.length,
+        problem: 'problem' in loaded ? loaded.problem : undefined,
+      };
+    }),
+  );
+  if (format === 'json') return stdout.line(JSON.stringify(rows, undefined, 2));
+  const header = ['PRIORITY', 'NAME', 'TYPE', 'SERVERS', 'SIGN-IN', 'SOURCE'];
+  const lines = rows.map(({ priority, name, type, servers, auth_status, source }) => [
+    ...[String(priority), name, type, servers === undefined ? 'not available' : String(servers)],
+    ...[auth_status, source],
+  ]);
+  for (const line of columns([header, ...lines])) stdout.line(line);
+  for (const { problem } of rows) if (problem !== undefined) stderr.line(`${stderr.yellow('warning')} ${problem}`);
+}
+
+interface AddFlags {
+  readonly first?: boolean;
+  readonly allowPrivateIp?: boolean;
+  readonly issuer?: string;
+  readonly clientId?: string;
+  readonly audience?: string;
+  readonly scope?: string[];
+  readonly callbackPort?: string;
+}
+
+/** `toolmgr registry add`. @throws UsageError when the registry cannot be used; nothing is saved then */
+export async function addSource(name: string, source: string, flags: AddFlags): Promise<void> {
+  await refuseLocked();
+  const fault = registryNameFault(name);
+  if (fault !== undefined) throw new UsageError(`${name}: ${fault}`);
+  const read = readSourceSettings(name, { ...sourceFrom(source, flags), ...authFrom(flags) });
+  if ('fault' in read) throw new UsageError(`${read.field}: ${read.fault}`);
+  if (read.source.type === 'default') throw new UsageError('the built-in registry is used already');
+  const tried = await trySource(userRegistries(), read);
+  if ('problem' in tried) throw new UsageError(tried.problem);
+  if (!(await registrySettings.add(read, flags.first === true))) {
+    throw new UsageError(
+      `there is a registry ${name}: ${ownCommand(`registry remove ${name}`)}, or choose another name`,
+    );
+  }
+  if (tried.kind === 'needs-sign-in') {
+    return stdout.line(`${name} is used after the sign-in: ${ownCommand(`registry login ${name}`)}`);
+  }
+  for (const note of tried.notes) stderr.line(`${stderr.yellow('warning')} ${note}`);
+  stdout.line(`${name} with ${tried.servers} servers is used`);
+}
+
+/** `toolmgr registry remove`. @throws UsageError when there is no such registry */
+export async function removeSource(name: string): Promise<void> {
+  await refuseLocked();
+  const { sources } = await userRegistry();
+  const registry = sources.find((each) => each.name === name);
+  if (!(await registrySettings.remove(name))) {
+    const hint = name === DEFAULT_REGISTRY ? `: ${ownCommand('config unset registry')}` : '';
+    throw new UsageError(`there is no added registry ${name}${hint}`);
+  }
+  if (registry?.auth !== undefined) await registrySignIn.end(registry);
+  stdout.line(`${name} is no longer used`);
+}
+
+/** `toolmgr registry refresh`. @throws UsageError when no registry can be loaded */
+export async function refreshSources(): Promise<void> {
+  const { title, load } = await userRegistry();
+  const loaded = await load({ refresh: true });
+  if ('problem' in loaded) throw new UsageError(loaded.problem);
+  for (const note of loaded.notes) stderr.line(`${stderr.yellow('warning')} ${note}`);
+  stdout.line(`${title}: ${loaded.registry.entries.length} servers`);
+}
+
+/** `toolmgr registry login`. @throws UsageError with the reason when the sign-in fails */
+export async function logInToSource(
+  name: string | undefined,
+  { skipBrowser = false }: { readonly skipBrowser?: boolean },
+): Promise<void> {
+  const registry = await withSignIn(name);
+  const ending = new AbortController();
+  process.once('SIGINT', () => ending.abort());
+  const started = await registrySignIn.start(registry, { opensBrowser: !skipBrowser, signal: ending.signal });
+  if ('problem' in started) throw new UsageError(started.problem);
+  stderr.line(`${registry.name}: sign in in a browser:`);
+  stderr.line(`  ${started.url}`);
+  const outcome = await started.done;
+  if (outcome.kind === 'failed') throw new UsageError(outcome.reason);
+  stdout.line(`${registry.name}: you are signed in`);
+}
+
+/** `toolmgr registry logout`. */
+export async function logOutOfSource(name: string | undefined): Promise<void> {
+  const registry = await withSignIn(name);
+  await registrySignIn.end(registry);
+  stdout.line(`${registry.name}: no token is kept`);
+}
+
+async function withSignIn(name: string | undefined): Promise<ConfiguredRegistry> {
+  const { sources } = await userRegistry();
+  const withAuth = sources.filter(({ auth }) => auth !== undefined);
+  const names = withAuth.map((each) => each.name).join(', ');
+  if (name === undefined && withAuth.length > 1) throw new UsageError(`several registries have a sign-in: ${names}`);
+  const found = name === undefined ? withAuth[0] : withAuth.find((each) => each.name === name);
+  if (found !== undefined) return found;
+  throw new UsageError(
+    withAuth.length === 0
+      ? 'no registry has a sign-in: toolmgr registry add NAME URL --issuer URL --client-id ID'
+      : `${name} has no sign-in; those that have one: ${names}`,
+  );
+}
+
+async function refuseLocked(): Promise<void> {
+  const locked = await registrySettings.lockedBy();
+  if (locked !== undefined) throw new UsageError(locked);
+}
+
+function sourceFrom(text: string, { allowPrivateIp = false }: AddFlags): SourceSettings {
+  const isUrl = /^[a-z][a-z0-9+.-]*:/i.test(text);
+  const source = sourceFromText(isUrl || text === 'official' ? text : resolve(text), {
+    allowPrivateAddresses: allowPrivateIp,
+  });
+  if ('reason' in source) throw new UsageError(source.reason);
+  const allow = allowPrivateIp ? { allow_private_ip: true } : {};
+  if (source.type === 'file') return { local_path: source.path, ...allow };
+  if (source.type === 'url') return { url: source.url, ...allow };
+  return source.type === 'api' ? { api_url: source.url, ...allow } : allow;
+}
+
+function authFrom(flags: AddFlags): Pick<SourceSettings, 'auth'> {
+  const { issuer, clientId, audience, scope, callbackPort } = flags;
+  if (issuer === undefined && clientId === undefined) {
+    if (audience !== undefined || scope !== undefined || callbackPort !== undefined) {
+      throw new UsageError('--audience, --scope and --callback-port need --issuer and --client-id');
+    }
+    return {};
+  }
+  if (issuer === undefined || clientId === undefined) throw new UsageError('--issuer and --client-id need each other');
+  const port = callbackPort === undefined ? undefined : Number(callbackPort);
+  if (port !== undefined && !(Number.isInteger(port) && port >= 1024 && port <= 65_535)) {
+    throw new UsageError('--callback-port: expected a port from 1024 to 65535');
+  }
+  return {
+    auth: {
+      ...{ issuer, client_id: clientId },
+      ...(audience === undefined ? {} : { audience }),
+      ...(scope === undefined ? {} : { scopes: scope }),
+      ...(port === undefined ? {} : { callback_port: port }),
+    },
+  };
+}
+
+function placeOf({ source }: ConfiguredRegistry): string {
+  if (source.type === 'default') return 'built in';
+  return source.type === 'file' ? source.path : source.url;
+}

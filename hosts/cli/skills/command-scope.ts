@@ -1,0 +1,59 @@
+import { access, realpath } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { PROBLEMS, type Problem } from '@toolmgr/plugins/management';
+import { checkProjectRoot, type SkillDeps, type SkillScope } from '@toolmgr/plugins/skills';
+import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { stderr } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import { userSkills } from '../../shared/user-skills.ts';
+import { userRegistries } from '../../workloads/registry/user-registry.ts';
+
+/** Flags that say whose skills a command means. */
+export interface ScopeFlags {
+  readonly scope?: 'user' | 'project';
+  readonly projectRoot?: string;
+}
+
+/** The skills of the user, for a command. */
+export function commandSkills(): SkillDeps {
+  return userSkills(stateDir(), process.env, userRegistries());
+}
+
+/** The scope that the flags name. @throws UsageError */
+export async function scopeOf({ scope, projectRoot }: ScopeFlags): Promise<SkillScope> {
+  if (scope === 'user' && projectRoot !== undefined)
+    throw new UsageError('--scope user and --project-root exclude each other');
+  if (scope !== 'project' && projectRoot === undefined) return { scope: 'user' };
+  return { scope: 'project', root: await projectOf(projectRoot) };
+}
+
+/** The project of a command: the given folder, else the work tree of the current folder. @throws UsageError */
+export async function projectOf(given: string | undefined): Promise<string> {
+  // the person means the folder behind a link; the checks are for other programs
+  const folder = given === undefined ? await workTree() : await realpath(resolve(given)).catch(() => resolve(given));
+  const checked = await checkProjectRoot(folder);
+  if ('problem' in checked)
+    throw new UsageError(`--project-root: ${checked.detail.replace(/^project_root /, `${folder} `)}`);
+  return checked.root;
+}
+
+async function workTree(): Promise<string> {
+  const start = await realpath('.');
+  for (let folder = start; ; folder = dirname(folder)) {
+    const isRoot = await access(join(folder, '.git')).then(
+      () => true,
+      () => false,
+    );
+    if (isRoot) return folder;
+    if (folder === dirname(folder))
+      throw new UsageError(`${start} is not in a git work tree: --project-root names the project`);
+  }
+}
+
+/** Prints a refusal and sets the exit code. */
+export function printRefusal(refusal: Problem): void {
+  stderr.line(`toolmgr: ${refusal.detail}`);
+  const isPolicy = PROBLEMS[refusal.problem].status === PROBLEMS.forbidden.status;
+  process.exitCode = (isPolicy ? EXIT_CODES.policyRefused : EXIT_CODES.failed).code;
+}

@@ -30,6 +30,10 @@ describe('a hand-written page', () => {
   it('links only to headings that exist', () => {
     expect(pages.flatMap(([path, text]) => brokenAnchors(path, text))).toEqual([]);
   });
+
+  it('names only source files and folders that exist', () => {
+    expect(pages.flatMap(([path, text]) => missingSources(path, text))).toEqual([]);
+  });
 });
 
 describe('the guides', () => {
@@ -59,6 +63,20 @@ const SUBJECTS = [
   ...['code-mode', 'optimizer', 'observability', 'writing-a-plugin', 'run', 'manager', 'manager-api', 'manager-mcp'],
   ...['secrets', 'registry', 'skills', 'packages', 'isolation', 'networks', 'remote-auth'],
 ];
+
+/** Files in backticks, by the end of their path, and folders from the root. */
+function missingSources(path: string, text: string): readonly string[] {
+  const prose = text.replace(/```[\s\S]*?```/g, '');
+  const files = [...prose.matchAll(/`((?:[\w.-]+\/)*[\w.-]+\.tsx?)`/g)].map(([, name = '']) => name);
+  const folders = [...prose.matchAll(/`((?:core|plugins|hosts|test|scripts)(?:\/[\w-]+)+)\/?`/g)].map(
+    ([, name = '']) => name,
+  );
+  const known = [...tree.keys()];
+  return [
+    ...files.filter((name) => !name.startsWith('./') && !known.some((each) => `/${each}`.endsWith(`/${name}`))),
+    ...folders.filter((name) => !known.some((each) => each.startsWith(`${name}/`))),
+  ].map((name) => `${path}: ${name}`);
+}
 
 function brokenAnchors(path: string, text: string): readonly string[] {
   const prose = text.replace(/```[\s\S]*?```/g, '').replace(/`[^`\n]*`/g, '');

@@ -1,25 +1,33 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
+import { bundle } from './bundle.ts';
 
 /**
- * The files of `dist` that a package needs, relative to it.
+ * The files of `dist` that a package needs, with their text; paths are relative to it.
  *
  * Left out: maps (their sources are not in the package), files of sources that were deleted since the last build, and
  * declarations that no public entry reaches.
  *
  * @param folder folder of the workspace
- * @param entries declarations of the public entries, such as `./dist/index.d.ts`
+ * @param entries modules and declarations that other packages reach, such as `./dist/index.js` and `./dist/index.d.ts`
  */
-export function builtFiles(folder: string, entries: readonly string[]): readonly string[] {
+export async function builtFiles(folder: string, entries: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const dist = join(folder, 'dist');
-  const programs = globSync('**/*.js', { cwd: dist }).filter((path) =>
-    existsSync(join(folder, path.replace(/\.js$/, '.ts'))),
-  );
+  const isCurrent = (path: string): boolean => existsSync(join(folder, path.replace(/\.js$/, '.ts')));
+  const modules = globSync('**/*.js', { cwd: dist }).filter(isCurrent);
+  const own = entries.map((entry) => relative('dist', entry));
   const data = globSync('**/*.json', { cwd: dist });
-  const declarations = reachedFrom(entries.map((entry) => join(folder, entry))).map((path) =>
-    path.slice(dist.length + 1),
+  const declarations = reachedFrom(entries.filter((path) => path.endsWith('.d.ts')).map((path) => join(folder, path)));
+  const copied = [...data, ...declarations.map((path) => relative(dist, path))].sort();
+  const joined = await bundle(
+    dist,
+    modules,
+    own.filter((path) => path.endsWith('.js')),
   );
-  return [...programs, ...data, ...declarations].sort();
+  return new Map([
+    ...copied.map((path) => [path, withoutMap(readFileSync(join(dist, path), 'utf8'))] as const),
+    ...joined,
+  ]);
 }
 
 /** Declarations and those that they import, as absolute paths. */
@@ -38,6 +46,6 @@ function reachedFrom(entries: readonly string[]): readonly string[] {
 const RELATIVE = /(?:from\s*|import\s*\(?\s*)['"](\.{1,2}\/[^'"]+?)['"]/g;
 
 /** A built file without the comment that names its map. */
-export function withoutMap(text: string): string {
+function withoutMap(text: string): string {
   return text.replace(/\n\/\/# sourceMappingURL=\S+\s*$/, '\n');
 }

@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statS
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { runTool } from '../rigs/run-tool.ts';
-import { builtFiles, withoutMap } from './built-files.ts';
+import { builtFiles } from './built-files.ts';
 import { type Manifest, publishedManifest, targetsOf } from './published-manifest.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -10,6 +10,11 @@ const ROOT = join(import.meta.dirname, '../..');
 /** The workspaces that are published, each after those that it needs. */
 export const WORKSPACES = ['core', 'plugins', 'hosts'] as const;
 export type Workspace = (typeof WORKSPACES)[number];
+
+/** Modules that `hosts/bin` imports, besides those that `exports` names. */
+const STARTED: { readonly [W in Workspace]?: readonly string[] } = {
+  hosts: ['./dist/cli/main.js', './dist/shared/engine.js'],
+};
 
 type Say = (line: string) => void;
 
@@ -48,7 +53,7 @@ export async function packBuilt(workspace: Workspace, into: string): Promise<Tar
   mkdirSync(into, { recursive: true });
   const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-pack-'));
   try {
-    const { name, version } = stage(workspace, scratch);
+    const { name, version } = await stage(workspace, scratch);
     const flags = ['--json', '--ignore-scripts', '--loglevel=error', '--pack-destination', into];
     const file = join(into, filenameIn(await runTool('npm', ['pack', ...flags], { cwd: scratch })));
     return { workspace, name, version, file, bytes: statSync(file).size };
@@ -66,13 +71,14 @@ export async function buildWorkspaces(say: Say = () => {}): Promise<void> {
 }
 
 /** Writes the content of a package into an empty folder and returns its package.json. */
-function stage(workspace: Workspace, into: string): Manifest {
+async function stage(workspace: Workspace, into: string): Promise<Manifest> {
   const from = join(ROOT, workspace);
   const manifest = publishedManifest(JSON.parse(readFileSync(join(from, 'package.json'), 'utf8')) as Manifest);
-  const declarations = targetsOf(manifest.exports).filter((path) => path.endsWith('.d.ts'));
-  for (const path of builtFiles(from, declarations)) {
-    write(join(into, 'dist', path), withoutMap(readFileSync(join(from, 'dist', path), 'utf8')));
-  }
+  const entries = [
+    ...targetsOf(manifest.exports).filter((path) => path.startsWith('./dist/')),
+    ...(STARTED[workspace] ?? []),
+  ];
+  for (const [path, text] of await builtFiles(from, entries)) write(join(into, 'dist', path), text);
   for (const path of manifest.files ?? []) {
     if (path !== 'dist') cpSync(join(from, path), join(into, path), { recursive: true });
   }

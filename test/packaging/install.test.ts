@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Manifest, targetsOf } from '../../scripts/pack/published-manifest.ts';
 import { type LocalRegistry, localRegistry, type Ran, type RunOptions } from '../support/local-registry.ts';
@@ -14,6 +15,8 @@ import { until } from '../support/until.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const found = rig('packaging');
 const MAX_INSTALLED = 60_000_000; // bytes, as `du -sb`
+/** `list` opens 60; each module in a file of its own would be 330. */
+const MAX_OPENED = 90;
 const LONG = 600_000; // npm installs: a minute on a quiet machine
 /** The Node of the system, when it is one that is too old. */
 const OLD_NODE = ['/usr/bin/node', '/usr/local/bin/node'].find((file) => existsSync(file) && majorOf(file) < 22);
@@ -68,6 +71,18 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
     },
     LONG,
   );
+
+  it('a command opens few files of its own: the modules of a package are joined', async () => {
+    const noted = `--import=${pathToFileURL(join(ROOT, 'test/support/note-modules.ts')).href}`;
+    const program = join(prefix, 'lib/node_modules/toolmgr/bin/toolmgr.js');
+    const { code, err } = await run(process.execPath, [noted, program, 'list'], { cwd: scratch });
+    expect(code).toBe(0);
+    const opened = err
+      .split('\n')
+      .filter((line) => /node_modules\/(?:@toolmgr\/\w+|toolmgr)\/(?:bin|dist)\//.test(line));
+    expect(opened.length).toBeGreaterThan(2);
+    expect(opened.length).toBeLessThan(MAX_OPENED);
+  });
 
   it(
     'the packages of a clone are installed as the page says',

@@ -122,7 +122,7 @@ async function hideTargetOf(state: Search, path: string): Promise<void> {
   const [root, real] = await Promise.all([source, join(source, path)].map((each) => realpath(each).catch(() => '')));
   if (!root || !real) return; // it leads nowhere
   const inside = relative(root, real).split(sep).join('/');
-  const isOutside = inside === '' || inside === '..' || inside.startsWith('../../../workloads/') || isAbsolute(inside);
+  const isOutside = inside === '' || inside === '..' || inside.startsWith('../') || isAbsolute(inside);
   const at = posix.join(target, inside);
   if (
     isOutside ||

@@ -167,6 +167,7 @@ export {
 } from './gateway/find-plugin.ts';
 export type { Gateway } from './gateway/gateway.ts';
 export { createMemoryBudget } from './gateway/memory-budget.ts';
+export { type OpenedPlugins, openPlugins, type PluginHost } from './gateway/open-plugins.ts';
 export { type Plan, type PlanInput, planSchema, readPlan } from './gateway/plan.ts';
 export { readCaBundle } from './http1/ca-bundle.ts';
 export { type ProxyRoute, proxyRouteFor } from './http1/proxy-route.ts';

@@ -3,7 +3,7 @@ import { prepareAuthorizers, type WhenUnprepared } from '../backend/authorizers.
 import type { Spawn } from '../backend/create-manager.ts';
 import type { MemoryBudget } from '../contract/bytes-in-flight.ts';
 import type { ListStore } from '../contract/list-store.ts';
-import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
+import { explainCause, GatewayFault } from '../errors.ts';
 import { createHooks, type Hooks } from '../extension/hooks.ts';
 import { stderrLog } from '../extension/log.ts';
 import type { Core, Log, Plugin } from '../extension/plugin.ts';
@@ -11,7 +11,7 @@ import { createSlots } from '../extension/slots.ts';
 import { chooseClient } from '../http1/choose-client.ts';
 import { ByteBudget } from '../mcp/byte-budget.ts';
 import type { InnerCalls } from '../pipeline/perform-inner.ts';
-import { isPromise } from '../timing/is-promise.ts';
+import { applyPlugins } from './apply-plugins.ts';
 import { createEndpointSettings } from './endpoint-settings.ts';
 import type { Catalogue, ImportFile } from './find-plugin.ts';
 import type { Gateway } from './gateway.ts';
@@ -20,7 +20,6 @@ import { loggedBudget } from './memory-budget.ts';
 import { type Plan, type PlanInput, readPlan } from './plan.ts';
 import { type BackendsBehind, createPluginBackends } from './plugin-backends.ts';
 import { type HandoverState, handoverStateOf } from './reload-handover.ts';
-import { placeOf } from './why-not-loaded.ts';
 import { type WiredGateway, wireGateway } from './wire-gateway.ts';
 
 /** What a host or an embedder passes besides the plan. */
@@ -130,7 +129,7 @@ export async function assemble(
   };
   const { catalogue = {}, plugins = [], baseDir = process.cwd(), importFile } = options;
   const loaded = await loadPlugins(plan, { catalogue, inline: plugins, baseDir, importFile });
-  applyAll(core, loaded);
+  applyPlugins(core, loaded);
   requireAuthentication(hooks, log);
   const authorizers = await prepareAuthorizers(plan, slots, whenUnprepared);
   const httpClient = await chooseClient(plan.httpClient);
@@ -164,28 +163,6 @@ function bytesInFlight({ limits }: Plan, { memory }: GatewayOptions, before: Han
 }
 
 type Clock = Parameters<typeof loggedBudget>[1];
-
-function applyAll(core: Core, loaded: readonly LoadedPlugin[]): void {
-  for (const { plugin, config } of loaded) {
-    try {
-      const applied: unknown = plugin.apply(core, config);
-      if (!isPromise(applied)) continue;
-      applied.then(undefined, () => {});
-    } catch (cause) {
-      throw faultFrom(cause, 'PLUGIN_FAILED', `${plugin.address} could not be applied${placeIn(cause)}`);
-    }
-    throw new GatewayFault(
-      'PLUGIN_INVALID',
-      `${plugin.address}: apply must not be asynchronous; wait in a tapPromise of the hook starting`,
-    );
-  }
-}
-
-/** `, at FILE:LINE` where a plugin threw. */
-function placeIn(cause: unknown): string {
-  const place = cause instanceof Error ? placeOf(cause) : undefined;
-  return place === undefined ? '' : `, at ${place}`;
-}
 
 /** Authentication must be configured, even if it accepts everybody. */
 function requireAuthentication(hooks: Hooks, log: Log): void {

@@ -18,7 +18,7 @@ export interface LoadedPlugin {
  * Loads every plugin of a plan, in order, and parses its configuration strictly.
  * @throws GatewayFault PLUGIN_UNKNOWN, PLUGIN_INVALID, PLAN_INVALID
  */
-export async function loadPlugins(plan: Plan, places: PluginPlaces): Promise<readonly LoadedPlugin[]> {
+export async function loadPlugins(plan: Pick<Plan, 'plugins'>, places: PluginPlaces): Promise<readonly LoadedPlugin[]> {
   const loaded: LoadedPlugin[] = [];
   for (const [index, { use, with: given }] of plan.plugins.entries()) {
     const where = `plugins[${index}] ${use}`;

@@ -167,6 +167,14 @@ export const catalogue: Catalogue = {
   'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
 };
 
+/** The plugins of the manager. Hosts add those that start workloads. */
+export const managerCatalogue: Catalogue = {
+  clients: () => import('./clients/index.ts'),
+  registry: () => import('./registry/index.ts'),
+  'image-verification': () => import('./image-verification/index.ts'),
+  skills: () => import('./skills/index.ts'),
+};
+
 export { type IssuerAddress, issuerAddressProblem } from './kit/issuer-keys/issuer-address.ts';
 export { imageByDigest, isImageReference, parseImageReference } from './kit/oci/image-reference.ts';
 export { notPublic as notPublicAddress } from './kit/safe-http/public-address.ts';

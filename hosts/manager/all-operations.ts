@@ -1,6 +1,7 @@
-import { createLog } from '@toolmgr/core';
-import type { Operation } from '@toolmgr/plugins/management';
+import { type Core, createLog } from '@toolmgr/core';
+import { type Operation, slotOf } from '@toolmgr/plugins/management';
 import { openEndpoints } from './endpoints/open-endpoints.ts';
+import { endpointHomes } from './endpoints/plugin.ts';
 import { createEventHub, type EventHub } from './events/event-hub.ts';
 import { eventOperations } from './events/operations.ts';
 import { gatewayMemory } from './gateway-memory.ts';
@@ -9,10 +10,12 @@ import { createPageTokens, type PageTokens } from './http/page-tokens.ts';
 import { pageCodeOperation, pageSignInOperation } from './http/sign-in-operations.ts';
 import { createJobs, type JobTable } from './jobs/jobs.ts';
 import { jobOperations } from './jobs/operations.ts';
-import { managerOperations } from './plan.ts';
+import { openFeatures } from './open-features.ts';
+import { versionOperation } from './version-operation.ts';
 
 /** What the operations of the host itself use. */
 export interface HostParts {
+  readonly version: string;
   readonly jobs: JobTable;
   readonly hub: EventHub;
   readonly pageTokens: PageTokens;
@@ -23,11 +26,12 @@ export interface HostParts {
 /** The operations of the features and those of the host. */
 export function allOperations(
   features: readonly Operation[],
-  { jobs, hub, pageTokens, opensRegistry = false }: HostParts,
+  { version, jobs, hub, pageTokens, opensRegistry = false }: HostParts,
 ): DescribedOperations {
   const isOpen = ({ path }: Operation): boolean => opensRegistry && path.startsWith('/registry/');
   return {
     operations: [
+      versionOperation(version),
       ...features.filter((each) => !isOpen(each)),
       ...jobOperations(jobs),
       ...eventOperations(hub),
@@ -37,29 +41,15 @@ export function allOperations(
   };
 }
 
-/** Every operation of the real plan, to be described and not to be run: nothing is read, written or started. */
-export function describedOperations(): DescribedOperations {
+/** Every operation of the default plan, to be described and not to be run: nothing is read, written or started. */
+export async function describedOperations(): Promise<DescribedOperations> {
   const hub = createEventHub('described');
   const log = createLog('error', () => {});
   const jobs = createJobs(hub.publish, log);
+  const [state, version, signal] = ['/nonexistent', '0.0.0', new AbortController().signal];
   const memory = gatewayMemory(log, undefined);
-  const { endpoints, calls } = openEndpoints({
-    stateDir: '/nonexistent',
-    log,
-    address: {},
-    memory,
-    needsNoToken: true,
-  });
-  const parts = {
-    endpoints,
-    calls,
-    state: '/nonexistent',
-    env: {},
-    version: '0.0.0',
-    jobs,
-    log,
-    publish: hub.publish,
-    signal: new AbortController().signal,
-  };
-  return allOperations(managerOperations(parts), { jobs, hub, pageTokens: createPageTokens('') });
+  const endpoints = openEndpoints({ stateDir: state, log, address: {}, memory, needsNoToken: true });
+  const fill = (core: Core) => slotOf(core, endpointHomes).register('manager', endpoints);
+  const { operations } = await openFeatures({ state, version, signal, env: {}, log, fill });
+  return allOperations(operations, { version, jobs, hub, pageTokens: createPageTokens('') });
 }

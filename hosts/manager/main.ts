@@ -9,6 +9,10 @@ export function addServeCommand(program: Command): void {
   program
     .command('serve')
     .description('serve the workload manager: an HTTP API for workloads, registries, secrets, clients and skills')
+    .option(
+      '--config <file>',
+      'YAML file with plugins of the manager (default: manager.yaml beside config.yaml, when there is one)',
+    )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 8080)
     .option('--socket <path>', 'unix socket to listen on instead, for this user and the group of the file')

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Log } from '@toolmgr/core';
-import type { Operation, PublishEvent } from '@toolmgr/plugins/management';
+import type { Log, Plugin } from '@toolmgr/core';
+import { type Operation, type PublishEvent, slotOf } from '@toolmgr/plugins/management';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../http/listen.ts';
-import { PAGE_VIEWS } from '../http/page/served-page.ts';
 import { allOperations } from './all-operations.ts';
-import { backgroundWork } from './background.ts';
 import { endpointAddress, type ListenAddress } from './endpoints/endpoint-address.ts';
 import { type OpenEndpoints, openEndpoints } from './endpoints/open-endpoints.ts';
+import { endpointHomes } from './endpoints/plugin.ts';
 import { engineHealth } from './engine-health.ts';
 import { createEventHub } from './events/event-hub.ts';
 import { watchState } from './events/watch-state.ts';
@@ -19,7 +18,8 @@ import { pageRoutes } from './http/page-routes.ts';
 import { createPageTokens, type PageTokens } from './http/page-tokens.ts';
 import { createJobs, type JobTable } from './jobs/jobs.ts';
 import { createMcpEndpoint, MCP_PATH, type McpEndpoint } from './mcp/endpoint.ts';
-import { type ManagerParts, managerOperations } from './plan.ts';
+import { type Features, openFeatures } from './open-features.ts';
+import type { ManagerPlan } from './plan.ts';
 import { claimState } from './server-files/discovery-file.ts';
 import { openServerFolder } from './server-files/own-folder.ts';
 import { openToken } from './server-files/token-file.ts';
@@ -30,8 +30,12 @@ export interface ManagerOptions extends ListenAddress {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   readonly log: Log;
-  /** The features; default: all. */
-  readonly features?: (parts: ManagerParts) => readonly Operation[];
+  /** Which plugins are loaded. Default: all. */
+  readonly plan?: ManagerPlan | undefined;
+  /** Folder of relative paths in the plan. */
+  readonly baseDir?: string | undefined;
+  /** Plugins as objects; a plan uses them by their address. */
+  readonly inline?: readonly Plugin[];
   /** The registry listing needs no token. Default: it needs one. */
   readonly opensRegistry?: boolean;
   /** Decides about other tokens than those of the manager, e.g. by an identity provider. */
@@ -42,8 +46,6 @@ export interface ManagerOptions extends ListenAddress {
   readonly memoryBudget?: number | undefined;
   /** Default: the page in the browser. */
   readonly openRoutes?: readonly OpenRoutes[];
-  /** Work beside the operations, e.g. the supervisor. Begins when the manager serves. */
-  readonly background?: (parts: ManagerParts) => void;
   /** Answers that do not fit their schema become faults: for tests. */
   readonly checksAnswers?: boolean;
 }
@@ -90,22 +92,21 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const needsNoToken = onSocket || isLoopbackHost(listen.host);
     const memory = gatewayMemory(log, options.memoryBudget);
     const groups = openEndpoints({ stateDir: state, log, address, memory, needsNoToken });
-    const { endpoints, calls } = groups;
-    const parts: ManagerParts = {
-      ...{ state, env, version, jobs, log, endpoints, calls },
-      publish,
-      signal: stopping.signal,
-    };
-    const features = options.features ?? managerOperations;
-    const { opensRegistry = false } = options;
-    const described = allOperations(features(parts), { jobs, hub, pageTokens, opensRegistry });
+    const { plan, baseDir, inline, opensRegistry = false } = options;
+    const { signal } = stopping;
+    const features = await openFeatures({
+      ...{ state, env, version, log, signal, plan, baseDir, inline },
+      fill: (core) => slotOf(core, endpointHomes).register('manager', groups),
+    });
+    const parts = { version, jobs, hub, pageTokens, opensRegistry };
+    const described = allOperations(features.operations, parts);
     const nonce = randomBytes(16).toString('hex');
     const access = onSocket ? socketAccess : tokenAccess(token, pageTokens.isPageToken, options.otherCallers);
     const host: OperationHost = {
       jobs,
       publish,
       log,
-      signal: stopping.signal,
+      signal,
       ...(options.checksAnswers === undefined ? {} : { checksAnswers: options.checksAnswers }),
     };
     const mcp = createMcpEndpoint({
@@ -125,14 +126,13 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
       version,
       nonce,
       health: engineHealth(env),
-      openRoutes:
-        options.openRoutes ?? (onSocket ? [] : [pageRoutes({ views: PAGE_VIEWS, signIn: 'token', readOnly: false })]),
+      openRoutes: options.openRoutes ?? (onSocket ? [] : [pageRoutes(features.views)]),
       ...hostNames(options),
     });
     const url = onSocket ? await listenOnSocket(app, listen.socket) : await listenOnPort(app, listen);
     await claim.announce({ url, pid: process.pid, nonce, started_at: new Date().toISOString() });
-    options.background?.(parts);
-    const following = options.features === undefined ? backgroundWork(parts) : Promise.resolve();
+    await features.start();
+    const following = features.work({ signal, publish });
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => {
       stopped ??= stopAll({
@@ -140,6 +140,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
         jobs,
         mcp,
         groups,
+        features,
         closeStreams: hub.close,
         stopping,
         following,
@@ -165,17 +166,20 @@ interface Opened {
   readonly jobs: JobTable;
   readonly mcp: McpEndpoint;
   readonly groups: OpenEndpoints;
+  readonly features: Features;
   readonly stopping: AbortController;
   readonly following: Promise<void>;
   closeStreams(): void;
   release(): Promise<void>;
 }
 
-async function stopAll({ app, jobs, mcp, groups, closeStreams, stopping, following, release }: Opened): Promise<void> {
+async function stopAll({ app, jobs, mcp, groups, features, ...rest }: Opened): Promise<void> {
+  const { closeStreams, stopping, following, release } = rest;
   stopping.abort();
   closeStreams();
   await Promise.all([jobs.stop(), mcp.stop(), groups[Symbol.asyncDispose](), following]);
   await closeConnections(app);
+  await features.stop();
   await release();
 }
 

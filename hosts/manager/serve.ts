@@ -10,15 +10,16 @@ import { stderr } from '../shared/terminal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';
 import { metadataRoutes } from './http/metadata-routes.ts';
+import { readManagerSetup } from './manager-config.ts';
 import { MCP_PATH } from './mcp/endpoint.ts';
 import { CLIENT_SECRET_VARIABLE, type OidcFlags, oidcAccess, openOidcCallers } from './oidc-access.ts';
 import { type Manager, openManager } from './open-manager.ts';
 import { openRunningPage, pageLink, showPage } from './open-page.ts';
 import { tokenPath } from './server-files/token-file.ts';
-import { startSupervisor } from './supervisor/start-supervisor.ts';
 
 /** Flags of `toolmgr serve`. */
 export interface ServeFlags extends OidcFlags {
+  readonly config?: string;
   readonly host: string;
   readonly port: number;
   readonly socket?: string;
@@ -45,6 +46,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
   using stop = stopSignal();
   const state = stateDir();
   if (flags.open && (await openRunningPage(state))) return;
+  const setup = await readManagerSetup(flags.config, process.env);
   await using oidc = await openOidcCallers(flags, process.env, log);
   delete process.env[CLIENT_SECRET_VARIABLE]; // proxies and other programs get the environment
   if (oidc !== undefined && flags.socket !== undefined)
@@ -57,11 +59,11 @@ export async function serve(flags: ServeFlags): Promise<void> {
     listen: flags.socket === undefined ? { host: flags.host, port: flags.port } : { socket: flags.socket },
     mcpWithoutConfirmation: flags.mcpWithoutConfirmation ?? false,
     memoryBudget: flags.memoryBudget,
+    ...setup,
     ...(flags.openRegistry === true ? { opensRegistry: true } : {}),
     ...(oidc === undefined
       ? {}
       : { otherCallers: oidcAccess(oidc), openRoutes: [metadataRoutes(oidc.metadata(MCP_PATH))] }),
-    background: startSupervisor,
     ...(flags.allowedOrigins === undefined ? {} : { allowedOrigins: flags.allowedOrigins }),
     ...(flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }),
   });

@@ -1,31 +1,32 @@
-// Applications that are MCP clients: where their configuration files are, and how entries are written into them.
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { backgroundWork, operations, pageViews } from '../kit/operations/extension-points.ts';
+import { clientPlaces } from '../kit/operations/feature-slots.ts';
+import { slotOf } from '../kit/operations/slots.ts';
+import { clientHomes } from './client-homes.ts';
+import { followWorkloads } from './follow-workloads.ts';
+import { clientOperations } from './operations.ts';
+import { skillPlaces } from './skill-places.ts';
 
-export { parsePlain as parseToml } from './edit/toml-entries.ts';
-export { followWorkloads } from './follow-workloads.ts';
-export { clientOperations } from './operations.ts';
-export { type EndpointEntry, endpointEntry } from './registration/client-record.ts';
-export {
-  type ClientRefusal,
-  type ClientStatus,
-  clientStatuses,
-  followedClients,
-  listRegistrations,
-  previewRegistration,
-  registerClients,
-  syncRegistered,
-  unregisterClients,
-} from './registration/clients.ts';
-export type { GlobalClients, RegistrationPlaces } from './registration/registrations.ts';
-export type { SyncedClient } from './registration/sync-client.ts';
-export {
-  configPath,
-  installedClients,
-  isInstalled,
-  projectSkillFolder,
-  supportsSkills,
-  type UserPlace,
-  userPlace,
-  userSkillFolder,
-} from './table/client-paths.ts';
-export type { ClientRow, EntryTransport, Platform } from './table/client-row.ts';
-export { CLIENT_TYPES, type ClientType, clientRow, isClientType } from './table/client-table.ts';
+const ADDRESS = 'clients';
+
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'registers applications that are MCP clients, and keeps the entries in their files right',
+  config: z.strictObject({
+    follow: z
+      .boolean()
+      .default(true)
+      .describe('writes the entries of workloads that start and stop while the manager runs'),
+  }),
+  apply(core, { follow }) {
+    const home = slotOf(core, clientHomes).get('user');
+    slotOf(core, operations).register(ADDRESS, clientOperations(home));
+    slotOf(core, pageViews).register(ADDRESS, [{ name: 'clients', title: 'Clients', order: 60 }]);
+    slotOf(core, clientPlaces).register(ADDRESS, () => skillPlaces(home.user));
+    if (!follow) return;
+    const { log } = core;
+    slotOf(core, backgroundWork).register(ADDRESS, (context) => followWorkloads({ ...home, ...context, log }));
+  },
+});

@@ -1,14 +1,5 @@
 import type { Signer } from '@sigstore/verify';
-
-/** Who signed, from the certificate of a signature. */
-export interface CertificateClaims {
-  /** Subject alternative name: the workflow of a build, or an e-mail address. */
-  readonly identity: string;
-  readonly issuer: string;
-  readonly repositoryUri: string;
-  readonly repositoryRef: string;
-  readonly runnerEnvironment: string;
-}
+import type { CertificateClaims } from '../kit/oci/signatures.ts';
 
 /** Source: Fulcio, "OID information" (1.3.6.1.4.1.57264.1). The last of each list is an older form. */
 const OIDS = {

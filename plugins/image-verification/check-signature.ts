@@ -3,26 +3,12 @@ import { bundleFromJSON, isBundleWithDsseEnvelope } from '@sigstore/bundle';
 import type { TrustedRoot } from '@sigstore/protobuf-specs';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { isObject, type JsonObject } from '@toolmgr/core';
-import type { Provenance } from '../registry/entry-schemas.ts';
-import { type CertificateClaims, claimsOf } from './certificate-claims.ts';
+import type { CheckSignature, Provenance } from '../kit/oci/signatures.ts';
+import { claimsOf } from './certificate-claims.ts';
 import { provenanceMismatch } from './match-provenance.ts';
 
-/** A signature of an image: a Sigstore bundle as JSON, and for signatures of a text that text. */
-export interface FoundSignature {
-  readonly bundle: unknown;
-  /** What is signed, unless the bundle has it: the manifest, or the text that names its digest. */
-  readonly signed?: Buffer;
-  /** `signed` names the image in the form of cosign's simple signing. */
-  readonly isSimpleSigning?: boolean;
-}
-
-/** Who signed, or why a signature does not count. */
-export type SignatureCheck = { readonly claims: CertificateClaims } | { readonly reason: string };
-
 /** Makes the check of signatures against a trust root. Every kind of log that the root has is required. */
-export function signatureChecker(
-  root: TrustedRoot,
-): (found: FoundSignature, digest: string, wanted: Provenance) => SignatureCheck {
+export function signatureChecker(root: TrustedRoot): CheckSignature {
   const verifier = new Verifier(toTrustMaterial(root), {
     tlogThreshold: root.tlogs.length > 0 ? 1 : 0,
     ctlogThreshold: root.ctlogs.length > 0 ? 1 : 0,

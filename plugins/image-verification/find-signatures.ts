@@ -1,6 +1,6 @@
 import { isObject } from '@toolmgr/core';
 import type { OciClient, OciManifest } from '../kit/oci/oci-client.ts';
-import type { FoundSignature } from './check-signature.ts';
+import type { FoundSignature } from '../kit/oci/signatures.ts';
 import { type Layer, simpleSignature } from './simple-signing.ts';
 
 const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(\.|\+|;|$)/;

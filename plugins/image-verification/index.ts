@@ -1,3 +1,20 @@
-// Verification of container images by Sigstore. Hosts load it when an image is verified.
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { signatureVerifiers } from '../kit/oci/signatures.ts';
+import { slotOf } from '../kit/operations/slots.ts';
 
-export { type ImageVerification, type VerifyOptions, verifyImage } from './verify-image.ts';
+const ADDRESS = 'image-verification';
+
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'verifies signatures of skills and images by Sigstore',
+  config: z.strictObject({}),
+  apply(core) {
+    // 20 MB of Sigstore, which a manager that verifies nothing does not need
+    slotOf(core, signatureVerifiers).register(
+      ADDRESS,
+      async () => (await import('./signature-verifier.ts')).signatureVerifier,
+    );
+  },
+});

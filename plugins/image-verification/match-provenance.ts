@@ -1,5 +1,4 @@
-import type { Provenance } from '../registry/entry-schemas.ts';
-import type { CertificateClaims } from './certificate-claims.ts';
+import type { CertificateClaims, Provenance } from '../kit/oci/signatures.ts';
 
 /** Whether a registry says who must have signed; without it any signature would do, so there is nothing to check. */
 export function namesSigner({ repository_uri: uri, signer_identity: identity }: Provenance): boolean {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '@toolmgr/core';
-import type { FoundSignature } from './check-signature.ts';
+import type { FoundSignature } from '../kit/oci/signatures.ts';
 
 /** A layer of a manifest. */
 export interface Layer {

@@ -1,17 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
+import type { TrustRootOptions } from '../kit/oci/signatures.ts';
 
 /** The public-good instance of Sigstore; its first root is part of `@sigstore/tuf`. */
 export const PUBLIC_GOOD = 'https://tuf-repo-cdn.sigstore.dev';
 const DOWNLOAD_MS = 10_000;
-
-/** Where the trust root of signatures comes from. */
-export interface TrustRootOptions {
-  /** A `trusted_root.json` that the user chose; nothing is downloaded then. */
-  readonly trustedRootFile?: string;
-  /** Folder for the downloaded root. */
-  readonly cacheDir: string;
-}
 
 /**
  * The trust root: the file of the user, else that of `sigstore_url`, by TUF. A registry cannot choose another root: only the

@@ -1,11 +1,11 @@
 import { explainCause } from '@toolmgr/core';
 import { parseImageReference } from '../kit/oci/image-reference.ts';
 import { type OciManifest, openRepository } from '../kit/oci/oci-client.ts';
-import type { Provenance } from '../registry/entry-schemas.ts';
+import type { Provenance, TrustRootOptions } from '../kit/oci/signatures.ts';
 import { signatureChecker } from './check-signature.ts';
 import { findSignatures } from './find-signatures.ts';
 import { namesSigner } from './match-provenance.ts';
-import { readTrustRoot, type TrustRootOptions } from './trust-root.ts';
+import { readTrustRoot } from './trust-root.ts';
 
 /** How an image is verified. */
 export interface VerifyOptions extends TrustRootOptions {

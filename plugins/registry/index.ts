@@ -1,46 +1,23 @@
-// Registries of MCP servers: documents, their sources, and finding an entry. Hosts read them; no gateway does.
+import { definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { operations, pageViews } from '../kit/operations/extension-points.ts';
+import { skillLookups } from '../kit/operations/feature-slots.ts';
+import { slotOf } from '../kit/operations/slots.ts';
+import { registryOperations } from './operations.ts';
+import { registryHomes } from './registry-homes.ts';
+import { skillLookup } from './skill-lookup.ts';
 
-export { compareVersions, isVersion } from '../kit/workloads/schemes/versions.ts';
-export { builtInRegistry } from './built-in/built-in.ts';
-export { cacheDir } from './cache.ts';
-export type { EnvVar, HeaderDef, ImageServer, Provenance, RemoteServer } from './entry-schemas.ts';
-export { isEntryName, shownText } from './entry-text.ts';
-export { findSkill, listSkills } from './listing.ts';
-export { isNameOfEntry, type LookedUp, lookUpEntry, searchEntries, shortName } from './look-up.ts';
-export type { MergedRegistry, Shadowed } from './merge-registries.ts';
-export {
-  BUILT_IN,
-  DEFAULT_REGISTRY,
-  readSourceSettings,
-  registryNameFault,
-  type SourceSettings,
-  type SourceTried,
-  settingsOf,
-  sourceSettings,
-  trySource,
-} from './new-source.ts';
-export { registryOperations } from './operations.ts';
-export { profileDemands } from './profile-demands.ts';
-export { type RegistryRead, readRegistryDocument } from './read-document.ts';
-export type { ServerRecord, SkillRecord } from './records/record-shapes.ts';
-export {
-  type ConfiguredRegistry,
-  createRegistries,
-  describeRegistries,
-  type LoadedAll,
-  type Registries,
-  type RegistryAuth,
-  type RegistryTokens,
-} from './registries.ts';
-export type { LeftOut, Registry, RegistryEntry } from './registry-data.ts';
-export type { PendingSignIn, RegistryDeps, RegistrySettingsStore, RegistrySignIn } from './registry-deps.ts';
-export { NeedsSignIn, type SourceProblem } from './source-problem.ts';
-export {
-  describeSource,
-  type LoadedRegistry,
-  loadRegistry,
-  loadRegistryFor,
-  OFFICIAL_REGISTRY,
-  type RegistrySource,
-  sourceFromText,
-} from './sources.ts';
+const ADDRESS = 'registry';
+
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'finds servers and skills in registries',
+  config: z.strictObject({}),
+  apply(core) {
+    const home = slotOf(core, registryHomes).get('user');
+    slotOf(core, operations).register(ADDRESS, registryOperations(home));
+    slotOf(core, pageViews).register(ADDRESS, [{ name: 'browse', title: 'Browse', order: 20 }]);
+    slotOf(core, skillLookups).register(ADDRESS, skillLookup(home.registries));
+  },
+});

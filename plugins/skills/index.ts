@@ -1,17 +1,53 @@
-// Agent skills: artifacts, installation into clients, and the lock file of a project.
+import { type Core, definePlugin } from '@toolmgr/core';
+import { z } from 'zod';
+import { signatureVerifiers } from '../kit/oci/signatures.ts';
+import { operationHomes, operations, pageViews } from '../kit/operations/extension-points.ts';
+import { clientPlaces, type SkillLookup, skillLookups } from '../kit/operations/feature-slots.ts';
+import { type Slot, slotOf } from '../kit/operations/slots.ts';
+import { openSkills } from './install/open-skills.ts';
+import { skillStoreFolder } from './oci/build-store.ts';
+import { skillsOperations } from './operations.ts';
+import { skillHomes } from './skill-homes.ts';
 
-export { type BuildOptions, type BuiltSkill, buildSkill } from './artifact/build-skill.ts';
-export { type PushOptions, pushSkill } from './artifact/push-skill.ts';
-export { readFolderSkill } from './artifact/validate-folder.ts';
-export { type InstallRequest, installSkill } from './install/install.ts';
-export { type InstalledSkill, listSkills, type SkillFilter, skillDetails } from './install/installed-skill.ts';
-export { type OpenSkills, openSkills } from './install/open-skills.ts';
-export { checkProjectRoot } from './install/project-root.ts';
-export type { SkillDeps, SkillReason } from './install/skill-deps.ts';
-export { hasDrift, type SyncRequest, type SyncResult, syncSkills } from './install/sync.ts';
-export { uninstallSkill } from './install/uninstall.ts';
-export { type UpgradeOutcome, type UpgradeRequest, upgradeSkills } from './install/upgrade.ts';
-export { openBuildStore, skillStoreFolder } from './oci/build-store.ts';
-export { type SkillsDeps, skillsOperations } from './operations.ts';
-export type { SkillScope } from './records/skill-record.ts';
-export type { SigningChoice } from './signature/sign-digest.ts';
+const ADDRESS = 'skills';
+
+export default definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'installs agent skills into clients, builds and pushes them',
+  config: z.strictObject({
+    servesProjects: z
+      .boolean()
+      .default(true)
+      .describe('reads and changes folders of projects; not for a manager whose callers are on other machines'),
+  }),
+  apply(core, { servesProjects }) {
+    const { state, env } = slotOf(core, operationHomes).get('user');
+    const { pushSettings, ...home } = slotOf(core, skillHomes).get('user');
+    const skills = openSkills({
+      ...{ state, env, ...home },
+      clients: async () => (await Promise.all(allOf(core, clientPlaces).map((find) => find()))).flat(),
+      signatures: async () => allOf(core, signatureVerifiers)[0]?.(),
+      lookUp: lookUpInAll(() => allOf(core, skillLookups)),
+    });
+    slotOf(core, operations).register(
+      ADDRESS,
+      skillsOperations({ skills, store: skillStoreFolder(env), env, pushSettings, servesProjects }),
+    );
+    slotOf(core, pageViews).register(ADDRESS, [{ name: 'skills', title: 'Skills', order: 80 }]);
+  },
+});
+
+/** What other plugins have put into a slot; read when it is used, because they may be applied later. */
+function allOf<T>(core: Core, slot: Slot<T>): readonly T[] {
+  const filled = slotOf(core, slot);
+  return filled.names().map((name) => filled.get(name));
+}
+
+function lookUpInAll(lookups: () => readonly SkillLookup[]): SkillLookup {
+  return async (wanted, signal) => {
+    const answers = await Promise.all(lookups().map((lookUp) => lookUp(wanted, signal)));
+    const refused = answers.find((answer) => 'problem' in answer);
+    return refused ?? answers.flatMap((answer) => ('problem' in answer ? [] : answer));
+  };
+}

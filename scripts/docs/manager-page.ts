@@ -6,11 +6,11 @@ import { VERSION } from '../../hosts/shared/version.ts';
 import { anchorOf } from '../site/anchors.ts';
 import { code, page, sentence, table } from './markdown.ts';
 
-const SOURCE = 'the tables of operations that `hosts/manager/plan.ts` collects';
+const SOURCE = 'the operations of the plugins in `hosts/manager/plan.ts`';
 
 /** docs/reference/manager-api.md, and one page for each tag of operations. */
-export function managerPages(): readonly (readonly [string, string])[] {
-  const document = openApiDocument(describedOperations(), VERSION) as unknown as Document;
+export async function managerPages(): Promise<readonly (readonly [string, string])[]> {
+  const document = openApiDocument(await describedOperations(), VERSION) as unknown as Document;
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({ path, method: method.toUpperCase(), ...described })),
   );

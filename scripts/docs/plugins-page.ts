@@ -1,7 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { findPlugin, type Plugin } from '@toolmgr/core';
+import { type Catalogue, findPlugin, type Plugin } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+
+import { managerConfig } from '../../hosts/manager/manager-config.ts';
+import { catalogue as managerCatalogue } from '../../hosts/manager/plan.ts';
 import { configTable } from './config-table.ts';
 import { code, page, sentence, table } from './markdown.ts';
 import { familyOf, pluginLink } from './plugin-link.ts';
@@ -11,11 +14,12 @@ const SOURCE = 'the catalogue in `plugins/index.ts` and the configuration schema
 
 /** docs/reference/plugins.md, and one page for each family: the first folder of the addresses. */
 export async function pluginPages(): Promise<readonly (readonly [string, string])[]> {
-  const addresses = Object.keys(catalogue).sort();
-  const plugins = await Promise.all(addresses.map((address) => findPlugin(address, { catalogue, baseDir: ROOT })));
+  const [plugins, ofManager] = await Promise.all([catalogue, managerCatalogue].map(loadAll));
+  if (plugins === undefined || ofManager === undefined) return [];
   const families = Map.groupBy(plugins, ({ address }) => familyOf(address));
   return [
     ['plugins.md', indexPage(plugins)],
+    ['plugins/manager.md', managerPage(ofManager)],
     ...[...families].map(([family, members]): readonly [string, string] => [
       `plugins/${family}.md`,
       page(titleOf(family, members), SOURCE, [
@@ -24,6 +28,20 @@ export async function pluginPages(): Promise<readonly (readonly [string, string]
       ]),
     ]),
   ];
+}
+
+function loadAll(all: Catalogue): Promise<readonly Plugin[]> {
+  const addresses = Object.keys(all).sort();
+  return Promise.all(addresses.map((address) => findPlugin(address, { catalogue: all, baseDir: ROOT })));
+}
+
+function managerPage(plugins: readonly Plugin[]): string {
+  return page('Plugins of the manager', 'the catalogue in `hosts/manager/plan.ts` and the schema of each plugin', [
+    'The plugins of `toolmgr serve`. It loads all of them; a file (`toolmgr serve --config FILE`, or `manager.yaml` beside `config.yaml`) adds plugins of your own, takes others in their place, leaves some out and gives options. See [the guide](../../guides/manager.md#plugins).',
+    '## The file',
+    configTable(managerConfig),
+    ...plugins.map(partOf),
+  ]);
 }
 
 function titleOf(family: string, members: readonly Plugin[]): string {
@@ -42,6 +60,7 @@ function indexPage(plugins: readonly Plugin[]): string {
         sentence(summary ?? ''),
       ]),
     ),
+    '[Plugins of the manager](plugins/manager.md) are in a catalogue of their own.',
   ]);
 }
 

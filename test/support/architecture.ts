@@ -44,7 +44,7 @@ function treeFrom(files: ReadonlyMap<string, string>): SourceTree {
   );
   const folders = paths.filter((path) => /^plugins\/.+\/index\.ts$/.test(path)).map((path) => dirname(path));
   const pluginFolders = folders
-    .filter((folder) => !isShared(folder))
+    .filter((folder) => !folder.startsWith('plugins/kit/'))
     .filter((folder) => !folders.some((outer) => folder.startsWith(`${outer}/`)));
   return { sources, pluginFolders };
 }
@@ -103,11 +103,9 @@ function mayReach(tree: SourceTree, from: string, target: string, specifier: str
   return target !== 'plugins/index.ts' && pluginOf(tree, from) === pluginOf(tree, target);
 }
 
-/** Folders that every plugin may use. */
-const SHARED = ['plugins/kit', 'plugins/registry', 'plugins/clients', 'plugins/skills', 'plugins/image-verification'];
-
+/** The kit, which every plugin may use. */
 function isShared(path: string): boolean {
-  return SHARED.some((folder) => path === folder || path.startsWith(`${folder}/`));
+  return path.startsWith('plugins/kit/');
 }
 
 /** Whether a file is in a folder without a plugin that plugins of the same kind share, such as `optimizer/embedding`. */

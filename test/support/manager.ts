@@ -1,15 +1,16 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createLog } from '@toolmgr/core';
-import type { Operation } from '@toolmgr/plugins/management';
+import { createLog, definePlugin, type Plugin } from '@toolmgr/core';
+import { type Operation, operations as operationsSlot, slotOf } from '@toolmgr/plugins/management';
+import { z } from 'zod';
 import { type ManagerOptions, openManager } from '../../hosts/manager/open-manager.ts';
-import type { ManagerParts } from '../../hosts/manager/plan.ts';
+import { DEFAULT_PLAN } from '../../hosts/manager/plan.ts';
 
 /** How {@link startManager} starts a manager. */
-export interface StartManager extends Partial<Omit<ManagerOptions, 'features' | 'env' | 'state'>> {
-  /** Operations, or the function that makes them; default: those of the real plan. */
-  readonly operations?: readonly Operation[] | ((parts: ManagerParts) => readonly Operation[]);
+export interface StartManager extends Partial<Omit<ManagerOptions, 'env' | 'state'>> {
+  /** Operations, or the function that makes them; default: those of the default plan, without the supervisor. */
+  readonly operations?: readonly Operation[] | ((parts: { readonly state: string }) => readonly Operation[]);
   /** Folder of HOME, XDG and state; default: a temporary one, which is removed. */
   readonly home?: string;
   /** More environment variables, while the manager runs. */
@@ -62,8 +63,10 @@ export async function startManager({ operations, home, env, ...given }: StartMan
     log: createLog('debug', (line) => logged.push(line)),
     listen: { host: '127.0.0.1', port: 0 },
     checksAnswers: true,
+    ...(operations === undefined
+      ? { plan: withoutSupervisor }
+      : inPlan(typeof operations === 'function' ? operations({ state }) : operations)),
     ...given,
-    ...(operations === undefined ? {} : { features: typeof operations === 'function' ? operations : () => operations }),
   }).catch((cause) => {
     restore();
     throw cause;
@@ -84,6 +87,20 @@ export async function startManager({ operations, home, env, ...given }: StartMan
     stop,
     [Symbol.asyncDispose]: stop,
   };
+}
+
+const withoutSupervisor = DEFAULT_PLAN.map((entry) =>
+  entry.use === 'workloads' ? { ...entry, with: { supervise: false } } : entry,
+);
+
+/** The plan of a manager with these operations only. */
+function inPlan(own: readonly Operation[]): Pick<ManagerOptions, 'plan' | 'inline'> {
+  const plugin: Plugin = definePlugin({
+    address: 'tested',
+    config: z.strictObject({}),
+    apply: (core) => slotOf(core, operationsSlot).register('tested', own),
+  });
+  return { plan: [{ use: 'tested' }], inline: [plugin] };
 }
 
 /** Folders below `home` for a process of its own, e.g. with `startCli`. */

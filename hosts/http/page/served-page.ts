@@ -5,8 +5,10 @@ import type { PackedFile, PackedPage } from './packed-page.ts';
 
 /** What a host offers on the page; the page reads it from `/page.json`. */
 export interface PageOffer {
-  /** The views in their order; the first one is shown first. */
-  readonly views: readonly PageView[];
+  /** Names of the views in their order; the first one is shown first. */
+  readonly views: readonly string[];
+  /** Those that plugins add, by name: the path of `module` is served by the host. */
+  readonly added?: Readonly<Record<string, { readonly title: string; readonly module: string }>>;
   /** How the API is called: with a bearer token that the person gives, or without. */
   readonly signIn: 'token' | 'none';
   /** Nothing can be changed: the page hides what changes something. */
@@ -14,21 +16,6 @@ export interface PageOffer {
   /** Paths of the only endpoint of this host; the manager has one for each group and workload instead. */
   readonly endpoint?: { readonly view: string; readonly calls: string; readonly mcp: string };
 }
-
-/** Every view of the page, in the order of the navigation. */
-export const PAGE_VIEWS = [
-  'workloads',
-  'browse',
-  'playground',
-  'calls',
-  'endpoint',
-  'clients',
-  'secrets',
-  'skills',
-] as const;
-
-/** A view of the page. */
-export type PageView = (typeof PAGE_VIEWS)[number];
 
 /** Answer to a request for a file of the page. */
 export interface PageAnswer {

@@ -7,7 +7,7 @@ import { UsageError } from '../../shared/usage-error.ts';
 
 /** Options that are not for the installed manager. */
 const NOT_KEPT: ReadonlySet<string> = new Set(['--install', '--uninstall', '--status', '--open']);
-const PATHS: ReadonlySet<string> = new Set(['--socket', '--oidc-client-secret-file']);
+const PATHS: ReadonlySet<string> = new Set(['--config', '--socket', '--oidc-client-secret-file']);
 
 /** The options that the user gave, for the command line of the installed manager. Paths are made absolute. */
 export function givenOptions(command: Command, cwd = process.cwd()): readonly string[] {

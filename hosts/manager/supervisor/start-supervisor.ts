@@ -1,13 +1,20 @@
+import type { Log } from '@toolmgr/core';
+import type { BackgroundContext, OperationHome } from '@toolmgr/plugins/management';
 import { engineAnswers } from '@toolmgr/plugins/workloads/engine-ping';
 import { releaseStartMemory } from '../../shared/engine.ts';
 import { recoverReplacement } from '../../workloads/planning/replace.ts';
 import { noteFailure, startWorkload } from '../../workloads/planning/start.ts';
 import { stopWorkload } from '../../workloads/planning/stop.ts';
-import type { ManagerParts } from '../plan.ts';
 import { type Supervisor, type SupervisorDeps, supervise } from './supervise.ts';
 
 /** Starts the supervisor of a manager: it starts workloads as the command line does. */
-export function startSupervisor({ state, env, log, publish, signal }: ManagerParts): Supervisor {
+export function startSupervisor({
+  state,
+  env,
+  log,
+  publish,
+  signal,
+}: BackgroundContext & Pick<OperationHome, 'state' | 'env'> & { readonly log: Log }): Supervisor {
   return supervise({
     state,
     log,

@@ -2,6 +2,22 @@
 
 export type { JobItem, JobOutcome, JobStatus, Jobs, ManagementEvent, PublishEvent } from './events.ts';
 export {
+  type BackgroundContext,
+  backgroundWork,
+  type OperationHome,
+  operationHomes,
+  operations,
+  type PageView,
+  pageViews,
+} from './extension-points.ts';
+export {
+  type ClientPlace,
+  clientPlaces,
+  type FindClients,
+  type SkillLookup,
+  skillLookups,
+} from './feature-slots.ts';
+export {
   type Answer,
   type AnswerSpec,
   isProblem,
@@ -20,3 +36,4 @@ export {
   problem,
   problemBody,
 } from './problems.ts';
+export { defineSlot, type Slot, slotOf } from './slots.ts';

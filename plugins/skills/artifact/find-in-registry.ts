@@ -1,32 +1,6 @@
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import type { RegistrySkillPackage, SkillLookup } from '../../kit/operations/feature-slots.ts';
+import { type Problem, problem } from '../../kit/operations/problems.ts';
 import { gitReferenceText, parseSkillReference } from './skill-reference.ts';
-
-/** A skill of a registry, as far as it says where its artifact is. */
-export interface RegistrySkill {
-  readonly namespace: string;
-  readonly name: string;
-  readonly version?: string;
-  readonly packages: readonly RegistrySkillPackage[];
-  /** Whether the user lets this registry lead to private addresses. */
-  readonly allowsPrivateAddresses?: boolean;
-}
-
-/** One place of an artifact. Source: manager spec §2, SkillRecord. */
-export interface RegistrySkillPackage {
-  readonly registryType: string;
-  readonly identifier?: string;
-  readonly digest?: string;
-  readonly url?: string;
-  readonly ref?: string;
-  readonly commit?: string;
-  readonly subfolder?: string;
-}
-
-/** Skills of the registries with exactly this name: of one namespace, or of all. */
-export type SkillLookup = (
-  wanted: { readonly namespace?: string; readonly name: string },
-  signal: AbortSignal,
-) => Promise<readonly RegistrySkill[] | Problem>;
 
 /** What {@link findInRegistry} found: references, and whether they may lead to private addresses. */
 export interface FoundSkill {

@@ -1,6 +1,6 @@
-import type { Problem } from '../../kit/operations/index.ts';
+import type { SkillLookup } from '../../kit/operations/feature-slots.ts';
+import type { Problem } from '../../kit/operations/problems.ts';
 import type { SkillArtifact } from './artifact.ts';
-import type { SkillLookup } from './find-in-registry.ts';
 
 /** What reading a skill needs. */
 export interface ResolveOptions {

@@ -1,14 +1,14 @@
+import type { ClientPlace } from '../../kit/operations/feature-slots.ts';
 import { PROBLEMS, type Problem } from '../../kit/operations/index.ts';
 import type { SkillArtifact } from '../artifact/artifact.ts';
 import type { ResolveOptions } from '../artifact/resolve-options.ts';
 import type { SkillVerification } from '../signature/verify-skill.ts';
 import type { SkillStore } from './change.ts';
-import type { SkillClient } from './targets.ts';
 
 /** What installing skills needs from outside. */
 export interface SkillDeps extends SkillStore {
   /** Every known client. */
-  clients(): Promise<readonly SkillClient[]>;
+  clients(): Promise<readonly ClientPlace[]>;
   /** Reads a skill from its source. */
   resolve(
     reference: string,

@@ -1,19 +1,9 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { nearest } from '@toolmgr/core';
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import type { ClientPlace } from '../../kit/operations/feature-slots.ts';
+import { type Problem, problem } from '../../kit/operations/problems.ts';
 import type { FolderPlace } from '../folders/held-folder.ts';
 import type { SkillScope } from '../records/skill-record.ts';
-
-/** One client, as far as skills need it. */
-export interface SkillClient {
-  readonly name: string;
-  /** Whether it is on this machine. */
-  readonly isInstalled: boolean;
-  /** Absolute path of the folder for the user's skills. */
-  readonly userFolder?: string;
-  /** Path below the root of a project, with `/`. */
-  readonly projectFolder?: string;
-}
 
 /** A folder that skills are put into. Clients may share one. */
 export interface SkillTarget extends FolderPlace {
@@ -26,7 +16,7 @@ export interface SkillTarget extends FolderPlace {
  */
 export async function skillTargets(
   wanted: readonly string[] | undefined,
-  known: readonly SkillClient[],
+  known: readonly ClientPlace[],
   scope: SkillScope,
 ): Promise<readonly SkillTarget[] | Problem> {
   const chosen = chooseClients(wanted, known, scope);
@@ -43,7 +33,7 @@ export async function skillTargets(
 /** Why {@link skillTargets} refuses these clients; `undefined` when it does not. Makes no folder. */
 export function clientsProblem(
   wanted: readonly string[] | undefined,
-  known: readonly SkillClient[],
+  known: readonly ClientPlace[],
   scope: SkillScope,
 ): Problem | undefined {
   const chosen = chooseClients(wanted, known, scope);
@@ -57,18 +47,18 @@ export function placeKey({ base, segments }: FolderPlace): string {
 
 function chooseClients(
   wanted: readonly string[] | undefined,
-  known: readonly SkillClient[],
+  known: readonly ClientPlace[],
   scope: SkillScope,
-): { readonly clients: readonly SkillClient[] } | Problem {
+): { readonly clients: readonly ClientPlace[] } | Problem {
   const refuse = (detail: string): Problem => problem('bad_request', detail, [{ in: 'body', path: 'clients', detail }]);
-  const isAble = (client: SkillClient): boolean => folderOf(client, scope) !== undefined;
+  const isAble = (client: ClientPlace): boolean => folderOf(client, scope) !== undefined;
   if (wanted === undefined || wanted.length === 0 || (wanted.length === 1 && wanted[0] === 'all')) {
     const clients = known.filter((client) => client.isInstalled && isAble(client));
     if (clients.length > 0) return { clients };
     return refuse(`no client that takes skills was found on this machine; name one of: ${names(known.filter(isAble))}`);
   }
   if (wanted.includes('all')) return refuse('"all" and names of clients exclude each other');
-  const clients: SkillClient[] = [];
+  const clients: ClientPlace[] = [];
   for (const name of new Set(wanted)) {
     const client = known.find((candidate) => candidate.name === name);
     if (client === undefined) {
@@ -87,11 +77,11 @@ function chooseClients(
   return { clients };
 }
 
-function names(clients: readonly SkillClient[]): string {
+function names(clients: readonly ClientPlace[]): string {
   return clients.map(({ name }) => name).join(', ');
 }
 
-function folderOf(client: SkillClient, { scope }: SkillScope): string | undefined {
+function folderOf(client: ClientPlace, { scope }: SkillScope): string | undefined {
   return scope === 'user' ? client.userFolder : client.projectFolder;
 }
 
@@ -99,7 +89,7 @@ function folderOf(client: SkillClient, { scope }: SkillScope): string | undefine
  * The user's own folders may be links, e.g. to a repository with settings: the real folder is used. In a project they must not
  * be: the project may come from someone else.
  */
-async function placeOf(client: SkillClient, scope: SkillScope): Promise<FolderPlace> {
+async function placeOf(client: ClientPlace, scope: SkillScope): Promise<FolderPlace> {
   const folder = folderOf(client, scope) ?? '';
   if (scope.scope === 'project') return { base: scope.root, segments: folder.split('/') };
   await mkdir(folder, { recursive: true, mode: 0o750 });

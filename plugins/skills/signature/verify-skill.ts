@@ -1,11 +1,9 @@
 import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { explainCause, isObject } from '@toolmgr/core';
-import { type FoundSignature, signatureChecker } from '../../image-verification/check-signature.ts';
-import { findSignatures } from '../../image-verification/find-signatures.ts';
-import { PUBLIC_GOOD, readTrustRoot } from '../../image-verification/trust-root.ts';
 import { parseImageReference } from '../../kit/oci/image-reference.ts';
 import { openRepository } from '../../kit/oci/oci-client.ts';
+import type { FoundSignature, SignatureVerifier, TrustRootOptions } from '../../kit/oci/signatures.ts';
 import type { SkillArtifact } from '../artifact/artifact.ts';
 import { checkKeySignature, type TrustedKey } from './check-key-signature.ts';
 import { keyFingerprint, SIGNATURE_PREDICATE } from './sign-digest.ts';
@@ -31,12 +29,9 @@ export type SkillVerification =
   | { readonly kind: 'invalid' | 'unavailable'; readonly reason: string };
 
 /** What a verification needs. */
-export interface VerifySkillOptions {
+export interface VerifySkillOptions extends TrustRootOptions {
   readonly signal: AbortSignal;
-  /** A `trusted_root.json`; without it that of the public-good instance is downloaded. */
-  readonly trustedRootFile?: string;
-  /** Folder for the downloaded root. */
-  readonly cacheDir: string;
+  readonly signatures: SignatureVerifier;
   /** PEM files of public keys that may sign. */
   readonly publicKeyFiles?: readonly string[];
   readonly allowPrivateAddresses?: boolean;
@@ -59,7 +54,7 @@ export async function verifySkill(artifact: SkillArtifact, options: VerifySkillO
     });
     const manifest = await repository.manifest(artifact.digest);
     if (manifest === undefined) return { kind: 'unavailable', reason: 'its registry no longer has it' };
-    for await (const each of findSignatures(repository, manifest)) found.push(each);
+    for await (const each of options.signatures.find(repository, manifest)) found.push(each);
   } catch (cause) {
     return { kind: 'unavailable', reason: `its signatures could not be read: ${explainCause(cause)}` };
   }
@@ -73,7 +68,7 @@ async function checkAll(
 ): Promise<SkillVerification> {
   const signers: SkillSigner[] = [];
   const reasons: string[] = [];
-  let check: ReturnType<typeof signatureChecker> | undefined;
+  let opened: Awaited<ReturnType<SignatureVerifier['openCheck']>> | undefined;
   let missing: string | undefined;
   const keys = await trustedKeys(options.publicKeyFiles ?? []);
   if (typeof keys === 'string') return { kind: 'unavailable', reason: keys };
@@ -85,16 +80,19 @@ async function checkAll(
       continue;
     }
     try {
-      check ??= signatureChecker(await readTrustRoot(undefined, options));
+      opened ??= await options.signatures.openCheck(options);
     } catch (cause) {
       missing ??= `the trust root of its signatures is not available: ${explainCause(cause)}`;
       continue;
     }
     // another statement about the artifact, such as a list of its contents, is no signature
     const isStatement = isObject(each.bundle) && each.bundle.dsseEnvelope !== undefined;
-    const checked = check(each, digest, isStatement ? { attestation: { predicate_type: SIGNATURE_PREDICATE } } : {});
-    if ('claims' in checked)
-      signers.push({ ...checked.claims, sigstoreUrl: options.trustedRootFile === undefined ? PUBLIC_GOOD : '' });
+    const checked = opened.check(
+      each,
+      digest,
+      isStatement ? { attestation: { predicate_type: SIGNATURE_PREDICATE } } : {},
+    );
+    if ('claims' in checked) signers.push({ ...checked.claims, sigstoreUrl: opened.rootUrl });
     else reasons.push(checked.reason);
   }
   const [signer] = signers;

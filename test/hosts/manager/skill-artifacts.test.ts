@@ -1,6 +1,9 @@
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { skillPlaces } from '../../../plugins/clients/skill-places.ts';
+import { userPlace } from '../../../plugins/clients/table/client-paths.ts';
+import { signatureVerifier } from '../../../plugins/image-verification/signature-verifier.ts';
 import { artifactOperations } from '../../../plugins/skills/artifact-operations.ts';
 import { openSkills } from '../../../plugins/skills/install/open-skills.ts';
 import { skillsOperations } from '../../../plugins/skills/operations.ts';
@@ -39,7 +42,8 @@ describe.skipIf(missing !== undefined)(`artifacts of skills in the manager ${mis
           skills: openSkills({
             state,
             env,
-            home: skill.home,
+            clients: () => skillPlaces(userPlace(env, 'linux', skill.home)),
+            signatures: async () => signatureVerifier,
             store: join(skill.home, 'store'),
             cacheDir: skill.home,
             settings: async () => ({ allowPrivateAddresses: true }),

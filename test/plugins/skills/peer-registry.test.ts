@@ -3,6 +3,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { signatureVerifier } from '../../../plugins/image-verification/signature-verifier.ts';
 import { buildSkill } from '../../../plugins/skills/artifact/build-skill.ts';
 import { pushSkill } from '../../../plugins/skills/artifact/push-skill.ts';
 import { resolveSkill } from '../../../plugins/skills/artifact/resolve-skill.ts';
@@ -93,6 +94,7 @@ describe.skipIf('missing' in built)(
       if ('problem' in read) throw new Error(read.detail);
       const verified = await verifySkill(read.artifact, {
         signal,
+        signatures: signatureVerifier,
         cacheDir: skill.home,
         publicKeyFiles: [`${key}.pub`],
         allowPrivateAddresses: true,

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { signatureVerifier } from '../../../plugins/image-verification/signature-verifier.ts';
 import type { SkillArtifact } from '../../../plugins/skills/artifact/artifact.ts';
 import { buildSkill } from '../../../plugins/skills/artifact/build-skill.ts';
 import { pushSkill } from '../../../plugins/skills/artifact/push-skill.ts';
@@ -50,6 +51,7 @@ describe.skipIf(registryMissing() !== undefined)(`signatures of skills ${registr
   const verified = (artifact: SkillArtifact | undefined, keys: readonly string[] = []) =>
     verifySkill(artifact as SkillArtifact, {
       signal,
+      signatures: signatureVerifier,
       cacheDir: folder,
       trustedRootFile: rootFile,
       publicKeyFiles: keys,

@@ -68,7 +68,7 @@ interface Described {
   readonly requestBody?: { readonly required: boolean };
 }
 
-const document = openApiDocument(describedOperations(), '0.0.0') as unknown as {
+const document = openApiDocument(await describedOperations(), '0.0.0') as unknown as {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
 };
 
@@ -172,8 +172,8 @@ describe('the document', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('has examples that fit their schemas', () => {
-    const { operations, openOperations } = describedOperations();
+  it('has examples that fit their schemas', async () => {
+    const { operations, openOperations } = await describedOperations();
     const wrong = [...operations, ...openOperations].flatMap(({ id, answers, body, bodyExample }) => [
       ...Object.entries(answers).flatMap(([status, { schema, example }]) =>
         schema === undefined || example === undefined || schema.safeParse(example).success ? [] : [`${id} ${status}`],

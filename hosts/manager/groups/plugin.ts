@@ -1,0 +1,17 @@
+import { definePlugin } from '@toolmgr/core';
+import { operationHomes, operations, slotOf } from '@toolmgr/plugins/management';
+import { z } from 'zod';
+import { groupOperations } from './operations.ts';
+
+const ADDRESS = 'groups';
+
+export const groupsPlugin = definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'puts workloads, clients and skills into groups',
+  config: z.strictObject({}),
+  apply(core) {
+    const { state, workloads } = slotOf(core, operationHomes).get('user');
+    slotOf(core, operations).register(ADDRESS, groupOperations({ state, records: workloads }));
+  },
+});

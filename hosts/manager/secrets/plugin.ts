@@ -1,0 +1,17 @@
+import { definePlugin } from '@toolmgr/core';
+import { operationHomes, operations, pageViews, slotOf } from '@toolmgr/plugins/management';
+import { z } from 'zod';
+import { secretOperations } from './operations.ts';
+
+const ADDRESS = 'secrets';
+
+export const secretsPlugin = definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'keeps secrets in the provider that the user has chosen',
+  config: z.strictObject({}),
+  apply(core) {
+    slotOf(core, operations).register(ADDRESS, secretOperations(slotOf(core, operationHomes).get('user').env));
+    slotOf(core, pageViews).register(ADDRESS, [{ name: 'secrets', title: 'Secrets', order: 70 }]);
+  },
+});

@@ -1,0 +1,18 @@
+import { definePlugin } from '@toolmgr/core';
+import { operationHomes, operations, slotOf } from '@toolmgr/plugins/management';
+import { z } from 'zod';
+import { upgradeOperations } from './operations.ts';
+import { upgradeDeps } from './upgrade-deps.ts';
+
+const ADDRESS = 'upgrades';
+
+export const upgradesPlugin = definePlugin({
+  address: ADDRESS,
+  stability: 'alpha',
+  summary: 'compares workloads with their registry entries, and upgrades them',
+  config: z.strictObject({}),
+  apply(core) {
+    const { state } = slotOf(core, operationHomes).get('user');
+    slotOf(core, operations).register(ADDRESS, upgradeOperations(upgradeDeps(state)));
+  },
+});

@@ -1,0 +1,5 @@
+import { defineSlot } from '../kit/operations/slots.ts';
+import type { RegistrationPlaces } from './registration/registrations.ts';
+
+/** Where the clients of the user are; the host fills it with the name `user`. */
+export const clientHomes = defineSlot<RegistrationPlaces>('clientHomes');

@@ -100,7 +100,8 @@ describe('the plugins of a manager', () => {
       [[{ use: 'limits' }], [forGateways], /the manager has no hook limit, which limits uses/],
       [[{ use: 'probes' }], [readsBackends], /the manager has no backends: this plugin is for gateways/],
     ] as const;
-    for (const [plan, inline, sentence] of refusals) await expect(open(plan, [...inline])).rejects.toThrow(sentence);
+    for (const [plan, inline, sentence] of refusals)
+      await expect(open([...plan], [...inline])).rejects.toThrow(sentence);
   });
 
   it('serve an operation as a route with options, in the OpenAPI document and beside the operations of the host', async () => {

@@ -1,6 +1,8 @@
 /** What the host offers on the page, as in `served-page.ts`. */
 export interface Offer {
   readonly views: readonly string[];
+  /** Views of plugins by name. */
+  readonly added?: Readonly<Record<string, { readonly title: string; readonly module: string }>>;
   readonly signIn: 'token' | 'none';
   readonly readOnly: boolean;
   readonly endpoint?: { readonly view: string; readonly calls: string; readonly mcp: string };

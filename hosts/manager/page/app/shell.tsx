@@ -11,7 +11,7 @@ import { SignIn } from './sign-in.tsx';
 import { chooseTheme, THEMES, theme } from './theme.ts';
 import { Toasts } from './toasts-panel.tsx';
 import type { ViewProps } from './view-props.ts';
-import { VIEWS } from './views.ts';
+import { viewOf } from './views.ts';
 
 /** The whole page: the views, or the sign-in before them. */
 export function Shell({ offer }: { readonly offer: Offer }): JSX.Element {
@@ -30,7 +30,7 @@ function Views({ offer }: { readonly offer: Offer }): JSX.Element {
 
   useEffect(() => (offer.views.includes('workloads') ? followEvents('/api/v1beta/events') : undefined), [offer]);
   useEffect(() => {
-    document.title = `${VIEWS[open]?.title ?? 'toolmgr'} · toolmgr`;
+    document.title = `${viewOf(open, offer)?.title ?? 'toolmgr'} · toolmgr`;
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
   }, [place]);
@@ -47,7 +47,7 @@ function Views({ offer }: { readonly offer: Offer }): JSX.Element {
             {names.map((name) => (
               <li key={name}>
                 <a href={linkTo(name)} aria-current={name === open ? 'page' : undefined}>
-                  {VIEWS[name]?.title}
+                  {viewOf(name, offer)?.title}
                 </a>
               </li>
             ))}
@@ -81,21 +81,23 @@ function OpenView({ name, ...props }: ViewProps & { readonly name: string }): JS
   useEffect(() => {
     failure.value = '';
     if (loaded.has(name)) return;
-    VIEWS[name]?.load().then(
-      ({ view }) => {
-        loaded.set(name, view);
-        ready.value += 1;
-      },
-      (error: unknown) => {
-        failure.value = sentenceOf(error);
-      },
-    );
+    viewOf(name, props.offer)
+      ?.load()
+      .then(
+        ({ view }) => {
+          loaded.set(name, view);
+          ready.value += 1;
+        },
+        (error: unknown) => {
+          failure.value = sentenceOf(error);
+        },
+      );
   }, [name]);
   ready.value; // a loaded view renders again
   const View = loaded.get(name);
   if (View !== undefined) return <View {...props} />;
   if (failure.value !== '') return <p role="alert">This view cannot be loaded: {failure.value}</p>;
-  return <h1>{VIEWS[name]?.title ?? 'This host offers no view'}</h1>;
+  return <h1>{viewOf(name, props.offer)?.title ?? 'This host offers no view'}</h1>;
 }
 
 function Live({ offer }: { readonly offer: Offer }): JSX.Element | null {

@@ -31,6 +31,8 @@ export interface JobTable extends Jobs {
   cancel(id: string): 'unknown' | 'ended' | 'cancelled';
   /** Cancels everything and waits until the items have ended. */
   stop(): Promise<void>;
+  /** Resolves when all work has ended. */
+  ended(): Promise<void>;
 }
 
 interface Job extends Omit<ShownJob, 'items' | 'status' | 'ended_at'> {
@@ -77,6 +79,9 @@ export function createJobs(publish: PublishEvent, log: Log): JobTable {
       if (job.status !== 'running') return 'ended';
       job.controller.abort();
       return 'cancelled';
+    },
+    async ended() {
+      await Promise.all([...jobs.values()].map(({ ended }) => ended));
     },
     async stop() {
       for (const { controller } of jobs.values()) controller.abort();

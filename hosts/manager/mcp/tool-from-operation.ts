@@ -21,10 +21,7 @@ export function toolsFromOperations(operations: readonly Operation[]): readonly 
 }
 
 function toolFrom(operation: Operation, tool: OperationTool): ManagerTool {
-  const path = objectSchema(operation.params);
-  const query = objectSchema(operation.query);
-  const body = objectSchema(operation.body);
-  const isFlat = operation.body === undefined || canMerge(body, [path, query]);
+  const { inputSchema, partsOf } = argumentsFrom(operation);
   return {
     name: tool.name,
     operation,
@@ -33,13 +30,25 @@ function toolFrom(operation: Operation, tool: OperationTool): ManagerTool {
       name: tool.name,
       title: operation.summary,
       description: tool.description ?? [operation.summary, operation.description].filter(Boolean).join('. '),
-      inputSchema: inputSchema(operation, path, query, body, isFlat),
+      inputSchema,
       annotations: {
         readOnlyHint: tool.readOnly === true,
         destructiveHint: tool.destructive !== undefined && tool.destructive !== false,
         idempotentHint: tool.idempotent === true,
       },
     } as JsonObject,
+    partsOf,
+  };
+}
+
+/** What an operation takes, as one object: parameters of path and query, and the members of its body. */
+export function argumentsFrom(operation: Operation): Pick<ManagerTool, 'partsOf'> & { readonly inputSchema: object } {
+  const path = objectSchema(operation.params);
+  const query = objectSchema(operation.query);
+  const body = objectSchema(operation.body);
+  const isFlat = operation.body === undefined || canMerge(body, [path, query]);
+  return {
+    inputSchema: inputSchema(operation, path, query, body, isFlat),
     partsOf: (given) => partsOf(given, operation, path, query, isFlat),
   };
 }

@@ -22,6 +22,7 @@ export {
   type AnswerSpec,
   isProblem,
   type Operation,
+  type OperationCommand,
   type OperationContext,
   type OperationRequest,
   type OperationTool,

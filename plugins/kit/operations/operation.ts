@@ -60,9 +60,19 @@ export interface OperationTool {
   readonly idempotent?: boolean;
 }
 
+/** The operation as a command of the program. What it takes follows from the schemas: `--max-age` for a member `max_age`. */
+export interface OperationCommand {
+  /** The words after `toolmgr`: `uptime`, `notes add`. */
+  readonly words: string;
+  /** Parameters, or members of the body, that are given by their place; the others are options. */
+  readonly arguments?: readonly string[];
+  /** The body of a success as text. Default: a table for a list of objects, lines for an object. */
+  print?(body: unknown): string;
+}
+
 /**
  * One operation of the manager's HTTP API. From it come the route, the validation, the OpenAPI document, the reference page
- * and, with `tool`, a tool of the manager's MCP endpoint.
+ * with `tool` a tool of the manager's MCP endpoint, and with `command` a command.
  *
  * Shape: `path` as in OpenAPI, e.g. `/api/v1beta/workloads/{name}`. `path` and `query` members arrive as text: their schemas
  * convert them. Objects are strict: unknown members are refused with the nearest known one.
@@ -91,6 +101,7 @@ export interface Operation<
   /** `long`: 11 minutes instead of 60 seconds. `stream`: none. */
   readonly timeLimit?: 'standard' | 'long' | 'stream';
   readonly tool?: OperationTool;
+  readonly command?: OperationCommand;
   run(request: OperationRequest<z.output<Path>, z.output<Query>, z.output<Body>>): Promise<Answer | Problem>;
 }
 

@@ -37,7 +37,7 @@ function loadAll(all: Catalogue): Promise<readonly Plugin[]> {
 
 function managerPage(plugins: readonly Plugin[]): string {
   return page('Plugins of the manager', 'the catalogue in `hosts/manager/plan.ts` and the schema of each plugin', [
-    'The plugins of `toolmgr serve`. It loads all of them; a file (`toolmgr serve --config FILE`, or `manager.yaml` beside `config.yaml`) adds plugins of your own, takes others in their place, leaves some out and gives options. See [the guide](../../guides/manager.md#plugins).',
+    'The plugins of `toolmgr serve`. It loads all of them; a file (`toolmgr serve --config FILE`, or `manager.yaml` beside `config.yaml`) adds plugins of your own, takes others in their place, leaves some out and gives options. [A plugin of the manager](../../guides/manager-plugins.md) shows how to write one.',
     '## The file',
     configTable(managerConfig),
     ...plugins.map(partOf),

@@ -277,9 +277,9 @@ function packageOf(specifier: string): string | undefined {
 const FORBIDDEN_NAMES = new Set(
   'utils helpers common misc types base manager service handler impl interfaces'.split(' '),
 );
-/** The third host is named `manager`, and so are folders that mirror it. */
+/** The third host is named `manager`, and so are folders that mirror it and its configuration file. */
 const NAMED_MANAGER =
-  /^(hosts|test\/hosts|test\/support|test\/golden\/plan|test\/requirements|docs\/.*)\/manager(\/|\.|$)/;
+  /^(hosts|test\/hosts|test\/support|test\/golden\/plan|test\/requirements|docs\/.*|examples\/[^/]+)\/manager(\/|\.|$)/;
 const KEBAB = /^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z0-9-]+)*$/;
 
 function nameFaults(path: string): readonly string[] {

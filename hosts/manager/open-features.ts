@@ -10,7 +10,7 @@ import {
   type Slot,
   slotOf,
 } from '@toolmgr/plugins/management';
-import { fillHomes } from './fill-homes.ts';
+import { homesFor } from './homes.ts';
 import { catalogue, DEFAULT_PLAN, type ManagerPlan } from './plan.ts';
 
 /** Which plugins are loaded, and what they get. */
@@ -44,13 +44,17 @@ export interface Features {
  */
 export async function openFeatures(options: FeatureOptions): Promise<Features> {
   const { version, log, plan = DEFAULT_PLAN, baseDir = process.cwd(), inline = [], fill, ...home } = options;
+  const fillHomes = await homesFor(
+    plan.map(({ use }) => use),
+    home,
+  );
   const { core, addresses, start, stop } = await openPlugins(plan, {
     title: 'the manager',
     server: { name: 'toolmgr-manager', version },
     log,
     ...{ catalogue, inline, baseDir },
     fill(made) {
-      fillHomes(made, home);
+      fillHomes(made);
       fill?.(made);
     },
   });

@@ -3,17 +3,7 @@
 export { clientHomes } from './client-homes.ts';
 export { parsePlain as parseToml } from './edit/toml-entries.ts';
 export { type EndpointEntry, endpointEntry } from './registration/client-record.ts';
-export {
-  type ClientRefusal,
-  type ClientStatus,
-  clientStatuses,
-  followedClients,
-  listRegistrations,
-  previewRegistration,
-  registerClients,
-  syncRegistered,
-  unregisterClients,
-} from './registration/clients.ts';
+export type { ClientRegistration, ClientStatus } from './registration/clients.ts';
 export type { GlobalClients, RegistrationPlaces } from './registration/registrations.ts';
 export type { SyncedClient } from './registration/sync-client.ts';
 export { skillPlaces } from './skill-places.ts';

@@ -1,19 +1,14 @@
-import { nearest } from '@toolmgr/core';
+import { type JsonObject, nearest } from '@toolmgr/core';
 import {
   CLIENT_TYPES,
-  type ClientRefusal,
+  type ClientRegistration,
+  type ClientStatus,
   type ClientType,
-  clientStatuses,
   endpointEntry,
   isClientType,
-  listRegistrations,
-  previewRegistration,
-  registerClients,
   type SyncedClient,
-  unregisterClients,
 } from '@toolmgr/plugins/clients';
-import { stateDir } from '@toolmgr/plugins/workloads/state';
-import { clientPlaces } from '../../shared/clients/client-places.ts';
+import { userOperations } from '../../manager/commands/user-operations.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -33,7 +28,7 @@ export interface RegisterFlags extends Format {
 
 /** `toolmgr client list`. */
 export async function list({ format }: Format): Promise<void> {
-  const registered = await listRegistrations(clientPlaces(stateDir()));
+  const registered = (await (await clients())('listClients')) as readonly ClientRegistration[];
   if (format === 'json') return printJson(registered);
   if (registered.length === 0) return stderr.line(`no clients; register one: ${ownCommand('client register NAME')}`);
   const rows = registered.map(({ name, groups }) => [name, groups.join(', ')]);
@@ -42,36 +37,45 @@ export async function list({ format }: Format): Promise<void> {
 
 /** `toolmgr client status`. */
 export async function status({ format }: Format): Promise<void> {
-  const clients = await clientStatuses(clientPlaces(stateDir()));
-  if (format === 'json') return printJson(clients);
+  const body = (await (await clients())('listClientStatuses')) as { readonly clients: readonly ClientStatus[] };
+  if (format === 'json') return printJson(body.clients);
   const yes = (is: boolean): string => (is ? 'yes' : 'no');
-  const rows = clients.map(({ client_type, installed, registered }) => [client_type, yes(installed), yes(registered)]);
+  const rows = body.clients.map((each) => [each.client_type, yes(each.installed), yes(each.registered)]);
   for (const line of columns([['CLIENT', 'INSTALLED', 'REGISTERED'], ...rows])) stdout.line(line);
 }
 
 /** `toolmgr client register`. @throws UsageError when nothing was written; the message says why */
 export async function register(given: readonly string[], flags: RegisterFlags): Promise<void> {
-  const wish = {
+  await change('register', flags, {
     names: typesFrom(given),
-    groups: flags.group,
-    endpoint: endpointFrom(flags),
-    force: flags.force,
-  };
-  const places = clientPlaces(stateDir());
-  if (flags.dryRun) return printChanges(accepted(await previewRegistration(places, wish)), flags.format, true);
-  const done = accepted(await registerClients(places, wish));
-  printChanges(done.files, flags.format, false);
+    ...(flags.group === undefined ? {} : { groups: flags.group }),
+    ...endpointFrom(flags),
+    ...(flags.force === undefined ? {} : { force: flags.force }),
+  });
 }
 
 /** `toolmgr client unregister`. @throws UsageError when a client or group is unknown */
 export async function unregister(
   given: readonly string[],
-  { group, dryRun = false, format }: Format & { readonly group?: readonly string[]; readonly dryRun?: boolean },
+  flags: Format & { readonly group?: readonly string[]; readonly dryRun?: boolean },
 ): Promise<void> {
-  const places = clientPlaces(stateDir());
-  const done = accepted(await unregisterClients(places, { names: typesFrom(given), groups: group, dryRun }));
-  printChanges(done, format, dryRun);
+  const groups = flags.group === undefined ? {} : { groups: flags.group };
+  await change('unregister', flags, { names: typesFrom(given), ...groups });
 }
+
+/** Shows what a registration, or its removal, writes; does it unless it is a dry run. */
+async function change(
+  action: 'register' | 'unregister',
+  { format, dryRun = false }: Format & { readonly dryRun?: boolean },
+  wish: JsonObject,
+): Promise<void> {
+  const call = await clients();
+  const changes = (await call('previewClients', { action, ...wish })) as readonly SyncedClient[];
+  if (!dryRun) await call(`${action}Clients`, wish);
+  printChanges(changes, format, dryRun);
+}
+
+const clients = () => userOperations('clients');
 
 function typesFrom(given: readonly string[]): readonly ClientType[] {
   return given.map((name) => {
@@ -85,17 +89,12 @@ function typesFrom(given: readonly string[]): readonly ClientType[] {
 function endpointFrom({ endpoint: url, name }: RegisterFlags) {
   if (url === undefined) {
     if (name !== undefined) throw new UsageError('--name is for --endpoint: entries of workloads have their names');
-    return undefined;
+    return {};
   }
   const read = endpointEntry.safeParse({ url, ...(name === undefined ? {} : { name }) });
-  if (read.success) return read.data;
+  if (read.success) return { endpoint: read.data };
   const [issue] = read.error.issues;
   throw new UsageError(`--${issue?.path[0] === 'name' ? 'name' : 'endpoint'}: ${issue?.message ?? 'is not valid'}`);
-}
-
-function accepted<T extends object>(result: T | ClientRefusal): T {
-  if ('refused' in result) throw new UsageError((result as ClientRefusal).detail);
-  return result;
 }
 
 function printChanges(changes: readonly SyncedClient[], format: Format['format'], isDry: boolean): void {

@@ -13,7 +13,11 @@ export interface ManagerAnswer {
 }
 
 /** Sends a request to a manager, with its token. */
-export type AskManager = (method: string, path: string, body?: unknown) => Promise<ManagerAnswer>;
+export type AskManager = (
+  method: string,
+  path: string,
+  given: { readonly body?: unknown; readonly signal?: AbortSignal | undefined },
+) => Promise<ManagerAnswer>;
 
 const HEALTH_MS = 5_000;
 const ANSWER_MS = 720_000; // longer than the limit of long operations
@@ -26,8 +30,8 @@ export async function runningManager(state: string): Promise<AskManager | undefi
   // the file may be of a killed manager, and another program may have its port: it must not get the token
   if (health?.headers['x-toolmgr-nonce'] !== found.nonce) return undefined;
   const token = found.url.startsWith('http') ? await openToken(state) : undefined;
-  return (method, path, body) =>
-    send(found.url, { method, path, body, token, limitMs: ANSWER_MS }).catch((cause: unknown) => {
+  return (method, path, given) =>
+    send(found.url, { method, path, ...given, token, limitMs: ANSWER_MS }).catch((cause: unknown) => {
       throw new UsageError(`the manager at ${found.url} did not answer: ${explainCause(cause)}`);
     });
 }
@@ -37,20 +41,20 @@ interface Sent {
   readonly path: string;
   readonly body?: unknown;
   readonly token?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
   readonly limitMs: number;
 }
 
-async function send(url: string, { method, path, body, token, limitMs }: Sent): Promise<ManagerAnswer> {
+async function send(url: string, { method, path, body, token, signal, limitMs }: Sent): Promise<ManagerAnswer> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const late = AbortSignal.timeout(limitMs);
+  const ends = signal === undefined ? late : AbortSignal.any([signal, late]);
   const place = url.startsWith('unix://') ? { socketPath: url.slice('unix://'.length) } : urlParts(url);
   const headers = {
     ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
   };
-  const sent = request(
-    { ...place, method, path, headers, agent: false, signal: AbortSignal.timeout(limitMs) },
-    resolve,
-  );
+  const sent = request({ ...place, method, path, headers, agent: false, signal: ends }, resolve);
   sent.once('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
   const answer = await promise;
   return { status: answer.statusCode ?? 0, headers: answer.headers, text: await text(answer) };

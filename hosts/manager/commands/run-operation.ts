@@ -1,15 +1,23 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { createLog, type Log } from '@toolmgr/core';
-import { isProblem, type Operation } from '@toolmgr/plugins/management';
+import { isProblem, type Operation, type OperationContext } from '@toolmgr/plugins/management';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { createRequestReader, type RawParts } from '../http/read-request.ts';
 import { createJobs } from '../jobs/jobs.ts';
 import { type AskManager, runningManager } from './manager-client.ts';
 
+/** What a command does while it waits for an operation. */
+export interface Waiting {
+  /** Ends the operation. */
+  readonly signal?: AbortSignal;
+  /** Prints a step; only of an operation in this process. */
+  readonly report?: OperationContext['report'];
+}
+
 /** Runs an operation for a command: through the manager of the state folder when one runs, else in this process. */
-export type RunOperation = (operation: Operation, given: RawParts) => Promise<unknown>;
+export type RunOperation = (operation: Operation, given: RawParts, waiting?: Waiting) => Promise<unknown>;
 
 /**
  * Makes the function that runs operations and resolves with the body of their success.
@@ -17,32 +25,41 @@ export type RunOperation = (operation: Operation, given: RawParts) => Promise<un
  */
 export async function operationRunner(state: string, log: Log = quiet): Promise<RunOperation> {
   const ask = await runningManager(state);
-  return (operation, given) => (ask === undefined ? runHere(operation, given, log) : runThere(ask, operation, given));
+  return (operation, given, waiting = {}) =>
+    ask === undefined ? runHere(operation, given, waiting, log) : runThere(ask, operation, given, waiting);
 }
 
 const quiet = createLog('error', (line) => stderr.line(line));
 
-async function runHere(operation: Operation, given: RawParts, log: Log): Promise<unknown> {
+async function runHere(operation: Operation, given: RawParts, waiting: Waiting, log: Log): Promise<unknown> {
   const parts = createRequestReader(operation)(given);
   if ('problem' in parts) throw refusal(parts);
   const jobs = createJobs(() => {}, log);
-  const context = { signal: new AbortController().signal, caller: 'this user', jobs, publish: () => {} };
+  const { signal = new AbortController().signal, report } = waiting;
+  const context: OperationContext = {
+    ...{ signal, caller: 'this user', jobs, publish: () => {} },
+    ...(report === undefined ? {} : { report }),
+  };
   const answer = await operation.run({ ...parts, context } as never);
   if (isProblem(answer)) throw refusal(answer);
   await jobs.ended();
   return answer.stream === undefined ? answer.body : text(Readable.from(answer.stream));
 }
 
-async function runThere(ask: AskManager, { method, path, body }: Operation, given: RawParts): Promise<unknown> {
+async function runThere(
+  ask: AskManager,
+  { method, path, body }: Operation,
+  given: RawParts,
+  { signal }: Waiting,
+): Promise<unknown> {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(memberOf(given.params, name))),
   );
   const query = new URLSearchParams(given.query as Record<string, string>).toString();
-  const answer = await ask(
-    method,
-    query === '' ? filled : `${filled}?${query}`,
-    body === undefined ? undefined : given.body,
-  );
+  const answer = await ask(method, query === '' ? filled : `${filled}?${query}`, {
+    body: body === undefined ? undefined : given.body,
+    signal,
+  });
   const isJson = /json/.test(answer.headers['content-type'] ?? '');
   const answered: unknown = answer.text === '' ? undefined : isJson ? JSON.parse(answer.text) : answer.text;
   if (answer.status < 300) return answered;

@@ -16,6 +16,8 @@ export interface OperationContext {
   readonly ifMatch?: string | undefined;
   readonly jobs: Jobs;
   readonly publish: PublishEvent;
+  /** For a person who waits: a step of the work, or a warning. Absent where there is none. */
+  readonly report?: (text: string, kind?: 'step' | 'warning') => void;
 }
 
 /** A request after validation: each part as its schema makes it. */

@@ -1,0 +1,41 @@
+import type { Core } from '@toolmgr/core';
+import { type OperationHome, operationHomes, slotOf } from '@toolmgr/plugins/management';
+import { recordReader } from '@toolmgr/plugins/workloads/state';
+
+type Home = Omit<OperationHome, 'workloads'>;
+
+/** Makes what gives plugins the folders and settings of the user. Nothing is read before an operation runs. */
+export async function homesFor(addresses: readonly string[], home: Home): Promise<(core: Core) => void> {
+  const wanted = Object.keys(HOMES).filter((address) => addresses.includes(address));
+  const fills = await Promise.all(wanted.map((address) => HOMES[address]?.(home)));
+  const reader = recordReader(home.state);
+  return (core) => {
+    slotOf(core, operationHomes).register('user', { ...home, workloads: () => reader.read() });
+    for (const fill of fills) fill?.(core);
+  };
+}
+
+/** What single plugins get, by their address; loaded with them, because a command loads few. */
+const HOMES: Readonly<Record<string, (home: Home) => Promise<(core: Core) => void>>> = {
+  async clients({ state, env }) {
+    const [{ clientHomes }, { clientPlaces }] = await Promise.all([
+      import('@toolmgr/plugins/clients'),
+      import('../shared/clients/client-places.ts'),
+    ]);
+    return (core) => slotOf(core, clientHomes).register('user', clientPlaces(state, env));
+  },
+  async registry({ signal }) {
+    const [{ registryHomes }, { registryHome }] = await Promise.all([
+      import('@toolmgr/plugins/registry'),
+      import('../workloads/registry/registry-home.ts'),
+    ]);
+    return (core) => slotOf(core, registryHomes).register('user', registryHome(signal));
+  },
+  async skills() {
+    const [{ skillHomes }, { skillHome }] = await Promise.all([
+      import('@toolmgr/plugins/skills'),
+      import('../shared/user-skills.ts'),
+    ]);
+    return (core) => slotOf(core, skillHomes).register('user', skillHome());
+  },
+};

@@ -111,6 +111,11 @@ export const catalogue: Catalogue = {
     section: { contractKey: 'aggregation', isRequired: true },
     contract: () => import('./aggregation/contract.ts'),
   },
+  'tool-pinning': {
+    load: () => import('./tool-pinning/index.ts'),
+    section: { contractKey: 'toolPinning' },
+    contract: () => import('./tool-pinning/contract.ts'),
+  },
   'optimizer/search': () => import('./optimizer/search/index.ts'),
   'optimizer/embed-tei': () => import('./optimizer/embed-tei/index.ts'),
   'optimizer/embed-openai': () => import('./optimizer/embed-openai/index.ts'),

@@ -101,7 +101,8 @@ function catalogFrom(
   routing: Routing,
   path: EndpointPath = 'front',
 ): Catalog {
-  const isShown = (entry: CatalogEntry): boolean => isVisible(entry) && (entry.servedAt ?? path) === path;
+  const isServed = (entry: CatalogEntry): boolean => entry.hiddenBy === undefined && (entry.servedAt ?? path) === path;
+  const isShown = (entry: CatalogEntry): boolean => isServed(entry) && entry.held === undefined;
   const visible: Readonly<Record<EntryKind, readonly CatalogEntry[]>> = {
     tool: lists.tool.filter(isShown),
     prompt: lists.prompt.filter(isShown),
@@ -109,8 +110,8 @@ function catalogFrom(
     template: lists.template.filter(isShown),
   };
   const byKey = {
-    tool: keyed(visible.tool),
-    prompt: keyed(visible.prompt),
+    tool: keyed(lists.tool.filter(isServed)),
+    prompt: keyed(lists.prompt.filter(isServed)),
     resource: keyed(visible.resource),
     template: keyed(visible.template),
   };
@@ -161,12 +162,11 @@ function hasTwoPaths(lists: Lists): boolean {
   );
 }
 
-function isVisible(entry: CatalogEntry): boolean {
-  return entry.hiddenBy === undefined;
-}
-
+/** An entry that is held gives its name to one that is not. */
 function keyed(entries: readonly CatalogEntry[]): ReadonlyMap<string, CatalogEntry> {
-  return new Map(entries.map((entry) => [entry.key, entry]));
+  const byKey = new Map<string, CatalogEntry>();
+  for (const entry of entries) if (entry.held === undefined || !byKey.has(entry.key)) byKey.set(entry.key, entry);
+  return byKey;
 }
 
 /** Sets `name` in the definition of an entry whose key a plugin changed: clients must see the name that they call. */

@@ -79,7 +79,7 @@ function conflictSentence<E extends CatalogEntry>(entries: readonly E[]): Readon
   const first = new Map<string, E>();
   const contenders = new Map<string, E[]>();
   for (const entry of entries) {
-    if (entry.hiddenBy !== undefined) continue;
+    if (entry.hiddenBy !== undefined || entry.held !== undefined) continue;
     const before = first.get(entry.key);
     if (before === undefined) first.set(entry.key, entry);
     else {

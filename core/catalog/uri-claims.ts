@@ -113,8 +113,8 @@ function compile(templates: readonly CatalogEntry[]) {
   return { matchers, unmatchable };
 }
 
-function isVisible({ hiddenBy }: CatalogEntry): boolean {
-  return hiddenBy === undefined;
+function isVisible({ hiddenBy, held }: CatalogEntry): boolean {
+  return hiddenBy === undefined && held === undefined;
 }
 
 function compare(a: string, b: string): number {

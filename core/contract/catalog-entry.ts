@@ -26,6 +26,11 @@ export interface EntryOf<C, R, K extends EntryKind = EntryKind> {
   /** The list item that clients get: the backend's bytes with only the overridden members replaced. */
   readonly definition: RawJson;
   readonly hiddenBy?: HiddenBy;
+  /**
+   * Why no list shows the entry until a person approves it, one clause. It is found by its name, so that the plugin that set this can
+   * refuse each call with the reason, in `wrapDispatch`.
+   */
+  readonly held?: string;
   /** Rank of its backend in an explicit priority order, 0 first; decides between backends that claim the same name. */
   readonly rank?: number;
   /** The only path that serves the entry: `front` is the endpoint's own path, `direct` the second one. Absent: both. */

@@ -1,4 +1,5 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
+import type { Catalogs } from '../catalog/catalog.ts';
 import type { Caller } from '../contract/caller.ts';
 import { GatewayFault } from '../errors.ts';
 import type { Backends } from '../extension/plugin.ts';
@@ -9,6 +10,7 @@ import type { Plan } from './plan.ts';
 export interface BackendsBehind {
   readonly manager: Pick<BackendManager, 'states' | 'probe' | 'setHealth'>;
   readonly gaps: MissingBackends;
+  readonly catalogs: Pick<Catalogs, 'changed'>;
   strategyOf(backend: string): string;
   /** See {@link Backends}. */
   credentialsChanged(concerns: (caller: Caller) => boolean): void;
@@ -38,6 +40,7 @@ export function createPluginBackends(
       gaps.stale();
     },
     credentialsChanged: (concerns) => behind()?.credentialsChanged(concerns),
+    reshape: () => behind()?.catalogs.changed('', ''),
     requireAll: () => joined().gaps.requireAll(),
   };
 }

@@ -142,7 +142,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     },
   });
   const { credentialsChanged = () => {} } = wiredPipeline.service;
-  const backends = { manager, gaps, strategyOf: gateway.strategyOf, credentialsChanged };
+  const backends = { manager, gaps, catalogs, strategyOf: gateway.strategyOf, credentialsChanged };
   return { gateway, performing, backends, open, takeOver };
 }
 

@@ -34,6 +34,7 @@ const MODULES: readonly CommandModule[] = [
   { words: ['upgrade'], load: async () => (await import('../manager/upgrades/main.ts')).addUpgradeCommands },
   { words: ['vmcp'], load: async () => (await import('./vmcp/main.ts')).addVmcpCommands },
   { words: ['operator'], load: async () => (await import('../operator/main.ts')).addOperatorCommand },
+  { words: ['pins'], load: async () => (await import('./pins/main.ts')).addPinsCommands },
   { words: [], load: async () => (await import('../manager/commands/plugin-commands.ts')).loadPluginCommands() },
   { words: ['plugin'], load: async () => (await import('./plugin/main.ts')).addPluginCommands },
 ];

@@ -27,6 +27,7 @@ export const SECTIONS: readonly SiteSection[] = [
       'policy',
       'limits',
       'composite-tools',
+      'tool-pinning',
       'code-mode',
       'optimizer',
       'observability',

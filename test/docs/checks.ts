@@ -25,7 +25,7 @@ const TEXT_KINDS: Readonly<Record<string, string>> = {
   log: 'lines of the log; test/hosts/shared/gateway-log/repeats.test.ts compares them',
   packages: 'a file of pnpm or Yarn; test/packaging/tarballs.test.ts installs with it',
   tsconfig: 'settings of TypeScript; test/packaging/embed-page.test.ts checks types with them',
-  answer: 'an answer of the API; another test compares its form',
+  answer: 'an answer of the API or of a gateway; another test compares its form',
 };
 
 /**

@@ -56,6 +56,7 @@ export function pluginCore(environment: NodeJS.ProcessEnv = process.env): Plugin
       },
       setHealth: () => undefined,
       credentialsChanged: () => {},
+      reshape: () => undefined,
       requireAll: () => undefined,
     },
     server: { name: 'test-gateway', version: '1.2.3' },

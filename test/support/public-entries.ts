@@ -14,6 +14,7 @@ export const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins/cel-rule': 'plugins/kit/cel/cel-rule.ts',
   '@toolmgr/plugins/kubernetes': 'plugins/kit/kubernetes/exports.ts',
   '@toolmgr/plugins/management': 'plugins/kit/operations/index.ts',
+  '@toolmgr/plugins/kit/tool-pins': 'plugins/kit/tool-pins/index.ts',
   '@toolmgr/plugins/clients': 'plugins/clients/exports.ts',
   '@toolmgr/plugins/clients/places': 'plugins/clients/places.ts',
   '@toolmgr/plugins/skills': 'plugins/skills/exports.ts',

@@ -1,7 +1,7 @@
 import { type Catalogue, fieldPath } from '@toolmgr/core';
 import { keyOf, type ObjectKey } from '@toolmgr/plugins/kubernetes';
 import type { Problem } from '../../vmcp/problem.ts';
-import { definitionProblems } from '../../vmcp/workflow-definition.ts';
+import { definitionProblems } from '../../vmcp/workflow/read-definition.ts';
 import { type CompositeToolDefinition, compositeToolDefinition } from '../kinds/composite-tool-definition.ts';
 import { typeOfKind } from '../kinds/kind.ts';
 import type { Controller } from '../machinery/controller.ts';

@@ -21,6 +21,8 @@ export interface Explanation {
   readonly advertised?: boolean;
   /** Why clients do not see it. */
   readonly hiddenBy?: string;
+  /** Why it is held until a person approves it. */
+  readonly held?: string;
   /** The only path that serves it, when there are two. */
   readonly servedAt?: 'front' | 'direct';
   /** Plugins and overrides that changed it, in order. */
@@ -67,8 +69,9 @@ export function explainTool(gateway: Gateway, name: string): Explanation {
           },
         }),
     original: entry.original,
-    advertised: entry.hiddenBy === undefined,
+    advertised: entry.hiddenBy === undefined && entry.held === undefined,
     ...(entry.hiddenBy === undefined ? {} : { hiddenBy: entry.hiddenBy }),
+    ...(entry.held === undefined ? {} : { held: entry.held }),
     ...(entry.servedAt === undefined ? {} : { servedAt: entry.servedAt }),
     shapedBy: entry.shapedBy,
     ...decided,
@@ -110,7 +113,8 @@ export function explanationLines(explanation: Explanation): string[] {
   ];
 }
 
-function whoSees({ advertised, hiddenBy, servedAt }: Explanation): string {
+function whoSees({ advertised, hiddenBy, held, servedAt }: Explanation): string {
+  if (held !== undefined) return `no, held until a person approves it: ${held}`;
   if (!advertised) return `no, hidden by ${hiddenBy}; calls inside the gateway reach it`;
   return servedAt === 'direct' ? 'through dispatcher tools, and in the list of the direct path' : 'yes';
 }

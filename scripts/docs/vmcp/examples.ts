@@ -30,6 +30,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       ],
     },
   },
+  toolPinning: { toolPinning: { mode: 'approve', file: '/etc/toolmgr/pins.json' } },
   incomingAuth: {
     incomingAuth: {
       type: 'oidc',

@@ -55,6 +55,7 @@ async function watching(config: object = {}, strategy = 'unauthenticated') {
       },
       setHealth: (name, verdict) => void judged.set(name, verdict),
       credentialsChanged: () => {},
+      reshape: () => undefined,
       requireAll: () => {
         required = true;
       },

@@ -35,7 +35,7 @@ Examples:
     .addHelpText('after', '\nExample:\n  toolmgr vmcp workflow graph vmcp.yaml --name note_sum --format mermaid')
     .action(async (file: string, { name, format }: { name?: string; format: 'text' | 'mermaid' }) => {
       const [{ readDefinition }, { stepTree, mermaid }, { catalogue }] = await Promise.all([
-        import('../../../vmcp/workflow-definition.ts'),
+        import('../../../vmcp/workflow/read-definition.ts'),
         import('./draw.ts'),
         import('@toolmgr/plugins'),
       ]);

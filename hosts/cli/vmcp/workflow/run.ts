@@ -20,7 +20,7 @@ import { CALLERS, defaultOf } from '../../../vmcp/choices.ts';
 import { leftFor, planFromConfig, type SectionedConfig } from '../../../vmcp/plan.ts';
 import { readConfig, readConfigText } from '../../../vmcp/read-config.ts';
 import { withStartedBackends } from '../../../vmcp/with-started-backends.ts';
-import { readDefinition } from '../../../vmcp/workflow-definition.ts';
+import { readDefinition } from '../../../vmcp/workflow/read-definition.ts';
 
 /** Flags of `vmcp workflow run`. */
 export interface RunOptions {

@@ -1,10 +1,10 @@
 import { type Catalogue, explainCause, findPlugin, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import { LineCounter, parseDocument } from 'yaml';
-import { UsageError } from '../shared/usage-error.ts';
-import type { SectionedConfig } from './plan.ts';
-import type { Problem } from './problem.ts';
-import { problemLines, problemsFrom } from './problem-lines.ts';
-import { type ReadConfigOptions, readConfig, readConfigText } from './read-config.ts';
+import { UsageError } from '../../shared/usage-error.ts';
+import type { SectionedConfig } from '../plan.ts';
+import type { Problem } from '../problem.ts';
+import { problemLines, problemsFrom } from '../problem-lines.ts';
+import { type ReadConfigOptions, readConfig, readConfigText } from '../read-config.ts';
 
 /** One checked composite tool of a file, as written. */
 export interface FoundDefinition {

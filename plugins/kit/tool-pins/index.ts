@@ -1,0 +1,20 @@
+export { canonicalJson, type PinnedDefinition, pinnedDefinition } from './definition.ts';
+export { changedMembers, type Difference, differences } from './differences.ts';
+export { approved, type JudgeContext, judge, type PinningMode, rejected, type Verdict } from './judge.ts';
+export {
+  type ChangedPins,
+  changePins,
+  type EntryPins,
+  type Held,
+  isKnown,
+  MOST_ENTRIES,
+  MOST_OF_ENTRY,
+  NO_PINS,
+  type Pin,
+  type Pins,
+  pinsOf,
+  readPins,
+  withChanges,
+} from './pins-file.ts';
+export { type Finding, scan } from './scan.ts';
+export { SCAN_RULES, type ScanRule } from './scan-rules.ts';

@@ -1,0 +1,77 @@
+import type { JsonObject } from '@toolmgr/core';
+import type { PinnedDefinition } from './definition.ts';
+import { changedMembers } from './differences.ts';
+import { type EntryPins, type Held, MOST_OF_ENTRY } from './pins-file.ts';
+import { type Finding, scan } from './scan.ts';
+
+/** When a definition is used without a person. */
+export type PinningMode = 'trustFirst' | 'approve' | 'scan';
+
+/** What is decided about a definition, and the pins of its entry when they changed. */
+export interface Verdict {
+  /** Why it is held, a clause; `undefined` when it is used. */
+  readonly held?: string;
+  readonly changed?: EntryPins;
+}
+
+/** What a verdict depends on besides the definition. */
+export interface JudgeContext {
+  readonly mode: PinningMode;
+  /** The lists of the backend were seen before, so a new name is new. */
+  readonly isKnown: boolean;
+  readonly now: Date;
+}
+
+/** Decides about the definition of one entry. */
+export function judge({ hash, definition }: PinnedDefinition, pins: EntryPins, context: JudgeContext): Verdict {
+  if (pins.approved.some((each) => each.hash === hash)) return {};
+  if (pins.rejected.includes(hash)) return { held: 'a person rejected it' };
+  const known = pins.held.find((each) => each.hash === hash);
+  if (known !== undefined && context.mode !== 'scan') return { held: known.reason };
+  const findings = context.mode === 'scan' ? scan(definition) : [];
+  const since = context.now.toISOString();
+  if (isTrusted(context, pins, findings)) {
+    const by = context.mode === 'scan' ? 'scan' : 'first use';
+    return { changed: { ...pins, approved: newestFirst({ hash, definition, since, by }, pins.approved) } };
+  }
+  const reason = [
+    whatIsNew(definition, pins),
+    ...findings.slice(0, 1).map(({ finding, path }) => `${path} has ${finding}`),
+  ].join(', and ');
+  if (known !== undefined) return { held: known.reason };
+  return { held: reason, changed: { ...pins, held: newestFirst({ hash, definition, since, reason }, pins.held) } };
+}
+
+function isTrusted({ mode, isKnown }: JudgeContext, pins: EntryPins, findings: readonly Finding[]): boolean {
+  if (mode === 'scan') return findings.length === 0;
+  return mode === 'trustFirst' && !isKnown && pins.approved.length === 0;
+}
+
+function whatIsNew(definition: JsonObject, { approved: [pin] }: EntryPins): string {
+  if (pin === undefined) return 'it is new';
+  return `its ${changedMembers(pin.definition, definition).join(', ')} changed since ${pin.since.slice(0, 10)}`;
+}
+
+function newestFirst<T extends Pick<Held, 'hash'>>(added: T, before: readonly T[]): T[] {
+  return [added, ...before.filter(({ hash }) => hash !== added.hash)].slice(0, MOST_OF_ENTRY);
+}
+
+/** A person approves what is held of an entry: all of it, or one hash. `undefined` when nothing is held or was rejected. */
+export function approved(pins: EntryPins, by: string, now: Date, only?: string): EntryPins | undefined {
+  const wanted = pins.held.filter(({ hash }) => only === undefined || hash === only);
+  if (wanted.length === 0) return undefined;
+  const hashes = new Set(wanted.map(({ hash }) => hash));
+  const added = wanted.map(({ hash, definition }) => ({ hash, definition, since: now.toISOString(), by }));
+  return {
+    approved: [...added, ...pins.approved.filter(({ hash }) => !hashes.has(hash))].slice(0, MOST_OF_ENTRY),
+    held: pins.held.filter(({ hash }) => !hashes.has(hash)),
+    rejected: pins.rejected.filter((hash) => !hashes.has(hash)),
+  };
+}
+
+/** A person rejects what is held of an entry: it stays held, also when it comes again. `undefined` when nothing is held. */
+export function rejected(pins: EntryPins): EntryPins | undefined {
+  const hashes = pins.held.map(({ hash }) => hash).filter((hash) => !pins.rejected.includes(hash));
+  if (hashes.length === 0) return undefined;
+  return { ...pins, rejected: [...hashes, ...pins.rejected].slice(0, 4 * MOST_OF_ENTRY) };
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { canonicalJson, differences, pinnedDefinition } from '../../../../plugins/kit/tool-pins/index.ts';
+
+const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
+
+describe('the hash of a definition', () => {
+  it('does not depend on the order of members, on white space and on members that are not shown', () => {
+    const one = pinnedDefinition(bytes({ name: 'a', inputSchema: { type: 'object', properties: { b: {}, a: {} } } }));
+    const text =
+      '{ "inputSchema": {"properties":{"a":{},"b":{}}, "type":"object"}, "_meta":{"x":1}, "name":"\\u0061" }';
+    expect(pinnedDefinition(Buffer.from(text)).hash).toBe(one.hash);
+  });
+
+  it.each(['name', 'title', 'description', 'inputSchema', 'outputSchema', 'annotations', 'icons', 'arguments'])(
+    'changes with %s',
+    (member) => {
+      const before = pinnedDefinition(bytes({ name: 'a', inputSchema: {} }));
+      expect(pinnedDefinition(bytes({ name: 'a', inputSchema: {}, [member]: ['other'] })).hash).not.toBe(before.hash);
+    },
+  );
+
+  it('is that of canonical JSON (RFC 8785 §3.2.3)', () => {
+    expect(canonicalJson({ '\u20ac': 'Euro', '\r': 'CR', '1': 'One', '😀': [1e30, 4.5, null] })).toBe(
+      '{"\\r":"CR","1":"One","€":"Euro","😀":[1e+30,4.5,null]}',
+    );
+  });
+});
+
+describe('the differences of two definitions', () => {
+  it('name the paths of schemas and the whole of texts', () => {
+    const before = { description: 'Adds', inputSchema: { properties: { a: { type: 'string' } }, required: ['a'] } };
+    const after = { description: 'Adds, then sends', inputSchema: { properties: { a: { type: 'string' }, b: {} } } };
+    expect(differences(before, after)).toEqual([
+      { path: 'description', before: 'Adds', after: 'Adds, then sends' },
+      { path: 'inputSchema.properties.b', before: undefined, after: {} },
+      { path: 'inputSchema.required', before: ['a'], after: undefined },
+    ]);
+  });
+});

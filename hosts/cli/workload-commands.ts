@@ -103,19 +103,19 @@ function addGroups(program: Command): void {
     .command('create')
     .argument('<name>', 'name of the group')
     .description('create a group without workloads; run --group creates one too')
-    .action(async (name: string) => (await import('../run/commands/groups.ts')).addGroup(name));
+    .action(async (name: string) => (await import('./groups/commands.ts')).addGroup(name));
   group
     .command('list')
     .alias('ls')
     .description('show groups and their workloads')
     .addOption(format('text', 'json'))
-    .action(async (flags) => (await import('../run/commands/groups.ts')).listGroups(flags));
+    .action(async (flags) => (await import('./groups/commands.ts')).listGroups(flags));
   group
     .command('rm')
     .argument('<name...>', 'names of groups')
     .description('remove groups; default cannot be removed')
     .option('--with-workloads', 'stop and remove their workloads too')
-    .action(async (names: string[], flags) => (await import('../run/commands/groups.ts')).removeGroups(names, flags));
+    .action(async (names: string[], flags) => (await import('./groups/commands.ts')).removeGroups(names, flags));
 }
 
 const workloads = () => import('../run/commands/workloads.ts');

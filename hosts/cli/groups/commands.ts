@@ -1,24 +1,23 @@
-import { createGroup, DEFAULT_GROUP, readWorkloads, removeGroup, stateDir } from '@toolmgr/plugins/workloads/state';
+import { DEFAULT_GROUP, stateDir } from '@toolmgr/plugins/workloads/state';
+import { type CallOperation, userOperations } from '../../manager/commands/user-operations.ts';
+import { forEachName } from '../../run/commands/for-each-name.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { groupNameProblem, groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
+import { groupNameProblem, type ListedGroup, unknownGroup } from '../../workloads/planning/groups.ts';
 import { removeWorkload } from '../../workloads/planning/remove.ts';
-import { forEachName } from './for-each-name.ts';
 
 /** `toolmgr group create`. */
 export async function addGroup(name: string): Promise<void> {
-  const state = stateDir();
-  const created = await createGroup(state, name);
-  if (created === 'exists') throw new UsageError(`there is a group ${name} already`);
-  if (created === 'invalid') throw new UsageError(`group "${name}": ${groupNameProblem(name)}`);
+  const problem = groupNameProblem(name);
+  if (problem !== undefined) throw new UsageError(`group "${name}": ${problem}`);
+  await (await operations())('createGroup', { name });
   stdout.line(`group ${name} is created; put a server into it: ${ownCommand(`run --group ${name} TARGET`)}`);
 }
 
 /** `toolmgr group list`. */
 export async function listGroups({ format }: { readonly format: 'text' | 'json' }): Promise<void> {
-  const state = stateDir();
-  const groups = await groupsOf(state, await readWorkloads(state));
+  const groups = await listed(await operations());
   if (format === 'json') return stdout.line(JSON.stringify(groups, undefined, 2));
   const rows = groups.map(({ name, workloads }) => [name, workloads.join(', ') || '-']);
   for (const line of columns([['NAME', 'WORKLOADS'], ...rows])) stdout.line(line);
@@ -29,22 +28,42 @@ export async function removeGroups(
   names: readonly string[],
   flags: { readonly withWorkloads?: boolean },
 ): Promise<void> {
-  const state = stateDir();
+  const call = await operations();
   await forEachName([...new Set(names)], async (name) => {
     if (name === DEFAULT_GROUP) return `the group ${DEFAULT_GROUP} cannot be removed`;
-    const groups = await groupsOf(state, await readWorkloads(state));
+    const groups = await listed(call);
     const found = groups.find((group) => group.name === name);
     if (found === undefined) return unknownGroup(name, groups);
     const { workloads } = found;
     if (workloads.length > 0 && !flags.withWorkloads)
       return `the group ${name} has workloads (${workloads.join(', ')}): --with-workloads stops and removes them too`;
     for (const workload of workloads) {
-      const outcome = await removeWorkload(state, workload, { force: true });
+      // as `toolmgr rm`, which says what it leaves behind
+      const outcome = await removeWorkload(stateDir(), workload, { force: true });
       if (outcome.kind === 'refused') return outcome.problem;
       if (outcome.kind === 'left') stderr.line(`${stderr.yellow('warning')} ${outcome.problem}`);
       stdout.line(`${workload} is removed`);
     }
-    await removeGroup(state, name);
+    // a group of an old version is only named by its workloads
+    if ((await listed(call)).some((group) => group.name === name)) await call('deleteGroup', { name });
     stdout.line(`group ${name} is removed`);
   });
+}
+
+const operations = () => userOperations('workloads', 'groups');
+
+/** Every group with its workloads, sorted by name. */
+async function listed(call: CallOperation): Promise<readonly ListedGroup[]> {
+  const [{ groups }, { workloads }] = (await Promise.all([
+    call('listGroups'),
+    call('listWorkloads', { all: true }),
+  ])) as [
+    { readonly groups: readonly { readonly name: string }[] },
+    { readonly workloads: readonly { readonly name: string; readonly group?: string }[] },
+  ];
+  const names = new Set([...groups.map(({ name }) => name), ...workloads.flatMap(({ group }) => group ?? [])]);
+  return [...names].sort().map((name) => ({
+    name,
+    workloads: workloads.filter(({ group }) => group === name).map((each) => each.name),
+  }));
 }

@@ -1,27 +1,28 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import {
-  buildSkill,
-  openBuildStore,
-  pushSkill,
-  readFolderSkill,
-  type SigningChoice,
-  skillStoreFolder,
-} from '@toolmgr/plugins/skills';
+import { buildSkill, pushSkill, type SigningChoice } from '@toolmgr/plugins/skills';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { pushSettings } from '../../shared/user-skills.ts';
-import { commandSkills, printRefusal } from './command-scope.ts';
+import { callSkills, commandSkills, printRefusal } from './command-scope.ts';
 
 interface Format {
   readonly format: 'text' | 'json';
 }
 
+interface Validation {
+  readonly valid: boolean;
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+}
+
 /** `toolmgr skill validate`. */
 export async function validate(path: string, { format }: Format): Promise<void> {
-  const { valid, errors, warnings } = await readFolderSkill(resolve(path));
+  const read = await callSkills('validateSkill', { path: resolve(path) });
+  if (read === undefined) return;
+  const { valid, errors, warnings } = read.body as Validation;
   if (format === 'json') stdout.line(JSON.stringify({ valid, errors, warnings }, undefined, 2));
   else {
     for (const error of errors) stdout.line(`error: ${error}`);
@@ -99,9 +100,18 @@ export async function show(reference: string, { format }: Format): Promise<void>
   stdout.line(body.trimEnd());
 }
 
+interface Build {
+  readonly tag: string;
+  readonly name: string;
+  readonly version: string;
+  readonly digest: string;
+}
+
 /** `toolmgr skill builds`. */
 export async function listBuilds({ format }: Format): Promise<void> {
-  const builds = await openBuildStore(skillStoreFolder()).list();
+  const found = await callSkills('listSkillBuilds');
+  if (found === undefined) return;
+  const { builds } = found.body as { readonly builds: readonly Build[] };
   if (format === 'json') return stdout.line(JSON.stringify({ builds }, undefined, 2));
   const rows = builds.map(({ tag, name, version, digest }) => [tag, name, version || '-', digest]);
   for (const line of columns([['TAG', 'NAME', 'VERSION', 'DIGEST'], ...rows])) stdout.line(line);
@@ -109,12 +119,12 @@ export async function listBuilds({ format }: Format): Promise<void> {
 
 /** `toolmgr skill builds rm`. */
 export async function removeBuilds(tags: readonly string[]): Promise<void> {
-  const store = openBuildStore(skillStoreFolder());
-  for (const tag of tags) {
-    if (await store.remove(tag)) stdout.line(`${tag} is removed`);
-    else {
-      stderr.line(`toolmgr: there is no local build with the tag ${JSON.stringify(tag)}`);
-      process.exitCode = EXIT_CODES.failed.code;
-    }
+  const found = await callSkills('listSkillBuilds');
+  if (found === undefined) return;
+  const { builds } = found.body as { readonly builds: readonly Build[] };
+  for (const tag of new Set(tags)) {
+    if (!builds.some((build) => build.tag === tag)) {
+      printRefusal({ problem: 'not_found', detail: `there is no local build with the tag ${JSON.stringify(tag)}` });
+    } else if ((await callSkills('deleteSkillBuild', { tag })) !== undefined) stdout.line(`${tag} is removed`);
   }
 }

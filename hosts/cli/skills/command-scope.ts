@@ -1,8 +1,11 @@
 import { access, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import type { JsonObject } from '@toolmgr/core';
 import { PROBLEMS, type Problem } from '@toolmgr/plugins/management';
 import { checkProjectRoot, type SkillDeps, type SkillScope } from '@toolmgr/plugins/skills';
 import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { OperationRefused } from '../../manager/commands/run-operation.ts';
+import { type CallOperation, userOperations } from '../../manager/commands/user-operations.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -49,6 +52,33 @@ async function workTree(): Promise<string> {
     if (folder === dirname(folder))
       throw new UsageError(`${start} is not in a git work tree: --project-root names the project`);
   }
+}
+
+/**
+ * Runs an operation of skills. `undefined` after a refusal, which is printed; the exit code is set.
+ * @throws UsageError when no plugin offers it
+ */
+export async function callSkills(
+  id: string,
+  given: JsonObject = {},
+  signal?: AbortSignal,
+): Promise<{ readonly body: unknown } | undefined> {
+  operations ??= userOperations('clients', 'registry', 'image-verification', 'skills');
+  const call = await operations;
+  try {
+    return { body: await call(id, given, signal === undefined ? {} : { signal }) };
+  } catch (cause) {
+    if (!(cause instanceof OperationRefused)) throw cause;
+    printRefusal({ problem: cause.code ?? 'internal_error', detail: cause.message });
+    return undefined;
+  }
+}
+
+let operations: Promise<CallOperation> | undefined;
+
+/** Members of a request that are given. */
+export function present<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
 }
 
 /** Prints a refusal and sets the exit code. */

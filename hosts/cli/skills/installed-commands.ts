@@ -1,9 +1,16 @@
-import { type InstalledSkill, installSkill, listSkills, skillDetails, uninstallSkill } from '@toolmgr/plugins/skills';
-import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { type InstalledSkill, installSkill, uninstallSkill } from '@toolmgr/plugins/skills';
 import { ownCommand } from '../../shared/own-command.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
-import { commandSkills, printRefusal, projectOf, type ScopeFlags, scopeOf } from './command-scope.ts';
+import {
+  callSkills,
+  commandSkills,
+  present,
+  printRefusal,
+  projectOf,
+  type ScopeFlags,
+  scopeOf,
+} from './command-scope.ts';
 
 interface Format {
   readonly format: 'text' | 'json';
@@ -13,9 +20,11 @@ interface Format {
 export async function listInstalled(
   flags: ScopeFlags & Format & { readonly client?: string; readonly group?: string },
 ): Promise<void> {
-  const { format, projectRoot, ...filter } = flags;
-  const root = projectRoot === undefined ? {} : { projectRoot: await projectOf(projectRoot) };
-  const skills = await listSkills(stateDir(), { ...filter, ...root });
+  const { format, projectRoot, scope, client, group } = flags;
+  const root = projectRoot === undefined ? undefined : await projectOf(projectRoot);
+  const found = await callSkills('listSkills', present({ scope, client, group, project_root: root }));
+  if (found === undefined) return;
+  const { skills } = found.body as { readonly skills: readonly InstalledSkill[] };
   if (format === 'json') return stdout.line(JSON.stringify({ skills }, undefined, 2));
   if (skills.length === 0) return stderr.line(`no skills; install one: ${ownCommand('skill install NAME')}`);
   const rows = skills.map((skill) => [
@@ -30,10 +39,13 @@ export async function listInstalled(
 
 /** `toolmgr skill info`. */
 export async function showInstalled(name: string, { format, ...flags }: ScopeFlags & Format): Promise<void> {
-  const found = await skillDetails(stateDir(), name, await scopeOf(flags));
-  if ('problem' in found) return printRefusal(found);
-  if (format === 'json') return stdout.line(JSON.stringify(found.skill, undefined, 2));
-  for (const line of columns(rowsOf(found.skill))) stdout.line(line);
+  const scope = await scopeOf(flags);
+  const root = scope.scope === 'project' ? scope.root : undefined;
+  const found = await callSkills('getSkill', present({ name, scope: scope.scope, project_root: root }));
+  if (found === undefined) return;
+  const { installed_skill: skill } = found.body as { readonly installed_skill: InstalledSkill };
+  if (format === 'json') return stdout.line(JSON.stringify(skill, undefined, 2));
+  for (const line of columns(rowsOf(skill))) stdout.line(line);
 }
 
 function rowsOf(skill: InstalledSkill): string[][] {

@@ -1,16 +1,9 @@
-import {
-  hasDrift,
-  type SkillReason,
-  type SyncResult,
-  syncSkills,
-  type UpgradeOutcome,
-  upgradeSkills,
-} from '@toolmgr/plugins/skills';
+import { hasDrift, type SkillReason, type SyncResult, type UpgradeOutcome } from '@toolmgr/plugins/skills';
 import { terminalAsk } from '../../shared/ask.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
-import { commandSkills, printRefusal, projectOf } from './command-scope.ts';
+import { callSkills, present, projectOf } from './command-scope.ts';
 
 interface LockFlags {
   readonly projectRoot?: string;
@@ -28,13 +21,14 @@ export async function sync(
     readonly allowUnsigned?: boolean;
   },
 ): Promise<void> {
-  const { projectRoot, client, yes = false, format, ...rest } = flags;
+  const { projectRoot, client, yes = false, format, check, prune, adopt, allowUnsigned } = flags;
   const root = await projectOf(projectRoot);
   using stop = stopSignal();
   if (!yes && flags.check !== true && !(await isConfirmed('sync', '--check', root, stop.signal))) return;
-  const clients = client === undefined ? {} : { clients: client };
-  const result = await syncSkills(commandSkills(), { root, ...clients, ...rest }, stop.signal);
-  if ('problem' in result) return printRefusal(result);
+  const wish = { project_root: root, clients: client, check, prune, adopt, allow_unsigned: allowUnsigned };
+  const done = await callSkills('syncSkills', present(wish), stop.signal);
+  if (done === undefined) return;
+  const result = done.body as SyncResult;
   if (format === 'json') stdout.line(JSON.stringify(result, undefined, 2));
   else for (const line of columns(syncRows(result, flags.check === true))) stdout.line(line);
   process.exitCode = syncExitCode(result, flags.check === true);
@@ -103,15 +97,23 @@ export async function upgrade(
     readonly allowSignerChange?: boolean;
   },
 ): Promise<void> {
-  const { projectRoot, client, yes = false, format, ...rest } = flags;
+  const { projectRoot, client, yes = false, format } = flags;
   const root = await projectOf(projectRoot);
   using stop = stopSignal();
   const isReport = flags.preview === true || flags.failOnChanges === true;
   if (!yes && !isReport && !(await isConfirmed('upgrade', '--preview', root, stop.signal))) return;
-  const clients = client === undefined ? {} : { clients: client };
-  const chosen = names.length === 0 ? {} : { names };
-  const result = await upgradeSkills(commandSkills(), { root, ...clients, ...chosen, ...rest }, stop.signal);
-  if ('problem' in result) return printRefusal(result);
+  const wish = {
+    project_root: root,
+    clients: client,
+    names: names.length === 0 ? undefined : names,
+    preview: flags.preview,
+    fail_on_changes: flags.failOnChanges,
+    allow_ref_change: flags.allowRefChange,
+    allow_signer_change: flags.allowSignerChange,
+  };
+  const done = await callSkills('upgradeSkills', present(wish), stop.signal);
+  if (done === undefined) return;
+  const result = done.body as { readonly outcomes: readonly UpgradeOutcome[] };
   if (format === 'json') stdout.line(JSON.stringify(result, undefined, 2));
   else for (const line of columns(result.outcomes.map((one) => upgradeRow(one)))) stdout.line(line);
   process.exitCode = upgradeExitCode(result.outcomes, flags.failOnChanges === true);

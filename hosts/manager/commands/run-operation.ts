@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { createLog, type Log } from '@toolmgr/core';
-import { isProblem, type Operation, type OperationContext } from '@toolmgr/plugins/management';
+import { isProblem, type Operation, type OperationContext, type ProblemCode } from '@toolmgr/plugins/management';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { createRequestReader, type RawParts } from '../http/read-request.ts';
@@ -66,14 +66,28 @@ async function runThere(
   throw refusal(answered as Refusal | undefined);
 }
 
+/** An operation refused what a command asked for. */
+export class OperationRefused extends UsageError {
+  readonly code: ProblemCode | undefined;
+
+  constructor(message: string, code: ProblemCode | undefined) {
+    super(message);
+    this.code = code;
+  }
+}
+
 interface Refusal {
   readonly detail: string;
+  /** As in a body of the API, and as in a value of an operation. */
+  readonly code?: ProblemCode;
+  readonly problem?: ProblemCode;
   readonly errors?: readonly { readonly path: string; readonly detail: string }[];
 }
 
-function refusal({ detail, errors = [] }: Refusal = { detail: 'the manager gave no usable answer' }): UsageError {
-  if (errors.length < 2) return new UsageError(detail);
-  return new UsageError(errors.map((each) => `${each.path === '' ? '' : `${each.path}: `}${each.detail}`).join('\n'));
+function refusal(given: Refusal = { detail: 'the manager gave no usable answer' }): OperationRefused {
+  const { detail, code, problem, errors = [] } = given;
+  const lines = errors.map((each) => `${each.path === '' ? '' : `${each.path}: `}${each.detail}`);
+  return new OperationRefused(errors.length < 2 ? detail : lines.join('\n'), code ?? problem);
 }
 
 function memberOf(value: unknown, name: string): unknown {

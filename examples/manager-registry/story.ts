@@ -1,28 +1,42 @@
 // A plugin in the place of the manager's registry: callers find the servers of one team and no others.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
 
 const ROOT = join(import.meta.dirname, '..', '..');
-const state = await mkdtemp(join(tmpdir(), 'toolmgr-team-'));
-const config = join(import.meta.dirname, 'manager.yaml');
-const manager = spawn(
-  process.execPath,
-  ['--conditions=development', join(ROOT, 'hosts/cli/main.ts'), 'serve', '--config', config, '--port', '0'],
-  {
-    env: { PATH: process.env.PATH, HOME: state, TOOLMGR_STATE_DIR: state, NO_COLOR: '1' },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  },
+const TOOLMGR = ['--conditions=development', join(ROOT, 'hosts', 'cli', 'main.ts')];
+const home = await mkdtemp(join(tmpdir(), 'toolmgr-team-'));
+const env = {
+  ...{ PATH: process.env.PATH, HOME: home, NO_COLOR: '1' },
+  ...{ XDG_CONFIG_HOME: join(home, 'config'), TOOLMGR_STATE_DIR: join(home, 'state') },
+};
+// the file that `toolmgr serve` and the commands read without --config
+const folder = join(home, 'config', 'toolmgr');
+await mkdir(folder, { recursive: true });
+await copyFile(join(import.meta.dirname, 'manager.yaml'), join(folder, 'manager.yaml'));
+await symlink(join(import.meta.dirname, 'team-registry.ts'), join(folder, 'team-registry.ts'));
+
+const search = [...TOOLMGR, 'search', 'e', '--json'];
+const { stdout: found } = await promisify(execFile)(process.execPath, search, { env });
+assert.deepEqual(
+  (JSON.parse(found) as { name: string }[]).map(({ name }) => name),
+  ['fetch'],
 );
+
+const manager = spawn(process.execPath, [...TOOLMGR, 'serve', '--port', '0'], {
+  env,
+  stdio: ['ignore', 'ignore', 'pipe'],
+});
 const ended = once(manager, 'exit');
 
 try {
   const url = await address();
-  const token = (await readFile(join(state, 'server', 'token'), 'utf8')).trim();
+  const token = (await readFile(join(home, 'state', 'server', 'token'), 'utf8')).trim();
   const ask = async (path: string): Promise<Response> =>
     fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
   const { servers } = (await (await ask('/api/v1beta/registry/default/servers')).json()) as {
@@ -40,7 +54,7 @@ try {
 } finally {
   manager.kill('SIGTERM');
   await ended;
-  await rm(state, { recursive: true, force: true });
+  await rm(home, { recursive: true, force: true });
 }
 console.log('manager-registry: the manager offers the servers of the team');
 

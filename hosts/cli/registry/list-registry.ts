@@ -1,30 +1,43 @@
-import { lookUpEntry, type MergedRegistry, type RegistryEntry, searchEntries } from '@toolmgr/plugins/registry';
+import { lookUpEntry, type RegistryEntry } from '@toolmgr/plugins/registry';
+import { type CallOperation, userOperations } from '../../manager/commands/user-operations.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { lookUpProblem } from '../../workloads/registry/look-up-problem.ts';
-import { type UserRegistry, userRegistry } from '../../workloads/registry/user-registry.ts';
+import { userRegistry } from '../../workloads/registry/user-registry.ts';
 
 interface ListFlags {
   readonly format: 'text' | 'json';
   readonly refresh?: boolean;
 }
 
+/** Servers as the operation `listServersOfRegistry` answers. */
+interface ListedServers {
+  readonly servers: readonly ({ readonly name: string } & NonNullable<RegistryEntry['image']>)[];
+  readonly remote_servers: readonly ({ readonly name: string } & NonNullable<RegistryEntry['remote']>)[];
+  readonly left_out: readonly { readonly name: string; readonly reason: string }[];
+  readonly shadowed: readonly {
+    readonly name: string;
+    readonly served_by: string;
+    readonly also_in: readonly string[];
+  }[];
+  readonly notes: readonly string[];
+}
+
 /** `toolmgr search`. */
 export async function searchRegistry(query: string, flags: ListFlags): Promise<void> {
-  const from = await userRegistry();
-  const { entries } = await loaded(from, flags);
-  const found = searchEntries({ entries }, query);
-  if (flags.format === 'text' && found.length === 0) return stderr.line(`${from.title} has no server with ${query}`);
-  printEntries(found, flags);
+  const { title } = await userRegistry();
+  const { entries } = await listed(await userOperations('registry'), flags, query);
+  if (flags.format === 'text' && entries.length === 0) return stderr.line(`${title} has no server with ${query}`);
+  printEntries(entries, flags);
 }
 
 /** `toolmgr registry list`. */
 export async function listRegistry(flags: ListFlags): Promise<void> {
-  const from = await userRegistry();
-  const { entries, leftOut } = await loaded(from, flags);
+  const { title } = await userRegistry();
+  const { entries, left_out: leftOut } = await listed(await userOperations('registry'), flags);
   printEntries(entries, flags);
   if (leftOut.length === 0) return;
-  stderr.line(`${leftOut.length} servers of ${from.title} are left out:`);
+  stderr.line(`${leftOut.length} servers of ${title} are left out:`);
   for (const { name, reason } of leftOut.slice(0, SHOWN_LEFT_OUT)) stderr.line(`  ${name}: ${reason}`);
   if (leftOut.length > SHOWN_LEFT_OUT) stderr.line(`  and ${leftOut.length - SHOWN_LEFT_OUT} more`);
 }
@@ -33,34 +46,53 @@ const SHOWN_LEFT_OUT = 10;
 
 /** `toolmgr registry info`. @throws UsageError when there is no such entry */
 export async function showEntry(name: string, flags: ListFlags): Promise<void> {
-  const from = await userRegistry();
-  const registry = await loaded(from, flags);
-  const found = lookUpEntry(registry, name);
-  if (found.kind !== 'found') throw new UsageError(lookUpProblem(name, from.title, found));
+  const { title, sources } = await userRegistry();
+  const call = await userOperations('registry');
+  const registry = await listed(call, flags);
+  const found = lookUpEntry({ entries: registry.entries, leftOut: registry.left_out }, name);
+  if (found.kind !== 'found') throw new UsageError(lookUpProblem(name, title, found));
   const { entry } = found;
   if (flags.format === 'json') return stdout.line(JSON.stringify(detailOf(entry), undefined, 2));
-  for (const line of columns([...rowsOf(entry), ...registryRows(entry, from, registry)])) stdout.line(line);
+  const names = sources.length < 2 ? [] : sources.map((source) => source.name);
+  for (const line of columns([...rowsOf(entry), ...(await registryRows(call, entry, registry, names))]))
+    stdout.line(line);
 }
 
 /** Which registry serves an entry, where there are several. */
-function registryRows(
+async function registryRows(
+  call: CallOperation,
   { name }: RegistryEntry,
-  { sources }: UserRegistry,
-  registry: MergedRegistry,
-): readonly string[][] {
-  if (sources.length < 2) return [];
-  const { alsoIn = [] } = registry.shadowed.find((each) => each.name === name) ?? {};
-  return [
-    ['registry', registry.sourceOf(name) ?? ''],
-    ...(alsoIn.length === 0 ? [] : [['also in', alsoIn.join(', ')]]),
-  ];
+  { shadowed }: ListedServers,
+  registries: readonly string[],
+): Promise<readonly string[][]> {
+  const found = shadowed.find((each) => each.name === name);
+  if (found !== undefined) {
+    return [
+      ['registry', found.served_by],
+      ['also in', found.also_in.join(', ')],
+    ];
+  }
+  for (const registry of registries) {
+    const own = await call('listServersOfRegistry', { name: registry, q: name }).catch(() => undefined);
+    const { servers = [], remote_servers = [] } = (own ?? {}) as Partial<ListedServers>;
+    if ([...servers, ...remote_servers].some((each) => each.name === name)) return [['registry', registry]];
+  }
+  return [];
 }
 
-async function loaded(from: UserRegistry, { refresh = false }: ListFlags): Promise<MergedRegistry> {
-  const read = await from.load({ refresh });
-  if ('problem' in read) throw new UsageError(read.problem);
-  for (const note of read.notes) stderr.line(`${stderr.yellow('warning')} ${note}`);
-  return read.registry;
+/** The servers that match, sorted by name, after the notes about the copy were printed. */
+async function listed(call: CallOperation, { refresh = false }: ListFlags, q?: string) {
+  if (refresh) await call('refreshRegistry', { name: 'default' });
+  const found = (await call('listServersOfRegistry', {
+    name: 'default',
+    ...(q === undefined ? {} : { q }),
+  })) as ListedServers;
+  for (const note of found.notes) stderr.line(`${stderr.yellow('warning')} ${note}`);
+  const entries: readonly RegistryEntry[] = [
+    ...found.servers.map(({ name, ...image }) => ({ name, image })),
+    ...found.remote_servers.map(({ name, ...remote }) => ({ name, remote })),
+  ];
+  return { ...found, entries: entries.toSorted((a, b) => (a.name < b.name ? -1 : 1)) };
 }
 
 function printEntries(entries: readonly RegistryEntry[], { format }: ListFlags): void {

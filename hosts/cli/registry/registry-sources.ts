@@ -8,6 +8,7 @@ import {
   sourceFromText,
   trySource,
 } from '@toolmgr/plugins/registry';
+import { userOperations } from '../../manager/commands/user-operations.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -93,11 +94,14 @@ export async function removeSource(name: string): Promise<void> {
 
 /** `toolmgr registry refresh`. @throws UsageError when no registry can be loaded */
 export async function refreshSources(): Promise<void> {
-  const { title, load } = await userRegistry();
-  const loaded = await load({ refresh: true });
-  if ('problem' in loaded) throw new UsageError(loaded.problem);
-  for (const note of loaded.notes) stderr.line(`${stderr.yellow('warning')} ${note}`);
-  stdout.line(`${title}: ${loaded.registry.entries.length} servers`);
+  const { title } = await userRegistry();
+  const call = await userOperations('registry');
+  const { notes, server_count: servers } = (await call('refreshRegistry', { name: 'default' })) as {
+    readonly notes: readonly string[];
+    readonly server_count: number;
+  };
+  for (const note of notes) stderr.line(`${stderr.yellow('warning')} ${note}`);
+  stdout.line(`${title}: ${servers} servers`);
 }
 
 /** `toolmgr registry login`. @throws UsageError with the reason when the sign-in fails */

@@ -1,11 +1,21 @@
-import { readWorkload, secretReference, stateDir } from '@toolmgr/plugins/workloads/state';
+import type { JsonObject } from '@toolmgr/core';
+import { readWorkload, secretReference, stateDir, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { unknownWorkload } from '../../workloads/planning/select.ts';
-import { upgradeDeps } from './upgrade-deps.ts';
+import { userOperations } from '../commands/user-operations.ts';
 import type { UpgradeCheck } from './upgrade-result.ts';
+
+/** What the operations answer. */
+interface Answer {
+  readonly result: UpgradeCheck;
+}
+
+interface Answers {
+  readonly results: readonly UpgradeCheck[];
+}
 
 /** Flags of `toolmgr upgrade check`. */
 export interface CheckFlags {
@@ -22,15 +32,17 @@ export async function checkUpgrades(
   if (names.length > 0 && (all || group !== undefined)) {
     throw new UsageError('give names, --all or --group NAME: names not together with the others');
   }
-  const state = stateDir();
-  const deps = upgradeDeps(state);
+  const chosen = [...new Set(names)];
+  for (const name of chosen) await known(name);
+  const call = await userOperations('upgrades');
   using stop = stopSignal();
-  const records =
-    names.length > 0
-      ? await Promise.all([...new Set(names)].map((name) => known(state, name)))
-      : await deps.select({ all, ...(group === undefined ? {} : { group }) });
-  if (records === undefined) throw new UsageError(`there is no group ${group}`);
-  const results = await deps.check(records, stop.signal);
+  const check = (id: string, given: JsonObject) => call(id, given, { signal: stop.signal });
+  const results =
+    chosen.length > 0
+      ? await Promise.all(
+          chosen.map(async (name) => ((await check('checkWorkloadUpgrade', { name })) as Answer).result),
+        )
+      : ((await check('checkWorkloadUpgrades', { all, ...(group === undefined ? {} : { group }) })) as Answers).results;
   if (format === 'json') return stdout.line(JSON.stringify(results, undefined, 2));
   if (results.length === 0) return stderr.line('no workloads');
   const rows = results.map((result) => [result.workload_name, result.status, explain(result)]);
@@ -49,33 +61,24 @@ export interface ApplyFlags {
 export async function applyOne(name: string, { env, secret, to: version, format }: ApplyFlags): Promise<void> {
   const wrong = secret.find((reference) => !secretReference.safeParse(reference).success);
   if (wrong !== undefined) throw new UsageError('--secret: expected a reference such as NAME,target=VARIABLE');
-  const state = stateDir();
-  await known(state, name);
+  const { config } = await known(name);
+  const before = config?.image ?? config?.process?.target;
+  const call = await userOperations('upgrades');
   using stop = stopSignal();
-  const report = (step: string): void => {
-    if (format === 'text') stderr.line(stderr.dim(printable(step)));
+  const report = (text: string, kind?: 'step' | 'warning'): void => {
+    if (kind === 'warning') stderr.line(`${stderr.yellow('warning')} ${printable(text)}`);
+    else if (format === 'text') stderr.line(stderr.dim(printable(text)));
   };
-  const applied = await upgradeDeps(state).apply(
-    name,
-    { version, env, secrets: secret },
-    { signal: stop.signal, report },
-  );
-  if (applied.kind === 'gone') throw new UsageError(await unknownWorkload(state, name));
-  if (applied.kind === 'refused') throw new UsageError(`${name} was not changed: ${applied.reason}`);
-  if (applied.kind === 'failed') {
-    stderr.line(`${stderr.red('toolmgr:')} ${printable(`${name} was not upgraded: ${applied.reason}`)}`);
-    process.exitCode = EXIT_CODES.failed.code;
-    return;
-  }
-  const { result } = applied;
-  if (applied.kind === 'applied') {
-    for (const warning of applied.warnings) stderr.line(`${stderr.yellow('warning')} ${printable(warning)}`);
-  }
-  const isRefused = applied.kind === 'unchanged' && result.status !== 'up-to-date';
+  const to = version === undefined ? {} : { version };
+  const body = { ...to, env, secrets: secret };
+  const answer = await call('applyWorkloadUpgrade', { name, ...body }, { signal: stop.signal, report });
+  const { result } = answer as Answer;
+  const isApplied = result.status === 'up-to-date' && result.current_image !== before;
+  const isRefused = !isApplied && result.status !== 'up-to-date';
   if (isRefused) process.exitCode = EXIT_CODES.failed.code;
   if (format === 'json') return stdout.line(JSON.stringify(result, undefined, 2));
   (isRefused ? stderr : stdout).line(
-    printable(`${name}: ${applied.kind === 'applied' ? result.reason : `${result.status}, ${explain(result)}`}`),
+    printable(`${name}: ${isApplied ? result.reason : `${result.status}, ${explain(result)}`}`),
   );
   for (const [what, names] of Object.entries(result.tools_drift ?? {})) {
     if (names.length > 0) stdout.line(printable(`tools ${what}: ${names.join(', ')}`));
@@ -87,7 +90,8 @@ function explain({ status, current_image: current = '', candidate_image: candida
   return reason ?? current;
 }
 
-async function known(state: string, name: string) {
+async function known(name: string): Promise<WorkloadRecord> {
+  const state = stateDir();
   const record = await readWorkload(state, name);
   if (record === undefined) throw new UsageError(await unknownWorkload(state, name));
   return record;

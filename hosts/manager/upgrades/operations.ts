@@ -194,11 +194,13 @@ function apply({ apply }: UpgradeDeps): Operation {
     problems: ['not_found', 'unprocessable'],
     tool: { name: 'upgrade_workload', destructive: true },
     async run({ path: { name }, body: options, context }) {
-      const applied = await apply(name, options ?? {}, { signal: context.signal, report: () => {} });
+      const report = (step: string): void => context.report?.(step);
+      const applied = await apply(name, options ?? {}, { signal: context.signal, report });
       if (applied.kind === 'gone') return missing(name);
       if (applied.kind === 'refused') return problem('unprocessable', `${name} was not changed: ${applied.reason}`);
       if (applied.kind !== 'unchanged') context.publish({ type: 'workload', name, status: statusAfter(applied) });
       if (applied.kind === 'failed') return problem('internal_error', `${name} was not upgraded: ${applied.reason}`);
+      if (applied.kind === 'applied') for (const warning of applied.warnings) context.report?.(warning, 'warning');
       return { status: 200, body: { result: applied.result } };
     },
   });

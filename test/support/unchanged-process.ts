@@ -1,11 +1,12 @@
 // Set up before each test file that runs in the process of others: the file fails if it leaves the process changed.
 import { isDeepStrictEqual } from 'node:util';
-import { afterAll } from 'vitest';
+import { afterAll, vi } from 'vitest';
 
 const before = stateOfProcess();
 
 // Declared before the hooks of the file, so that it runs after them.
 afterAll(() => {
+  vi.unstubAllEnvs();
   const after = stateOfProcess();
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   const changed = names.filter((name) => !isDeepStrictEqual(before[name], after[name]));

@@ -27,6 +27,7 @@ const TABLES = [
   'skill upgrade',
   'skill builds',
   'vmcp validate',
+  'pins list',
 ];
 
 /** Commands that print one thing, which has a JSON form too. */
@@ -45,6 +46,7 @@ const OTHERS = [
   'skill build',
   'skill push',
   'vmcp explain',
+  'pins diff',
   'vmcp workflow run',
 ];
 

@@ -2,7 +2,7 @@
 
 export { clientHomes } from './client-homes.ts';
 export { parsePlain as parseToml } from './edit/toml-entries.ts';
-export { type EndpointEntry, endpointEntry } from './registration/client-record.ts';
+export { endpointEntry } from './registration/client-record.ts';
 export type { ClientRegistration, ClientStatus } from './registration/clients.ts';
 export type { GlobalClients, RegistrationPlaces } from './registration/registrations.ts';
 export type { SyncedClient } from './registration/sync-client.ts';
@@ -10,12 +10,10 @@ export { skillPlaces } from './skill-places.ts';
 export {
   configPath,
   installedClients,
-  isInstalled,
   projectSkillFolder,
   supportsSkills,
   type UserPlace,
   userPlace,
   userSkillFolder,
 } from './table/client-paths.ts';
-export type { ClientRow, EntryTransport, Platform } from './table/client-row.ts';
 export { CLIENT_TYPES, type ClientType, clientRow, isClientType } from './table/client-table.ts';

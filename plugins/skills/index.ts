@@ -19,7 +19,9 @@ export default definePlugin({
     servesProjects: z
       .boolean()
       .default(true)
-      .describe('reads and changes folders of projects; not for a manager whose callers are on other machines'),
+      .describe(
+        'reads and changes folders of projects, for callers and for the commands of this user; not for a manager whose callers are on other machines',
+      ),
   }),
   apply(core, { servesProjects }) {
     const { state, env } = slotOf(core, operationHomes).get('user');

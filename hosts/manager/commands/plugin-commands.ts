@@ -1,15 +1,25 @@
-import { createLog } from '@toolmgr/core';
+import { createLog, explainCause } from '@toolmgr/core';
 import { stateDir } from '@toolmgr/plugins/workloads/state';
 import type { Command } from 'commander';
 import { stderr } from '../../shared/terminal.ts';
-import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
-import { readManagerSetup } from '../manager-config.ts';
+import { type ManagerSetup, readManagerSetup } from '../manager-config.ts';
 
-/** Loads what adds the commands of the plugins that `manager.yaml` names; nothing when there is no such file. */
+/**
+ * Loads what adds the commands of the plugins that `manager.yaml` names; nothing when there is no such file. The other commands and the help
+ * work with a file that is wrong: what is wrong is a warning.
+ */
 export async function loadPluginCommands(): Promise<(program: Command) => void> {
-  const setup = await readManagerSetup(undefined, process.env);
-  if (setup === undefined) return () => {};
+  try {
+    const setup = await readManagerSetup(undefined, process.env);
+    return setup === undefined ? () => {} : await commandsOf(setup);
+  } catch (cause) {
+    warn(`the commands of plugins are missing: ${explainCause(cause)}`);
+    return () => {};
+  }
+}
+
+async function commandsOf(setup: ManagerSetup): Promise<(program: Command) => void> {
   const [{ openFeatures }, { addOperationCommand }] = await Promise.all([
     import('../open-features.ts'),
     import('./operation-command.ts'),
@@ -23,17 +33,18 @@ export async function loadPluginCommands(): Promise<(program: Command) => void> 
   });
   const runner = async () => (await import('./run-operation.ts')).operationRunner(state);
   return (program) => {
+    const own = new Set(program.commands.map((command) => command.name()));
     for (const operation of operations) {
       const { command } = operation;
       if (command === undefined) continue;
       const [word = ''] = command.words.split(' ');
-      if (program.commands.some((known) => known.name() === word && !added.has(known)))
-        throw new UsageError(`manager.yaml: the command ${word} of ${operation.id} is one of toolmgr`);
-      addOperationCommand(program, operation, command, runner);
-      for (const known of program.commands) if (known.name() === word) added.add(known);
+      if (own.has(word))
+        warn(`the command ${command.words} of ${operation.id} is missing: toolmgr has a command ${word}`);
+      else addOperationCommand(program, operation, command, runner);
     }
   };
 }
 
-/** Commands that plugins have added; several may share a first word. */
-const added = new WeakSet<Command>();
+function warn(text: string): void {
+  stderr.line(`${stderr.yellow('warning')} ${text}`);
+}

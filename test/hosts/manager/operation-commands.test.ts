@@ -1,11 +1,15 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { type OperationCommand, operation } from '@toolmgr/plugins/management';
 import { Command } from 'commander';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { addOperationCommand } from '../../../hosts/manager/commands/operation-command.ts';
 import { operationRunner } from '../../../hosts/manager/commands/run-operation.ts';
 import { stdout } from '../../../hosts/shared/terminal.ts';
-import { startManager } from '../../support/manager.ts';
+import { cli } from '../../support/cli.ts';
+import { ownFolders, startManager } from '../../support/manager.ts';
 
 const seen: unknown[] = [];
 const note = (command: OperationCommand) =>
@@ -91,4 +95,39 @@ it('a command goes through the manager when one runs, with the same answer and r
   await manager.stop();
   await printed(['notes', 'add', 'work', 'x'], await operationRunner(manager.state));
   expect(runs.mock.calls[1]?.[0].context.caller).toBe('this user');
+});
+
+it('a command goes through a manager on a unix socket', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'toolmgr-socket-'));
+  await using manager = await startManager({ operations: [listed], home, listen: { socket: join(home, 's.sock') } });
+  const runs = vi.spyOn(listed, 'run').mockClear();
+  await printed(['notes', 'add', 'work', 'x'], await operationRunner(manager.state));
+  expect(runs.mock.calls[0]?.[0].context.caller).not.toBe('this user');
+  await manager.stop();
+  await rm(home, { recursive: true, force: true });
+});
+
+describe('a manager.yaml', { timeout: 60_000 }, () => {
+  const run = async (yaml: string, ...words: string[]) => {
+    const home = await mkdtemp(join(tmpdir(), 'toolmgr-yaml-'));
+    await mkdir(join(home, 'config/toolmgr'), { recursive: true });
+    await writeFile(join(home, 'config/toolmgr/manager.yaml'), yaml);
+    const ran = await cli(words, { env: ownFolders(home) });
+    await rm(home, { recursive: true, force: true });
+    return ran;
+  };
+
+  it('that is wrong leaves the help as it is, and stops commands that need its plugins', async () => {
+    const help = await run('plugin: []', '--help');
+    expect(help).toMatchObject({ code: 0, err: expect.stringMatching(/warning.*manager\.yaml.*plugins/s) });
+    expect(help.out).toContain('First steps');
+    expect(await run('plugin: []', 'client', 'list')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('plugins'),
+    });
+    expect(await run('without: [clients]', 'client', 'list')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no plugin of manager.yaml offers listClients'),
+    });
+  });
 });

@@ -12,12 +12,14 @@ export function defineSlot<T>(name: string): Slot<T> {
   return { name };
 }
 
-const filled = new WeakMap<Core, Map<string, Registry<unknown>>>();
+/** Where a core keeps the slots of plugins. A plugin may have another copy of this module than its host. */
+const FILLED = Symbol.for('toolmgr.slots-of-plugins');
 
 /** What plugins have put into a slot. */
 export function slotOf<T>(core: Core, { name }: Slot<T>): Registry<T> {
-  const slots = filled.get(core) ?? new Map<string, Registry<unknown>>();
-  filled.set(core, slots);
+  const holder = core as Core & { [FILLED]?: Map<string, Registry<unknown>> };
+  holder[FILLED] ??= new Map();
+  const slots = holder[FILLED];
   const slot = slots.get(name) ?? new Registry<unknown>(name);
   slots.set(name, slot);
   return slot as Registry<T>;

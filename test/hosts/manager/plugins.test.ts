@@ -149,6 +149,19 @@ describe('the plugins of a manager', () => {
   });
 });
 
+it('a plugin may have a copy of its own of what it imports', async () => {
+  const copy = '../../../plugins/kit/operations/slots.ts?copy';
+  const { slotOf: otherSlotOf } = (await import(copy)) as { readonly slotOf: typeof slotOf };
+  expect(otherSlotOf).not.toBe(slotOf);
+  const plugin = definePlugin({
+    address: 'other',
+    config: z.strictObject({}),
+    apply: (core) => otherSlotOf(core, { name: 'pageViews' }).register('other', [{ name: 'mine' }]),
+  });
+  const { views } = await open([{ use: 'other' }], [plugin as never]);
+  expect(views.map(({ name }) => name)).toEqual(['mine']);
+});
+
 const forGateways = definePlugin({
   address: 'limits',
   config: z.strictObject({}),

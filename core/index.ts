@@ -137,6 +137,14 @@ export type {
 } from './extension/contract-section.ts';
 export { type Decision, tapDecision } from './extension/decision.ts';
 export { explainIssues } from './extension/explain-issues.ts';
+export {
+  type DefinedHook,
+  defineHook,
+  defineSlot,
+  type HookDefinition,
+  type HookKind,
+  type Slot,
+} from './extension/extension-points.ts';
 export { fieldPath } from './extension/field-path.ts';
 export type { Hooks } from './extension/hooks.ts';
 export { createLog, LOG_NAMES, type LogName, stderrLog } from './extension/log.ts';

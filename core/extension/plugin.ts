@@ -6,6 +6,7 @@ import type { Caller } from '../contract/caller.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { ContractSection } from './contract-section.ts';
+import type { ExtensionPoints } from './extension-points.ts';
 import type { Hooks } from './hooks.ts';
 import type { Slots } from './slots.ts';
 
@@ -33,6 +34,10 @@ export interface Plugin<S extends z.ZodType = z.ZodType> extends ContractSection
 export interface Core {
   readonly hooks: Hooks;
   readonly slots: Slots;
+  /** A slot that a package defined with `defineSlot`. */
+  readonly slot: ExtensionPoints['slot'];
+  /** A hook that a package defined with `defineHook`. */
+  readonly hook: ExtensionPoints['hook'];
   /** Makes an inner call, which is limited, authorized and audited like calls of clients. */
   perform(inner: InnerCall): Promise<Reply>;
   /** The tools that a list shows to the caller of `call`, sorted by key; for tools that call other tools. */

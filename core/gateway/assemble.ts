@@ -4,6 +4,7 @@ import type { Spawn } from '../backend/create-manager.ts';
 import type { MemoryBudget } from '../contract/bytes-in-flight.ts';
 import type { ListStore } from '../contract/list-store.ts';
 import { explainCause, GatewayFault } from '../errors.ts';
+import { createExtensionPoints } from '../extension/extension-points.ts';
 import { createHooks, type Hooks } from '../extension/hooks.ts';
 import { stderrLog } from '../extension/log.ts';
 import type { Core, Log, Plugin } from '../extension/plugin.ts';
@@ -104,8 +105,11 @@ export async function assemble(
   const plan = readPlan(input);
   const log = options.log ?? stderrLog();
   const now = options.now ?? Date.now;
-  const hooks = createHooks((fault) => log.error('a listener of a plugin failed', { cause: explainCause(fault) }));
+  const report = (fault: GatewayFault): void =>
+    log.error('a listener of a plugin failed', { cause: explainCause(fault) });
+  const hooks = createHooks(report);
   const slots = createSlots();
+  const points = createExtensionPoints({ hooks, slots }, report);
   let performing: InnerCalls | undefined;
   let behind: BackendsBehind | undefined;
   const endpoint = createEndpointSettings(plan.endpoint.path);
@@ -114,6 +118,8 @@ export async function assemble(
   const core: Core = {
     hooks,
     slots,
+    slot: points.slot,
+    hook: points.hook,
     now,
     log,
     bytesInFlight: () => bytes.now,
@@ -137,6 +143,7 @@ export async function assemble(
     plan,
     hooks,
     slots,
+    points,
     log,
     now,
     bytes,
@@ -150,6 +157,7 @@ export async function assemble(
     before,
     sessionsMustMove: options.sessionsMustMove === true,
   });
+  points.seal();
   performing = joined.performing;
   behind = joined.backends;
   return { hooks, loaded, joined };

@@ -1,4 +1,5 @@
 import { explainCause, GatewayFault } from '../errors.ts';
+import { createExtensionPoints } from '../extension/extension-points.ts';
 import { createHooks, type Hooks } from '../extension/hooks.ts';
 import type { Core, Log } from '../extension/plugin.ts';
 import { createSlots } from '../extension/slots.ts';
@@ -36,13 +37,17 @@ export async function openPlugins(
   plugins: Plan['plugins'],
   { title, server, log, fill, ...places }: PluginHost,
 ): Promise<OpenedPlugins> {
-  const hooks = createHooks((fault) => log.error('a listener of a plugin failed', { cause: explainCause(fault) }));
+  const report = (fault: GatewayFault): void =>
+    log.error('a listener of a plugin failed', { cause: explainCause(fault) });
+  const hooks = createHooks(report);
+  const slots = createSlots();
+  const { slot, hook } = createExtensionPoints({ hooks, slots }, report);
   const missing = (member: string) => (): never => {
     throw new GatewayFault('PLAN_INVALID', `${title} has no ${member}: this plugin is for gateways`);
   };
   const absent = <T extends object>(member: string): T => new Proxy({} as T, { get: missing(member) });
   const core: Core = {
-    ...{ hooks, slots: createSlots(), log, server, now: Date.now },
+    ...{ hooks, slots, slot, hook, log, server, now: Date.now },
     ...{ perform: missing('calls'), toolsFor: missing('tools'), reachable: missing('tools') },
     ...{ bytesInFlight: missing('calls'), backends: absent('backends'), endpoint: absent('endpoint') },
   };

@@ -6,6 +6,7 @@ import type { Catalogs } from '../catalog/catalog.ts';
 import { createCatalogs } from '../catalog/create-catalogs.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
 import type { ListStore } from '../contract/list-store.ts';
+import type { ExtensionPoints } from '../extension/extension-points.ts';
 import type { Hooks } from '../extension/hooks.ts';
 import type { Log, Plugin } from '../extension/plugin.ts';
 import type { Slots } from '../extension/slots.ts';
@@ -22,6 +23,8 @@ export interface WiringParts {
   readonly plan: Plan;
   readonly hooks: Hooks;
   readonly slots: Slots;
+  /** Slots and hooks that plugins define. */
+  readonly points: ExtensionPoints;
   readonly log: Log;
   readonly now: () => number;
   readonly bytes: ByteBudget;

@@ -108,7 +108,10 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     sources: () => slots.backendSources.names().flatMap((name) => slots.backendSources.get(name).state?.() ?? []),
     strategyOf: (backend) => parts.authorizers.strategyOf(backend),
     settled: () => firstLists.settled,
-    taps: () => Object.fromEntries(Object.entries(hooks).map(([name, hook]) => [name, hook.tapNames()])),
+    taps: () => ({
+      ...Object.fromEntries(Object.entries(hooks).map(([name, hook]) => [name, hook.tapNames()])),
+      ...parts.points.taps(),
+    }),
     counts: () => ({
       ...manager.counts(),
       ...endpoint.counts(),

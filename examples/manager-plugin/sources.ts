@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { operation, operationHomes, operations, pageViews, slotOf } from '@toolmgr/plugins/management';
+import { operation, operationHomes, operations, pageViews } from '@toolmgr/plugins/management';
 import { z } from 'zod';
 
 const ADDRESS = 'sources';
@@ -19,7 +19,7 @@ export default definePlugin({
     notes: z.record(z.string(), z.string()).default({}).describe('notes by the source that they are about'),
   }),
   apply(core, { notes }) {
-    const home = slotOf(core, operationHomes).get('user');
+    const home = core.slot(operationHomes).get('user');
     const list = operation({
       id: 'listSources',
       method: 'GET',
@@ -45,9 +45,11 @@ export default definePlugin({
         return { status: 200, body: all.filter((each) => each.source.includes(containing)) };
       },
     });
-    slotOf(core, operations).register(ADDRESS, [list]);
-    slotOf(core, pageViews).register(ADDRESS, [
-      { name: 'sources', title: 'Sources', order: 15, module: new URL('./sources-view.js', import.meta.url) },
-    ]);
+    core.slot(operations).register(ADDRESS, [list]);
+    core
+      .slot(pageViews)
+      .register(ADDRESS, [
+        { name: 'sources', title: 'Sources', order: 15, module: new URL('./sources-view.js', import.meta.url) },
+      ]);
   },
 });

@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { operation, operations, pageViews, problem, slotOf } from '@toolmgr/plugins/management';
+import { operation, operations, pageViews, problem } from '@toolmgr/plugins/management';
 import { z } from 'zod';
 
 const ADDRESS = 'team-registry';
@@ -24,7 +24,7 @@ export default definePlugin({
   config: z.strictObject({ servers: z.array(server).min(1).describe('what the team may run') }),
   apply(core, { servers }) {
     const summary = { name: 'default', type: 'file', source: ADDRESS, version: '1.0.0', server_count: servers.length };
-    slotOf(core, operations).register(ADDRESS, [
+    core.slot(operations).register(ADDRESS, [
       operation({
         id: 'listRegistries',
         method: 'GET',
@@ -77,6 +77,6 @@ export default definePlugin({
         },
       }),
     ]);
-    slotOf(core, pageViews).register(ADDRESS, [{ name: 'browse', title: 'Browse', order: 20 }]);
+    core.slot(pageViews).register(ADDRESS, [{ name: 'browse', title: 'Browse', order: 20 }]);
   },
 });

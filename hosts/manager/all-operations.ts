@@ -1,5 +1,5 @@
 import { type Core, createLog } from '@toolmgr/core';
-import { type Operation, slotOf } from '@toolmgr/plugins/management';
+import type { Operation } from '@toolmgr/plugins/management';
 import { openEndpoints } from './endpoints/open-endpoints.ts';
 import { endpointHomes } from './endpoints/plugin.ts';
 import { createEventHub, type EventHub } from './events/event-hub.ts';
@@ -49,7 +49,7 @@ export async function describedOperations(): Promise<DescribedOperations> {
   const [state, version, signal] = ['/nonexistent', '0.0.0', new AbortController().signal];
   const memory = gatewayMemory(log, undefined);
   const endpoints = openEndpoints({ stateDir: state, log, address: {}, memory, needsNoToken: true });
-  const fill = (core: Core) => slotOf(core, endpointHomes).register('manager', endpoints);
+  const fill = (core: Core) => core.slot(endpointHomes).register('manager', endpoints);
   const { operations } = await openFeatures({ state, version, signal, env: {}, log, fill });
   return allOperations(operations, { version, jobs, hub, pageTokens: createPageTokens('') });
 }

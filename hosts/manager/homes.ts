@@ -1,5 +1,5 @@
 import type { Core } from '@toolmgr/core';
-import { type OperationHome, operationHomes, slotOf } from '@toolmgr/plugins/management';
+import { type OperationHome, operationHomes } from '@toolmgr/plugins/management';
 import { recordReader } from '@toolmgr/plugins/workloads/state';
 
 type Home = Omit<OperationHome, 'workloads'>;
@@ -10,7 +10,7 @@ export async function homesFor(addresses: readonly string[], home: Home): Promis
   const fills = await Promise.all(wanted.map((address) => HOMES[address]?.(home)));
   const reader = recordReader(home.state);
   return (core) => {
-    slotOf(core, operationHomes).register('user', { ...home, workloads: () => reader.read() });
+    core.slot(operationHomes).register('user', { ...home, workloads: () => reader.read() });
     for (const fill of fills) fill?.(core);
   };
 }
@@ -22,20 +22,20 @@ const HOMES: Readonly<Record<string, (home: Home) => Promise<(core: Core) => voi
       import('@toolmgr/plugins/clients'),
       import('../shared/clients/client-places.ts'),
     ]);
-    return (core) => slotOf(core, clientHomes).register('user', clientPlaces(state, env));
+    return (core) => core.slot(clientHomes).register('user', clientPlaces(state, env));
   },
   async registry({ signal }) {
     const [{ registryHomes }, { registryHome }] = await Promise.all([
       import('@toolmgr/plugins/registry'),
       import('../workloads/registry/registry-home.ts'),
     ]);
-    return (core) => slotOf(core, registryHomes).register('user', registryHome(signal));
+    return (core) => core.slot(registryHomes).register('user', registryHome(signal));
   },
   async skills() {
     const [{ skillHomes }, { skillHome }] = await Promise.all([
       import('@toolmgr/plugins/skills'),
       import('../shared/user-skills.ts'),
     ]);
-    return (core) => slotOf(core, skillHomes).register('user', skillHome());
+    return (core) => core.slot(skillHomes).register('user', skillHome());
   },
 };

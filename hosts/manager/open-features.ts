@@ -1,4 +1,4 @@
-import { type Core, explainCause, GatewayFault, type Log, openPlugins, type Plugin } from '@toolmgr/core';
+import { type Core, explainCause, GatewayFault, type Log, openPlugins, type Plugin, type Slot } from '@toolmgr/core';
 import {
   type BackgroundContext,
   backgroundWork,
@@ -7,8 +7,6 @@ import {
   operations,
   type PageView,
   pageViews,
-  type Slot,
-  slotOf,
 } from '@toolmgr/plugins/management';
 import { homesFor } from './homes.ts';
 import { catalogue, DEFAULT_PLAN, type ManagerPlan } from './plan.ts';
@@ -59,7 +57,7 @@ export async function openFeatures(options: FeatureOptions): Promise<Features> {
     },
   });
   const filled = <T>(slot: Slot<T>) => {
-    const entries = slotOf(core, slot);
+    const entries = core.slot(slot);
     return addresses.flatMap((address) => (entries.has(address) ? [[address, entries.get(address)] as const] : []));
   };
   const offered = filled(operations);

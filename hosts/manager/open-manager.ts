@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Log, Plugin } from '@toolmgr/core';
-import { type Operation, type PublishEvent, slotOf } from '@toolmgr/plugins/management';
+import type { Operation, PublishEvent } from '@toolmgr/plugins/management';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../http/listen.ts';
 import { allOperations } from './all-operations.ts';
 import { endpointAddress, type ListenAddress } from './endpoints/endpoint-address.ts';
@@ -96,7 +96,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     const { signal } = stopping;
     const features = await openFeatures({
       ...{ state, env, version, log, signal, plan, baseDir, inline },
-      fill: (core) => slotOf(core, endpointHomes).register('manager', groups),
+      fill: (core) => core.slot(endpointHomes).register('manager', groups),
     });
     const parts = { version, jobs, hub, pageTokens, opensRegistry };
     const described = allOperations(features.operations, parts);

@@ -1,4 +1,4 @@
-import { defineSlot } from '../kit/operations/slots.ts';
+import { defineSlot } from '@toolmgr/core';
 import type { RegistrationPlaces } from './registration/registrations.ts';
 
 /** Where the clients of the user are; the host fills it with the name `user`. */

@@ -2,7 +2,7 @@ import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { backgroundWork, operations, pageViews } from '../kit/operations/extension-points.ts';
 import { clientPlaces } from '../kit/operations/feature-slots.ts';
-import { slotOf } from '../kit/operations/slots.ts';
+
 import { clientHomes } from './client-homes.ts';
 import { followWorkloads } from './follow-workloads.ts';
 import { clientOperations } from './operations.ts';
@@ -21,12 +21,12 @@ export default definePlugin({
       .describe('writes the entries of workloads that start and stop while the manager runs'),
   }),
   apply(core, { follow }) {
-    const home = slotOf(core, clientHomes).get('user');
-    slotOf(core, operations).register(ADDRESS, clientOperations(home));
-    slotOf(core, pageViews).register(ADDRESS, [{ name: 'clients', title: 'Clients', order: 60 }]);
-    slotOf(core, clientPlaces).register(ADDRESS, () => skillPlaces(home.user));
+    const home = core.slot(clientHomes).get('user');
+    core.slot(operations).register(ADDRESS, clientOperations(home));
+    core.slot(pageViews).register(ADDRESS, [{ name: 'clients', title: 'Clients', order: 60 }]);
+    core.slot(clientPlaces).register(ADDRESS, () => skillPlaces(home.user));
     if (!follow) return;
     const { log } = core;
-    slotOf(core, backgroundWork).register(ADDRESS, (context) => followWorkloads({ ...home, ...context, log }));
+    core.slot(backgroundWork).register(ADDRESS, (context) => followWorkloads({ ...home, ...context, log }));
   },
 });

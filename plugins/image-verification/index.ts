@@ -1,7 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { signatureVerifiers } from '../kit/oci/signatures.ts';
-import { slotOf } from '../kit/operations/slots.ts';
 
 const ADDRESS = 'image-verification';
 
@@ -12,9 +11,8 @@ export default definePlugin({
   config: z.strictObject({}),
   apply(core) {
     // 20 MB of Sigstore, which a manager that verifies nothing does not need
-    slotOf(core, signatureVerifiers).register(
-      ADDRESS,
-      async () => (await import('./signature-verifier.ts')).signatureVerifier,
-    );
+    core
+      .slot(signatureVerifiers)
+      .register(ADDRESS, async () => (await import('./signature-verifier.ts')).signatureVerifier);
   },
 });

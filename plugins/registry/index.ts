@@ -2,7 +2,7 @@ import { definePlugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { operations, pageViews } from '../kit/operations/extension-points.ts';
 import { skillLookups } from '../kit/operations/feature-slots.ts';
-import { slotOf } from '../kit/operations/slots.ts';
+
 import { registryOperations } from './operations.ts';
 import { registryHomes } from './registry-homes.ts';
 import { skillLookup } from './skill-lookup.ts';
@@ -15,9 +15,9 @@ export default definePlugin({
   summary: 'finds servers and skills in registries',
   config: z.strictObject({}),
   apply(core) {
-    const home = slotOf(core, registryHomes).get('user');
-    slotOf(core, operations).register(ADDRESS, registryOperations(home));
-    slotOf(core, pageViews).register(ADDRESS, [{ name: 'browse', title: 'Browse', order: 20 }]);
-    slotOf(core, skillLookups).register(ADDRESS, skillLookup(home.registries));
+    const home = core.slot(registryHomes).get('user');
+    core.slot(operations).register(ADDRESS, registryOperations(home));
+    core.slot(pageViews).register(ADDRESS, [{ name: 'browse', title: 'Browse', order: 20 }]);
+    core.slot(skillLookups).register(ADDRESS, skillLookup(home.registries));
   },
 });

@@ -1,4 +1,4 @@
-import { defineSlot } from '../kit/operations/slots.ts';
+import { defineSlot } from '@toolmgr/core';
 import type { RegistryDeps } from './registry-deps.ts';
 
 /** The registries of the user; the host fills it with the name `user`. */

@@ -1,9 +1,8 @@
-import { type Core, definePlugin } from '@toolmgr/core';
+import { type Core, definePlugin, type Slot } from '@toolmgr/core';
 import { z } from 'zod';
 import { signatureVerifiers } from '../kit/oci/signatures.ts';
 import { operationHomes, operations, pageViews } from '../kit/operations/extension-points.ts';
 import { clientPlaces, type SkillLookup, skillLookups } from '../kit/operations/feature-slots.ts';
-import { type Slot, slotOf } from '../kit/operations/slots.ts';
 import { openSkills } from './install/open-skills.ts';
 import { skillStoreFolder } from './oci/build-store.ts';
 import { skillsOperations } from './operations.ts';
@@ -24,25 +23,24 @@ export default definePlugin({
       ),
   }),
   apply(core, { servesProjects }) {
-    const { state, env } = slotOf(core, operationHomes).get('user');
-    const { pushSettings, ...home } = slotOf(core, skillHomes).get('user');
+    const { state, env } = core.slot(operationHomes).get('user');
+    const { pushSettings, ...home } = core.slot(skillHomes).get('user');
     const skills = openSkills({
       ...{ state, env, ...home },
       clients: async () => (await Promise.all(allOf(core, clientPlaces).map((find) => find()))).flat(),
       signatures: async () => allOf(core, signatureVerifiers)[0]?.(),
       lookUp: lookUpInAll(() => allOf(core, skillLookups)),
     });
-    slotOf(core, operations).register(
-      ADDRESS,
-      skillsOperations({ skills, store: skillStoreFolder(env), env, pushSettings, servesProjects }),
-    );
-    slotOf(core, pageViews).register(ADDRESS, [{ name: 'skills', title: 'Skills', order: 80 }]);
+    core
+      .slot(operations)
+      .register(ADDRESS, skillsOperations({ skills, store: skillStoreFolder(env), env, pushSettings, servesProjects }));
+    core.slot(pageViews).register(ADDRESS, [{ name: 'skills', title: 'Skills', order: 80 }]);
   },
 });
 
 /** What other plugins have put into a slot; read when it is used, because they may be applied later. */
 function allOf<T>(core: Core, slot: Slot<T>): readonly T[] {
-  const filled = slotOf(core, slot);
+  const filled = core.slot(slot);
   return filled.names().map((name) => filled.get(name));
 }
 

@@ -1,4 +1,4 @@
-import { defineSlot } from '../kit/operations/slots.ts';
+import { defineSlot } from '@toolmgr/core';
 import type { OpenSkills } from './install/open-skills.ts';
 import type { SkillsDeps } from './operations.ts';
 

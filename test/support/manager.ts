@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog, definePlugin, type Plugin } from '@toolmgr/core';
-import { type Operation, operations as operationsSlot, pageViews, slotOf } from '@toolmgr/plugins/management';
+import { type Operation, operations as operationsSlot, pageViews } from '@toolmgr/plugins/management';
 import { z } from 'zod';
 import { type ManagerOptions, openManager } from '../../hosts/manager/open-manager.ts';
 import { DEFAULT_PLAN } from '../../hosts/manager/plan.ts';
@@ -102,9 +102,9 @@ function inPlan(own: readonly Operation[]): Pick<ManagerOptions, 'plan' | 'inlin
     address: 'tested',
     config: z.strictObject({}),
     apply(core) {
-      slotOf(core, operationsSlot).register('tested', own);
+      core.slot(operationsSlot).register('tested', own);
       const views = VIEWS.map((name, order) => ({ name, title: name, order }));
-      slotOf(core, pageViews).register('tested', views);
+      core.slot(pageViews).register('tested', views);
     },
   });
   return { plan: [{ use: 'tested' }], inline: [plugin] };

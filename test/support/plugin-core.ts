@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { JsonObject } from '../../core/contract/json.ts';
+import { createExtensionPoints } from '../../core/extension/extension-points.ts';
 import { createHooks } from '../../core/extension/hooks.ts';
 import type { Core, Plugin } from '../../core/extension/plugin.ts';
 import { createSlots } from '../../core/extension/slots.ts';
@@ -36,10 +37,15 @@ export function pluginCore(environment: NodeJS.ProcessEnv = process.env): Plugin
       lines.push({ level, message, fields });
     };
   const slots = createSlots();
+  const report = (fault: Error): void => void lines.push({ level: 'error', message: fault.message, fields: {} });
+  const hooks = createHooks(report);
+  const { slot, hook } = createExtensionPoints({ hooks, slots }, report);
   slots.secretSources.register('environment', environmentSecrets(environment));
   return {
-    hooks: createHooks((fault) => lines.push({ level: 'error', message: fault.message, fields: {} })),
+    hooks,
     slots,
+    slot,
+    hook,
     perform: async () => {
       throw new Error('this core has no gateway');
     },

@@ -1,5 +1,5 @@
-import { definePlugin } from '@toolmgr/core';
-import { defineSlot, operations, pageViews, slotOf } from '@toolmgr/plugins/management';
+import { definePlugin, defineSlot } from '@toolmgr/core';
+import { operations, pageViews } from '@toolmgr/plugins/management';
 import { z } from 'zod';
 import type { OpenEndpoints } from './open-endpoints.ts';
 import { endpointOperations } from './operations.ts';
@@ -15,9 +15,9 @@ export const endpointsPlugin = definePlugin({
   summary: 'shows what clients of an endpoint see, and the calls',
   config: z.strictObject({}),
   apply(core) {
-    const { endpoints, calls } = slotOf(core, endpointHomes).get('manager');
-    slotOf(core, operations).register(ADDRESS, endpointOperations(endpoints, calls));
-    slotOf(core, pageViews).register(ADDRESS, [
+    const { endpoints, calls } = core.slot(endpointHomes).get('manager');
+    core.slot(operations).register(ADDRESS, endpointOperations(endpoints, calls));
+    core.slot(pageViews).register(ADDRESS, [
       { name: 'playground', title: 'Playground', order: 30 },
       { name: 'calls', title: 'Calls', order: 40 },
       { name: 'endpoint', title: 'Endpoint', order: 50 },

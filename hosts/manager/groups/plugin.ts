@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { operationHomes, operations, slotOf } from '@toolmgr/plugins/management';
+import { operationHomes, operations } from '@toolmgr/plugins/management';
 import { z } from 'zod';
 import { groupOperations } from './operations.ts';
 
@@ -11,7 +11,7 @@ export const groupsPlugin = definePlugin({
   summary: 'puts workloads, clients and skills into groups',
   config: z.strictObject({}),
   apply(core) {
-    const { state, workloads } = slotOf(core, operationHomes).get('user');
-    slotOf(core, operations).register(ADDRESS, groupOperations({ state, records: workloads }));
+    const { state, workloads } = core.slot(operationHomes).get('user');
+    core.slot(operations).register(ADDRESS, groupOperations({ state, records: workloads }));
   },
 });

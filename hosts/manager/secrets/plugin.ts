@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { operationHomes, operations, pageViews, slotOf } from '@toolmgr/plugins/management';
+import { operationHomes, operations, pageViews } from '@toolmgr/plugins/management';
 import { z } from 'zod';
 import { secretOperations } from './operations.ts';
 
@@ -11,7 +11,7 @@ export const secretsPlugin = definePlugin({
   summary: 'keeps secrets in the provider that the user has chosen',
   config: z.strictObject({}),
   apply(core) {
-    slotOf(core, operations).register(ADDRESS, secretOperations(slotOf(core, operationHomes).get('user').env));
-    slotOf(core, pageViews).register(ADDRESS, [{ name: 'secrets', title: 'Secrets', order: 70 }]);
+    core.slot(operations).register(ADDRESS, secretOperations(core.slot(operationHomes).get('user').env));
+    core.slot(pageViews).register(ADDRESS, [{ name: 'secrets', title: 'Secrets', order: 70 }]);
   },
 });

@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { operationHomes, operations, slotOf } from '@toolmgr/plugins/management';
+import { operationHomes, operations } from '@toolmgr/plugins/management';
 import { z } from 'zod';
 import { upgradeOperations } from './operations.ts';
 import { upgradeDeps } from './upgrade-deps.ts';
@@ -12,7 +12,7 @@ export const upgradesPlugin = definePlugin({
   summary: 'compares workloads with their registry entries, and upgrades them',
   config: z.strictObject({}),
   apply(core) {
-    const { state } = slotOf(core, operationHomes).get('user');
-    slotOf(core, operations).register(ADDRESS, upgradeOperations(upgradeDeps(state)));
+    const { state } = core.slot(operationHomes).get('user');
+    core.slot(operations).register(ADDRESS, upgradeOperations(upgradeDeps(state)));
   },
 });

@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { backgroundWork, operationHomes, operations, pageViews, slotOf } from '@toolmgr/plugins/management';
+import { backgroundWork, operationHomes, operations, pageViews } from '@toolmgr/plugins/management';
 import { z } from 'zod';
 import { workloadOperations } from './operations.ts';
 
@@ -13,11 +13,11 @@ export const workloadsPlugin = definePlugin({
     supervise: z.boolean().default(true).describe('starts a workload again that ended by itself'),
   }),
   apply(core, { supervise }) {
-    const home = slotOf(core, operationHomes).get('user');
-    slotOf(core, operations).register(ADDRESS, workloadOperations({ state: home.state, records: home.workloads }));
-    slotOf(core, pageViews).register(ADDRESS, [{ name: 'workloads', title: 'Workloads', order: 10 }]);
+    const home = core.slot(operationHomes).get('user');
+    core.slot(operations).register(ADDRESS, workloadOperations({ state: home.state, records: home.workloads }));
+    core.slot(pageViews).register(ADDRESS, [{ name: 'workloads', title: 'Workloads', order: 10 }]);
     if (!supervise) return;
-    slotOf(core, backgroundWork).register(ADDRESS, async (context) => {
+    core.slot(backgroundWork).register(ADDRESS, async (context) => {
       const { startSupervisor } = await import('../supervisor/start-supervisor.ts');
       startSupervisor({ ...home, ...context, log: core.log }); // a stop does not wait for an engine that is silent
     });

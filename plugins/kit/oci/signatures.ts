@@ -1,4 +1,4 @@
-import { defineSlot } from '../operations/slots.ts';
+import { defineSlot } from '@toolmgr/core';
 import type { OciClient, OciManifest } from './oci-client.ts';
 
 /**

@@ -1,7 +1,7 @@
+import { defineSlot } from '@toolmgr/core';
 import type { WorkloadRecord } from '../workloads/state/workload-record.ts';
 import type { PublishEvent } from './events.ts';
 import type { Operation } from './operation.ts';
-import { defineSlot } from './slots.ts';
 
 /** Operations by the address of the plugin that offers them. They are made in `apply`, which reads and starts nothing. */
 export const operations = defineSlot<readonly Operation[]>('operations');

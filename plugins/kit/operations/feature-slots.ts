@@ -1,5 +1,5 @@
+import { defineSlot } from '@toolmgr/core';
 import type { Problem } from './problems.ts';
-import { defineSlot } from './slots.ts';
 
 /** A client, as far as what is installed into its folders needs it. */
 export interface ClientPlace {

@@ -37,4 +37,3 @@ export {
   problem,
   problemBody,
 } from './problems.ts';
-export { defineSlot, type Slot, slotOf } from './slots.ts';

@@ -1,5 +1,5 @@
-import { createLog, definePlugin } from '@toolmgr/core';
-import { defineSlot, operation, operations, slotOf } from '@toolmgr/plugins/management';
+import { createLog, definePlugin, defineSlot } from '@toolmgr/core';
+import { operation, operations, pageViews } from '@toolmgr/plugins/management';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { planFrom } from '../../../hosts/manager/manager-config.ts';
@@ -23,7 +23,7 @@ const hello = (address: string, path = `/api/v1beta/${address}`) =>
         tool: { name: address, readOnly: true },
         run: async () => ({ status: 200, body: { text: greeting } }),
       });
-      slotOf(core, operations).register(address, [say]);
+      core.slot(operations).register(address, [say]);
     },
   });
 
@@ -139,8 +139,8 @@ describe('the plugins of a manager', () => {
         address,
         config: z.strictObject({}),
         apply(core) {
-          if (address === 'fills') slotOf(core, greetings).register('en', 'Hello');
-          else said.push(...slotOf(core, greetings).names());
+          if (address === 'fills') core.slot(greetings).register('en', 'Hello');
+          else said.push(...core.slot(greetings).names());
         },
       }),
     );
@@ -150,13 +150,13 @@ describe('the plugins of a manager', () => {
 });
 
 it('a plugin may have a copy of its own of what it imports', async () => {
-  const copy = '../../../plugins/kit/operations/slots.ts?copy';
-  const { slotOf: otherSlotOf } = (await import(copy)) as { readonly slotOf: typeof slotOf };
-  expect(otherSlotOf).not.toBe(slotOf);
+  const copy = '../../../plugins/kit/operations/extension-points.ts?copy';
+  const { pageViews: others } = (await import(copy)) as { readonly pageViews: typeof pageViews };
+  expect(others).not.toBe(pageViews);
   const plugin = definePlugin({
     address: 'other',
     config: z.strictObject({}),
-    apply: (core) => otherSlotOf(core, { name: 'pageViews' }).register('other', [{ name: 'mine' }]),
+    apply: (core) => core.slot(others).register('other', [{ name: 'mine', title: 'Mine', order: 1 }]),
   });
   const { views } = await open([{ use: 'other' }], [plugin as never]);
   expect(views.map(({ name }) => name)).toEqual(['mine']);

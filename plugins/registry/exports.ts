@@ -12,7 +12,6 @@ export {
   registryNameFault,
   type SourceSettings,
   settingsOf,
-  trySource,
 } from './new-source.ts';
 export { profileDemands } from './profile-demands.ts';
 export {

@@ -1,19 +1,18 @@
 import { resolve } from 'node:path';
+import type { JsonObject } from '@toolmgr/core';
+import type { ProblemCode } from '@toolmgr/plugins/management';
 import {
   type ConfiguredRegistry,
   DEFAULT_REGISTRY,
-  readSourceSettings,
-  registryNameFault,
   type SourceSettings,
   sourceFromText,
-  trySource,
 } from '@toolmgr/plugins/registry';
+import { OperationRefused } from '../../manager/commands/run-operation.ts';
 import { userOperations } from '../../manager/commands/user-operations.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { registryTokens } from '../../workloads/registry/registry-logins.ts';
-import { registrySettings } from '../../workloads/registry/registry-settings.ts';
 import { createRegistrySignIn } from '../../workloads/registry/registry-sign-in.ts';
 import { userRegistries, userRegistry } from '../../workloads/registry/user-registry.ts';
 
@@ -59,37 +58,41 @@ interface AddFlags {
 
 /** `toolmgr registry add`. @throws UsageError when the registry cannot be used; nothing is saved then */
 export async function addSource(name: string, source: string, flags: AddFlags): Promise<void> {
-  await refuseLocked();
-  const fault = registryNameFault(name);
-  if (fault !== undefined) throw new UsageError(`${name}: ${fault}`);
-  const read = readSourceSettings(name, { ...sourceFrom(source, flags), ...authFrom(flags) });
-  if ('fault' in read) throw new UsageError(`${read.field}: ${read.fault}`);
-  if (read.source.type === 'default') throw new UsageError('the built-in registry is used already');
-  const tried = await trySource(userRegistries(), read);
-  if ('problem' in tried) throw new UsageError(tried.problem);
-  if (!(await registrySettings.add(read, flags.first === true))) {
-    throw new UsageError(
-      `there is a registry ${name}: ${ownCommand(`registry remove ${name}`)}, or choose another name`,
-    );
-  }
-  if (tried.kind === 'needs-sign-in') {
+  const call = await userOperations('registry');
+  const wish = { name, ...sourceFrom(source, flags), ...authFrom(flags), first: flags.first === true };
+  const again = `there is a registry ${name}: ${ownCommand(`registry remove ${name}`)}, or choose another name`;
+  const added = (await explained(call('addRegistry', wish as JsonObject), { conflict: again })) as AddedRegistry;
+  if (added.problem !== undefined && added.auth_status === 'configured') {
     return stdout.line(`${name} is used after the sign-in: ${ownCommand(`registry login ${name}`)}`);
   }
-  for (const note of tried.notes) stderr.line(`${stderr.yellow('warning')} ${note}`);
-  stdout.line(`${name} with ${tried.servers} servers is used`);
+  const { notes } = (await call('listServersOfRegistry', { name, limit: '1' })) as Pick<AddedRegistry, 'notes'>;
+  for (const note of notes ?? []) stderr.line(`${stderr.yellow('warning')} ${note}`);
+  stdout.line(`${name} with ${added.server_count} servers is used`);
+}
+
+interface AddedRegistry {
+  readonly server_count: number;
+  readonly auth_status: string;
+  readonly problem?: string;
+  readonly notes?: readonly string[];
 }
 
 /** `toolmgr registry remove`. @throws UsageError when there is no such registry */
 export async function removeSource(name: string): Promise<void> {
-  await refuseLocked();
-  const { sources } = await userRegistry();
-  const registry = sources.find((each) => each.name === name);
-  if (!(await registrySettings.remove(name))) {
-    const hint = name === DEFAULT_REGISTRY ? `: ${ownCommand('config unset registry')}` : '';
-    throw new UsageError(`there is no added registry ${name}${hint}`);
-  }
-  if (registry?.auth !== undefined) await registrySignIn.end(registry);
+  const call = await userOperations('registry');
+  const hint = name === DEFAULT_REGISTRY ? `: ${ownCommand('config unset registry')}` : '';
+  const missing = `there is no added registry ${name}${hint}`;
+  await explained(call('removeRegistry', { name }), { not_found: missing, bad_request: missing });
   stdout.line(`${name} is no longer used`);
+}
+
+/** Waits for an operation. A refusal with one of these codes has another sentence, which names commands. */
+async function explained(running: Promise<unknown>, sentences: Partial<Record<ProblemCode, string>>): Promise<unknown> {
+  return running.catch((cause: unknown) => {
+    const code = cause instanceof OperationRefused ? cause.code : undefined;
+    const sentence = code === undefined ? undefined : sentences[code];
+    throw sentence === undefined ? cause : new UsageError(sentence);
+  });
 }
 
 /** `toolmgr registry refresh`. @throws UsageError when no registry can be loaded */
@@ -124,7 +127,7 @@ export async function logInToSource(
 /** `toolmgr registry logout`. */
 export async function logOutOfSource(name: string | undefined): Promise<void> {
   const registry = await withSignIn(name);
-  await registrySignIn.end(registry);
+  await (await userOperations('registry'))('logOutOfRegistry', { name: registry.name });
   stdout.line(`${registry.name}: no token is kept`);
 }
 
@@ -140,11 +143,6 @@ async function withSignIn(name: string | undefined): Promise<ConfiguredRegistry>
       ? 'no registry has a sign-in: toolmgr registry add NAME URL --issuer URL --client-id ID'
       : `${name} has no sign-in; those that have one: ${names}`,
   );
-}
-
-async function refuseLocked(): Promise<void> {
-  const locked = await registrySettings.lockedBy();
-  if (locked !== undefined) throw new UsageError(locked);
 }
 
 function sourceFrom(text: string, { allowPrivateIp = false }: AddFlags): SourceSettings {

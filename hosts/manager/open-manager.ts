@@ -71,6 +71,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
   await openServerFolder(state);
   const claim = await claimState(state);
   const stopping = new AbortController();
+  let loaded: Features | undefined;
   try {
     const token = await openToken(state);
     const pageTokens = createPageTokens(token);
@@ -98,6 +99,8 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
       ...{ state, env, version, log, signal, plan, baseDir, inline },
       fill: (core) => core.slot(endpointHomes).register('manager', groups),
     });
+    loaded = features;
+    await features.start();
     const parts = { version, jobs, hub, pageTokens, opensRegistry };
     const described = allOperations(features.operations, parts);
     const nonce = randomBytes(16).toString('hex');
@@ -131,7 +134,6 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     });
     const url = onSocket ? await listenOnSocket(app, listen.socket) : await listenOnPort(app, listen);
     await claim.announce({ url, pid: process.pid, nonce, started_at: new Date().toISOString() });
-    await features.start();
     const following = features.work({ signal, publish });
     let stopped: Promise<void> | undefined;
     const stop = (): Promise<void> => {
@@ -151,6 +153,7 @@ export async function openManager(options: ManagerOptions): Promise<Manager> {
     return { url, token, pageTokens, operations: described.operations, stop, [Symbol.asyncDispose]: stop };
   } catch (cause) {
     stopping.abort();
+    await loaded?.stop();
     await claim.release();
     throw cause;
   }

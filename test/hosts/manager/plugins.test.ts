@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createLog, definePlugin, defineSlot } from '@toolmgr/core';
 import { operation, operations, pageViews } from '@toolmgr/plugins/management';
 import { describe, expect, it } from 'vitest';
@@ -129,6 +132,30 @@ describe('the plugins of a manager', () => {
     expect(seen).toEqual(['started']);
     await manager.stop();
     expect(seen).toEqual(['started', 'stopped']);
+  });
+
+  it('stop the start of the manager when their own fails, and what was started is stopped', async () => {
+    const seen: string[] = [];
+    const plugins = ['good', 'bad'].map((address) =>
+      definePlugin({
+        address,
+        config: z.strictObject({}),
+        apply({ hooks }) {
+          hooks.starting.tapPromise(address, async () => {
+            if (address === 'bad') throw new Error('the file is locked');
+            seen.push('started');
+          });
+          hooks.stopping.tapPromise(address, async () => void seen.push(`${address} stopped`));
+        },
+      }),
+    );
+    const home = await mkdtemp(join(tmpdir(), 'toolmgr-plugins-'));
+    const plan = [{ use: 'good' }, { use: 'bad' }];
+    await expect(startManager({ plan, inline: plugins, home })).rejects.toThrow(/bad.*starting|the file is locked/);
+    expect(seen).toContain('good stopped');
+    const again = await startManager({ plan: [{ use: 'good' }], inline: plugins, home }); // the state is free again
+    await again.stop();
+    await rm(home, { recursive: true, force: true });
   });
 
   it('may define a slot that another plugin fills', async () => {

@@ -180,30 +180,7 @@ export const managerCatalogue: Catalogue = {
   skills: () => import('./skills/index.ts'),
 };
 
-export { type IssuerAddress, issuerAddressProblem } from './kit/issuer-keys/issuer-address.ts';
-export { imageByDigest, isImageReference, parseImageReference } from './kit/oci/image-reference.ts';
-export { notPublic as notPublicAddress } from './kit/safe-http/public-address.ts';
-export { readOptionalSecretFrom, readSecretFrom } from './kit/secrets/read-secret.ts';
-export { isSecretName, redactedText } from './kit/secrets/redact.ts';
-export {
-  SECRET_KEY,
-  SECRET_NAME,
-  secretKeyProblem,
-  secretNameProblem,
-  VARIABLE_REFERENCE,
-} from './kit/secrets/secret-name.ts';
-// Shared with hosts: settings and workloads.
-export { decimalText } from './kit/settings/decimal-text.ts';
-export { durationMs, goDuration } from './kit/settings/go-duration.ts';
-export { type NewestPackage, newestPackage } from './kit/workloads/schemes/newest-package.ts';
-export {
-  isFloating as isFloatingTarget,
-  isSchemeTarget,
-  nameOfTarget,
-  readScheme,
-  type SchemeTarget,
-} from './kit/workloads/schemes/scheme-target.ts';
-export { endpointPrefix } from './kit/workloads/state/run-config/endpoint-prefix.ts';
+// Shared with hosts.
 export { environmentSecrets } from './secrets/environment/environment-secrets.ts';
 export { commandFromScheme } from './workloads/process/command-from-scheme.ts';
 export { type FoundProgram, findProgram } from './workloads/process/find-program.ts';

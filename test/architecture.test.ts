@@ -31,8 +31,8 @@ describe('the architecture check accepts', () => {
         'core/gateway/assemble.ts': `import { perform } from '../pipeline/perform.ts';`,
         'core/index.ts': `export { assemble } from './gateway/assemble.ts';\nexport type * from './contract/call.ts';`,
         'core/testing/index.ts': `import { assemble } from '../index.ts';`,
-        'plugins/kit/duration.ts': `import { z } from 'zod';`,
-        'plugins/audit/index.ts': `import { STAGE } from '@toolmgr/core';\nimport { d } from '../kit/duration.ts';\nimport { row } from './row.ts';\nexport default { address: 'audit' };`,
+        'plugins/kit/settings/index.ts': `import { z } from 'zod';`,
+        'plugins/audit/index.ts': `import { STAGE } from '@toolmgr/core';\nimport { goDuration } from '@toolmgr/plugins/kit/settings';\nimport { row } from './row.ts';\nexport default { address: 'audit' };`,
         'plugins/audit/row.ts': 'export const row = 1;',
         'plugins/kit/redis/a.ts': `import Redis from 'ioredis';`,
         'plugins/stores/redis/index.ts': `export default { address: 'stores/redis' };`,
@@ -45,20 +45,14 @@ describe('the architecture check accepts', () => {
     ).toEqual([]);
   });
 
-  it('a folder without a plugin that plugins of one kind share, and the state of workloads, which all may use', () => {
-    const optimizer = {
-      'plugins/optimizer/embedding/vectors.ts': 'export const s = 1;',
-      'plugins/optimizer/tools/index.ts': '',
-      'plugins/kit/workloads/state/index.ts': 'export const records = 1;',
-    };
-    const use = `import { s } from '../embedding/vectors.ts';\nimport { records } from '../../kit/workloads/state/index.ts';`;
-    expect(faults({ 'plugins/optimizer/tools/a.ts': use, ...optimizer })).toEqual([]);
+  it('an entry that gathers plugins', () => {
     expect(
       faults({
-        'plugins/stores/redis/a.ts': `import { s } from '../../optimizer/embedding/vectors.ts';`,
-        ...optimizer,
+        'plugins/secrets/stores.ts': `export { open } from './keyring/keyring-store.ts';`,
+        'plugins/secrets/keyring/index.ts': `export default { address: 'secrets/keyring' };`,
+        'plugins/secrets/keyring/keyring-store.ts': 'export const open = 1;',
       }),
-    ).toEqual(['plugins/stores/redis/a.ts reaches into plugins/optimizer/embedding/vectors.ts']);
+    ).toEqual([]);
   });
 
   it('the word import outside of import statements', () => {
@@ -147,8 +141,28 @@ describe('the architecture check refuses', () => {
     expect(faults({ 'plugins/audit/a.ts': `import { catalogue } from '@toolmgr/plugins';` })).toEqual([
       'plugins/audit/a.ts reaches into plugins/index.ts',
     ]);
+    expect(
+      faults({
+        'plugins/optimizer/tools/a.ts': `import { s } from '../embedding/vectors.ts';`,
+        'plugins/optimizer/tools/index.ts': '',
+        'plugins/optimizer/embedding/vectors.ts': 'export const s = 1;',
+      }),
+    ).toEqual(['plugins/optimizer/tools/a.ts reaches into plugins/optimizer/embedding/vectors.ts']);
     expect(faults({ 'plugins/kit/a.ts': `import { a } from '../audit/a.ts';` })).toEqual([
       'plugins/kit/a.ts reaches up to plugins/audit/a.ts',
+    ]);
+  });
+
+  it('a plugin that imports internals of the kit, or its entry by path', () => {
+    const kit = { 'plugins/kit/settings/index.ts': '', 'plugins/kit/settings/go-duration.ts': 'export const a = 1;' };
+    expect(faults({ 'plugins/audit/a.ts': `import { a } from '../kit/settings/go-duration.ts';`, ...kit })).toEqual([
+      'plugins/audit/a.ts reaches into plugins/kit/settings/go-duration.ts',
+    ]);
+    expect(faults({ 'plugins/audit/a.ts': `import { a } from '../kit/settings/index.ts';`, ...kit })).toEqual([
+      'plugins/audit/a.ts reaches into plugins/kit/settings/index.ts',
+    ]);
+    expect(faults({ 'plugins/audit/a.ts': `import { a } from '@toolmgr/plugins/kit/settings/go-duration';` })).toEqual([
+      'plugins/audit/a.ts reaches into plugins/kit/settings/go-duration',
     ]);
   });
 

@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { operation, operationHomes, operations, pageViews } from '@toolmgr/plugins/management';
+import { operation, operationHomes, operations, pageViews } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 
 const ADDRESS = 'sources';

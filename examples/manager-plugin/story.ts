@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createRecord, runConfig } from '@toolmgr/plugins/workloads/state';
+import { createRecord, runConfig } from '@toolmgr/plugins/kit/workloads';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const TOOLMGR = ['--conditions=development', join(ROOT, 'hosts', 'cli', 'main.ts')];

@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { operation, operations, pageViews, problem } from '@toolmgr/plugins/management';
+import { operation, operations, pageViews, problem } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 
 const ADDRESS = 'team-registry';

@@ -1,5 +1,5 @@
 import { causesOf, explainCause, GatewayFault, missingPackage } from '@toolmgr/core';
-import { storageFault } from '@toolmgr/plugins/workloads/state';
+import { storageFault } from '@toolmgr/plugins/kit/workloads';
 import { EXIT_CODES } from '../shared/exit-codes.ts';
 import { stderr } from '../shared/terminal.ts';
 

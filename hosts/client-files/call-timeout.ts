@@ -1,5 +1,5 @@
 import type { JsonValue } from '@toolmgr/core';
-import { durationMs } from '@toolmgr/plugins';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
 
 /** Clients that count in seconds (Cline, Roo Code) allow at most an hour; the others count in milliseconds. */
 const MOST_SECONDS = 3_600;

@@ -1,5 +1,5 @@
 import { type Core, createLog } from '@toolmgr/core';
-import type { Operation } from '@toolmgr/plugins/management';
+import type { Operation } from '@toolmgr/plugins/kit/operations';
 import { openEndpoints } from './endpoints/open-endpoints.ts';
 import { endpointHomes } from './endpoints/plugin.ts';
 import { createEventHub, type EventHub } from './events/event-hub.ts';

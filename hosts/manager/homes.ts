@@ -1,6 +1,6 @@
 import type { Core } from '@toolmgr/core';
-import { type OperationHome, operationHomes } from '@toolmgr/plugins/management';
-import { recordReader } from '@toolmgr/plugins/workloads/state';
+import { type OperationHome, operationHomes } from '@toolmgr/plugins/kit/operations';
+import { recordReader } from '@toolmgr/plugins/kit/workloads';
 
 type Home = Omit<OperationHome, 'workloads'>;
 

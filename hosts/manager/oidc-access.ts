@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { explainCause, explainIssues, type Log, type Refusal } from '@toolmgr/core';
 import { oidcConfig, openOidc, type StandaloneOidc } from '@toolmgr/plugins/incoming-auth/oidc';
-import { problem } from '@toolmgr/plugins/management';
+import { problem } from '@toolmgr/plugins/kit/operations';
 import { UsageError } from '../shared/usage-error.ts';
 import type { Access, AccessRefusal } from './http/access.ts';
 

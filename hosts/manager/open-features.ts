@@ -7,7 +7,7 @@ import {
   operations,
   type PageView,
   pageViews,
-} from '@toolmgr/plugins/management';
+} from '@toolmgr/plugins/kit/operations';
 import { homesFor } from './homes.ts';
 import { catalogue, DEFAULT_PLAN, type ManagerPlan } from './plan.ts';
 

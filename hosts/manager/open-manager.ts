@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Log, Plugin } from '@toolmgr/core';
-import type { Operation, PublishEvent } from '@toolmgr/plugins/management';
+import type { Operation, PublishEvent } from '@toolmgr/plugins/kit/operations';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../http/listen.ts';
 import { allOperations } from './all-operations.ts';
 import { endpointAddress, type ListenAddress } from './endpoints/endpoint-address.ts';

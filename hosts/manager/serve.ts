@@ -1,5 +1,5 @@
 import { untilAborted } from '@toolmgr/core';
-import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
 import { isLoopbackHost } from '../http/listen.ts';
 import { releaseStartMemory } from '../shared/engine.ts';
 import { createGatewayLog, type LogFormat } from '../shared/gateway-log/index.ts';

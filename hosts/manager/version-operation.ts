@@ -1,4 +1,4 @@
-import { type Operation, operation } from '@toolmgr/plugins/management';
+import { type Operation, operation } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 
 /** `GET /api/v1beta/version`. */

@@ -1,5 +1,5 @@
 import { explainCause, LATE, untilAborted, within } from '@toolmgr/core';
-import { type Connection, createApi, type KubeObject } from '@toolmgr/plugins/kubernetes';
+import { type Connection, createApi, type KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import { widenYoungGeneration } from '../shared/engine.ts';
 import { VERSION } from '../shared/version.ts';

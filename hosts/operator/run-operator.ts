@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createLog, type JsonObject, untilAborted } from '@toolmgr/core';
-import { type Connection, inClusterConnection, isInCluster } from '@toolmgr/plugins/kubernetes';
+import { type Connection, inClusterConnection, isInCluster } from '@toolmgr/plugins/kit/kubernetes';
 import { stopSignal } from '../shared/stop-signal.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { VERSION } from '../shared/version.ts';

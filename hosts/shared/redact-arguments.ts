@@ -1,4 +1,4 @@
-import { redactedText } from '@toolmgr/plugins';
+import { redactedText } from '@toolmgr/plugins/kit/secrets';
 
 /** Printed instead of a secret. */
 export const HIDDEN = '[secret]';

@@ -1,4 +1,4 @@
-import { durationMs } from '@toolmgr/plugins';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { InvalidArgumentError } from 'commander';
 
 /** Reads the value of `--start-timeout` as milliseconds. @throws InvalidArgumentError */

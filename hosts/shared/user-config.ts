@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { explainCause, explainIssues } from '@toolmgr/core';
-import { atomicWrite, stateDir, withLock } from '@toolmgr/plugins/workloads/state';
+import { atomicWrite, stateDir, withLock } from '@toolmgr/plugins/kit/files';
 import { Document, isMap, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { PROVIDERS } from './secrets/providers.ts';

@@ -1,5 +1,5 @@
 import { isObject, type limitsSchema, planSchema } from '@toolmgr/core';
-import { goDuration } from '@toolmgr/plugins';
+import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
 import { CALLERS, type Chosen, choicesOf } from './choices.ts';
 import { hasKey, type KeyedSection, lastKey, type Section, STRATEGIES } from './sections.ts';

@@ -1,6 +1,7 @@
 import type { RunningBackend } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { stringify } from 'yaml';
 import { ownCommand } from '../shared/own-command.ts';
 import { UsageError } from '../shared/usage-error.ts';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller, JsonObject, JsonValue } from '@toolmgr/core';
-import { parsePartialJson } from '../kit/secrets/partial-json.ts';
-import { redacted } from '../kit/secrets/redact.ts';
+import { parsePartialJson, redacted } from '@toolmgr/plugins/kit/secrets';
 import type { Captured } from './capture.ts';
 import type { AuditConfig } from './config.ts';
 import { delegationOf } from './delegation.ts';

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { JsonObject } from '@toolmgr/core';
-import { redactedText } from '../kit/secrets/redact.ts';
+import { redactedText } from '@toolmgr/plugins/kit/secrets';
 
 /** Encodes untrusted texts as JSON: cut, secrets masked, and cached when they are likely to repeat. */
 export interface RedactedTexts {

@@ -1,5 +1,5 @@
+import { unknownUpstream } from '@toolmgr/plugins/kit/oauth/settings';
 import { z } from 'zod';
-import { unknownUpstream } from '../kit/oauth/upstream-names.ts';
 import { clientsShape } from './clients/config.ts';
 import { delegationFields } from './delegation/config.ts';
 import { delegationProblems } from './delegation/cross-checks.ts';

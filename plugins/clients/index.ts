@@ -1,7 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
+import { backgroundWork, clientPlaces, operations, pageViews } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
-import { backgroundWork, operations, pageViews } from '../kit/operations/extension-points.ts';
-import { clientPlaces } from '../kit/operations/feature-slots.ts';
 
 import { clientHomes } from './client-homes.ts';
 import { followWorkloads } from './follow-workloads.ts';

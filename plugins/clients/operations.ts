@@ -1,8 +1,13 @@
 import { nearest } from '@toolmgr/core';
+import {
+  type Operation,
+  type OperationContext,
+  operation,
+  type Problem,
+  problem,
+} from '@toolmgr/plugins/kit/operations';
+import { groupName } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
-import { type Operation, type OperationContext, operation } from '../kit/operations/operation.ts';
-import { type Problem, problem } from '../kit/operations/problems.ts';
-import { groupName } from '../kit/workloads/state/group-name.ts';
 import { endpointEntry } from './registration/client-record.ts';
 import {
   type ClientRefusal,

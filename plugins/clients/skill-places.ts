@@ -1,4 +1,4 @@
-import type { ClientPlace } from '../kit/operations/feature-slots.ts';
+import type { ClientPlace } from '@toolmgr/plugins/kit/operations';
 import { installedClients, projectSkillFolder, type UserPlace, userSkillFolder } from './table/client-paths.ts';
 import { CLIENT_TYPES } from './table/client-table.ts';
 

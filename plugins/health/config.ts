@@ -1,5 +1,5 @@
+import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { goDuration } from '../kit/settings/go-duration.ts';
 
 const MIN_BREAKER_MS = 1_000;
 

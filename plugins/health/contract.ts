@@ -1,5 +1,5 @@
 import type { SectionReader } from '@toolmgr/core';
-import { durationMs } from '../kit/settings/go-duration.ts';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
 
 /** The members of the section that are read here. */
 interface FailureHandling {

@@ -1,5 +1,5 @@
 import type { Signer } from '@sigstore/verify';
-import type { CertificateClaims } from '../kit/oci/signatures.ts';
+import type { CertificateClaims } from '@toolmgr/plugins/kit/oci';
 
 /** Source: Fulcio, "OID information" (1.3.6.1.4.1.57264.1). The last of each list is an older form. */
 const OIDS = {

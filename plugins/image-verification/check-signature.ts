@@ -3,7 +3,7 @@ import { bundleFromJSON, isBundleWithDsseEnvelope } from '@sigstore/bundle';
 import type { TrustedRoot } from '@sigstore/protobuf-specs';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { isObject, type JsonObject } from '@toolmgr/core';
-import type { CheckSignature, Provenance } from '../kit/oci/signatures.ts';
+import type { CheckSignature, Provenance } from '@toolmgr/plugins/kit/oci';
 import { claimsOf } from './certificate-claims.ts';
 import { provenanceMismatch } from './match-provenance.ts';
 

@@ -1,6 +1,5 @@
 import { isObject } from '@toolmgr/core';
-import type { OciClient, OciManifest } from '../kit/oci/oci-client.ts';
-import type { FoundSignature } from '../kit/oci/signatures.ts';
+import type { FoundSignature, OciClient, OciManifest } from '@toolmgr/plugins/kit/oci';
 import { type Layer, simpleSignature } from './simple-signing.ts';
 
 const BUNDLE = /^application\/vnd\.dev\.sigstore\.bundle(\.|\+|;|$)/;

@@ -1,6 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
+import { signatureVerifiers } from '@toolmgr/plugins/kit/oci';
 import { z } from 'zod';
-import { signatureVerifiers } from '../kit/oci/signatures.ts';
 
 const ADDRESS = 'image-verification';
 

@@ -1,4 +1,4 @@
-import type { CertificateClaims, Provenance } from '../kit/oci/signatures.ts';
+import type { CertificateClaims, Provenance } from '@toolmgr/plugins/kit/oci';
 
 /** Whether a registry says who must have signed; without it any signature would do, so there is nothing to check. */
 export function namesSigner({ repository_uri: uri, signer_identity: identity }: Provenance): boolean {

@@ -1,4 +1,4 @@
-import type { SignatureVerifier } from '../kit/oci/signatures.ts';
+import type { SignatureVerifier } from '@toolmgr/plugins/kit/oci';
 import { signatureChecker } from './check-signature.ts';
 import { findSignatures } from './find-signatures.ts';
 import { PUBLIC_GOOD, readTrustRoot } from './trust-root.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObject } from '@toolmgr/core';
-import type { FoundSignature } from '../kit/oci/signatures.ts';
+import type { FoundSignature } from '@toolmgr/plugins/kit/oci';
 
 /** A layer of a manifest. */
 export interface Layer {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
-import type { TrustRootOptions } from '../kit/oci/signatures.ts';
+import type { TrustRootOptions } from '@toolmgr/plugins/kit/oci';
 
 /** The public-good instance of Sigstore; its first root is part of `@sigstore/tuf`. */
 export const PUBLIC_GOOD = 'https://tuf-repo-cdn.sigstore.dev';

@@ -1,7 +1,11 @@
 import { explainCause } from '@toolmgr/core';
-import { parseImageReference } from '../kit/oci/image-reference.ts';
-import { type OciManifest, openRepository } from '../kit/oci/oci-client.ts';
-import type { Provenance, TrustRootOptions } from '../kit/oci/signatures.ts';
+import {
+  type OciManifest,
+  openRepository,
+  type Provenance,
+  parseImageReference,
+  type TrustRootOptions,
+} from '@toolmgr/plugins/kit/oci';
 import { signatureChecker } from './check-signature.ts';
 import { findSignatures } from './find-signatures.ts';
 import { namesSigner } from './match-provenance.ts';

@@ -1,6 +1,6 @@
 import { CALL_METHODS } from '@toolmgr/core';
+import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { goDuration } from '../kit/settings/go-duration.ts';
 
 /** Source: vmcp spec §2 rateLimiting, Bucket. */
 const bucket = z.strictObject({

@@ -1,5 +1,5 @@
 import { definePlugin, GatewayFault, STAGE } from '@toolmgr/core';
-import { unknownNames } from '../kit/settings/unknown-names.ts';
+import { unknownNames } from '@toolmgr/plugins/kit/settings';
 import { hasUserBuckets, rateLimitConfig } from './config.ts';
 import { createLimiter } from './limiter.ts';
 

@@ -1,5 +1,6 @@
 import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
-import { plainUrl, type RemoteAnswer, type RemoteHttp } from '../kit/safe-http/remote-http.ts';
+import type { RemoteAnswer, RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { plainUrl } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { MAX_ENTRIES, MAX_LISTING_BYTES } from './read-document.ts';
 import { StatusFault } from './source-problem.ts';
 

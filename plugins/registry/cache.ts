@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { atomicWrite } from '@toolmgr/plugins/kit/files';
 import { z } from 'zod';
-import { atomicWrite } from '../kit/workloads/state/atomic-write.ts';
 
 /** A copy of a registry on disk. */
 export interface Cached {

@@ -1,7 +1,7 @@
 import { fieldPath } from '@toolmgr/core';
+import { isImageReference } from '@toolmgr/plugins/kit/oci';
+import { permissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 import { z } from 'zod';
-import { isImageReference } from '../kit/oci/image-reference.ts';
-import { permissionProfile } from '../kit/workloads/permissions/profile.ts';
 import { hasControlCharacters, isPackageTarget, isSettableVariable, shownText } from './entry-text.ts';
 import { isWebUrl } from './web-url.ts';
 

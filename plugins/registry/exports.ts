@@ -1,6 +1,6 @@
 // Registries of MCP servers: documents, their sources, and finding an entry. Hosts read them; no gateway does.
 
-export { compareVersions, isVersion } from '../kit/workloads/schemes/versions.ts';
+export { compareVersions, isVersion } from '@toolmgr/plugins/kit/workloads/schemes';
 export { cacheDir } from './cache.ts';
 export type { EnvVar, ImageServer, RemoteServer } from './entry-schemas.ts';
 export { isEntryName } from './entry-text.ts';

@@ -1,7 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
+import { operations, pageViews, skillLookups } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
-import { operations, pageViews } from '../kit/operations/extension-points.ts';
-import { skillLookups } from '../kit/operations/feature-slots.ts';
 
 import { registryOperations } from './operations.ts';
 import { registryHomes } from './registry-homes.ts';

@@ -1,5 +1,5 @@
+import { type Operation, operation, type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
-import { type Operation, operation, type Problem, problem } from '../kit/operations/index.ts';
 import { isEntryName } from './entry-text.ts';
 import {
   findSkill,

@@ -1,4 +1,4 @@
-import { compareVersions } from '../kit/workloads/schemes/versions.ts';
+import { compareVersions } from '@toolmgr/plugins/kit/workloads/schemes';
 import { shortName } from './look-up.ts';
 import { OFFICIAL, officialMeta, type ServerListed } from './records/read-record.ts';
 import { publishedName } from './records/record-from-entry.ts';

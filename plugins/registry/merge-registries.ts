@@ -1,4 +1,4 @@
-import { compareTexts, compareVersions } from '../kit/workloads/schemes/versions.ts';
+import { compareTexts, compareVersions } from '@toolmgr/plugins/kit/workloads/schemes';
 import type { ServerListed } from './records/read-record.ts';
 import type { LeftOut, Registry, RegistryEntry } from './registry-data.ts';
 

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
+import { remoteUrlProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { z } from 'zod';
-import { remoteUrlProblem } from '../kit/safe-http/remote-http.ts';
 import type { ConfiguredRegistry, Registries, RegistryAuth } from './registries.ts';
 import type { SourceProblemKind } from './source-problem.ts';
 import type { RegistrySource } from './sources.ts';

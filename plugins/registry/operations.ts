@@ -1,4 +1,4 @@
-import type { Operation } from '../kit/operations/index.ts';
+import type { Operation } from '@toolmgr/plugins/kit/operations';
 import { changeOperations } from './change-operations.ts';
 import { listingOperations } from './listing-operations.ts';
 import { readOperations } from './read-operations.ts';

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
-import { notPublic } from '../kit/safe-http/public-address.ts';
-import { plainHost } from '../kit/workloads/permissions/egress-rules.ts';
-import type { PermissionProfile } from '../kit/workloads/permissions/profile.ts';
+import { notPublic } from '@toolmgr/plugins/kit/safe-http/addresses';
+import { type PermissionProfile, plainHost } from '@toolmgr/plugins/kit/workloads/permissions';
 
 /**
  * What a permission profile of a registry asks of this machine and of the networks around it, beyond the internet: one sentence

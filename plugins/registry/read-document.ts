@@ -1,6 +1,6 @@
 import { isObject } from '@toolmgr/core';
+import { remoteUrlProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
 import type { z } from 'zod';
-import { remoteUrlProblem } from '../kit/safe-http/remote-http.ts';
 import { imageServer, issueText, type RemoteServer, remoteServer } from './entry-schemas.ts';
 import { isEntryName, shownText } from './entry-text.ts';
 import { readListedServer, readSkill, type ServerListed } from './records/read-record.ts';

@@ -1,4 +1,4 @@
-import { compareTexts, compareVersions } from '../kit/workloads/schemes/versions.ts';
+import { compareTexts, compareVersions } from '@toolmgr/plugins/kit/workloads/schemes';
 import type { ImageServer, RemoteServer } from './entry-schemas.ts';
 import { shownText } from './entry-text.ts';
 import type { ServerListed } from './records/read-record.ts';

@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { SIGN_IN } from './listing-operations.ts';
 import type { SourceProblem } from './source-problem.ts';
 

@@ -1,5 +1,5 @@
+import { type Operation, operation, type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
-import { type Operation, operation, type Problem, problem } from '../kit/operations/index.ts';
 import { DEFAULT_REGISTRY } from './new-source.ts';
 import { REGISTRIES_PATH, REGISTRY_TAG } from './read-operations.ts';
 import type { ConfiguredRegistry } from './registries.ts';

@@ -1,5 +1,4 @@
-import type { SkillLookup } from '../kit/operations/feature-slots.ts';
-import { problem } from '../kit/operations/problems.ts';
+import { problem, type SkillLookup } from '@toolmgr/plugins/kit/operations';
 import type { Registries } from './registries.ts';
 
 /** Finds skills by their name in all registries of the user. */

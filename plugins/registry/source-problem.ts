@@ -1,5 +1,5 @@
 import { GatewayFault } from '@toolmgr/core';
-import { plainUrl } from '../kit/safe-http/remote-http.ts';
+import { plainUrl } from '@toolmgr/plugins/kit/safe-http/addresses';
 
 /** Why a registry cannot be loaded. */
 export interface SourceProblem {

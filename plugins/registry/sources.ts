@@ -1,7 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { explainCause } from '@toolmgr/core';
-import { createRemoteHttp, plainUrl, type RemoteHttp, remoteUrlProblem } from '../kit/safe-http/remote-http.ts';
+import { createRemoteHttp, type RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { plainUrl, remoteUrlProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { fetchEntryDocument, fetchListing } from './api-client.ts';
 import { builtInRegistry } from './built-in/built-in.ts';
 import { type Cached, openCache } from './cache.ts';

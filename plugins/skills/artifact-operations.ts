@@ -1,5 +1,5 @@
+import { type Operation, operation, type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
-import { type Operation, operation, type Problem, problem } from '../kit/operations/index.ts';
 import { buildSkill } from './artifact/build-skill.ts';
 import { type PushOptions, pushSkill } from './artifact/push-skill.ts';
 import type { ResolveOptions, SkillResolution } from './artifact/resolve-options.ts';

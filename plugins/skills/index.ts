@@ -1,8 +1,14 @@
 import { type Core, definePlugin, type Slot } from '@toolmgr/core';
+import { signatureVerifiers } from '@toolmgr/plugins/kit/oci';
+import {
+  clientPlaces,
+  operationHomes,
+  operations,
+  pageViews,
+  type SkillLookup,
+  skillLookups,
+} from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
-import { signatureVerifiers } from '../kit/oci/signatures.ts';
-import { operationHomes, operations, pageViews } from '../kit/operations/extension-points.ts';
-import { clientPlaces, type SkillLookup, skillLookups } from '../kit/operations/feature-slots.ts';
 import { openSkills } from './install/open-skills.ts';
 import { skillStoreFolder } from './oci/build-store.ts';
 import { skillsOperations } from './operations.ts';

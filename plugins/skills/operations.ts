@@ -1,4 +1,4 @@
-import type { Operation } from '../kit/operations/index.ts';
+import type { Operation } from '@toolmgr/plugins/kit/operations';
 import { type ArtifactOperationDeps, artifactOperations } from './artifact-operations.ts';
 import { type InstallOperationDeps, installOperations } from './install/operations.ts';
 

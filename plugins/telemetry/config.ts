@@ -1,6 +1,6 @@
 import { FIELD_NAME, FIELD_VALUE } from '@toolmgr/core';
+import { decimalText } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { decimalText } from '../kit/settings/decimal-text.ts';
 import { collectorUrl } from './collector-url.ts';
 
 /** Keys and defaults of the contract; settings without effect are refused. Source: vmcp spec §2 telemetry. */

@@ -14,7 +14,7 @@ import {
 } from '@opentelemetry/sdk-trace';
 import { ATTR_SERVICE_INSTANCE_ID, ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
 import { type Core, FIELD_VALUE, GatewayFault, LATE, proxyRouteFor, readCaBundle, within } from '@toolmgr/core';
-import { readSecret, type SecretSlots } from '../kit/secrets/read-secret.ts';
+import { readSecret, type SecretSlots } from '@toolmgr/plugins/kit/secrets';
 import { collectorUrl } from './collector-url.ts';
 import type { TelemetryConfig } from './config.ts';
 import { logOutages } from './log-outages.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { CallRefused, definePlugin, STAGE } from '@toolmgr/core';
-import { stateDir } from '../kit/workloads/state/state-dir.ts';
+import { stateDir } from '@toolmgr/plugins/kit/files';
 import { toolPinningConfig } from './config.ts';
 import { createPinnedLists } from './pinned-lists.ts';
 

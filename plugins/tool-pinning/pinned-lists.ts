@@ -17,7 +17,7 @@ import {
   readPins,
   type Verdict,
   withChanges,
-} from '../kit/tool-pins/index.ts';
+} from '@toolmgr/plugins/kit/tool-pins';
 
 /** What a gateway does with pins. */
 export interface PinnedLists {

@@ -15,8 +15,26 @@ const ENTRIES: Readonly<Record<string, Entry>> = {
     besides: CORE,
   },
   'docs/project/api/plugins.txt': { entry: '@toolmgr/plugins', types: 'plugins/dist/index.d.ts' },
+  ...kitEntries(),
   'docs/project/api/toolmgr.txt': { entry: 'toolmgr', types: 'hosts/dist/index.d.ts' },
 };
+
+/** The entries of the kit, from the package's own list. */
+function kitEntries(): Readonly<Record<string, Entry>> {
+  const { exports } = JSON.parse(readText('plugins/package.json')) as PluginsPackage;
+  return Object.fromEntries(
+    Object.entries(exports)
+      .filter(([key]) => key.startsWith('./kit/'))
+      .map(([key, { types }]) => [
+        `docs/project/api/${key.slice('./'.length).replaceAll('/', '-')}.txt`,
+        { entry: join('@toolmgr/plugins', key), types: join('plugins', types) },
+      ]),
+  );
+}
+
+interface PluginsPackage {
+  readonly exports: { readonly [key: string]: { readonly types: string } };
+}
 
 interface Entry {
   readonly entry: string;

@@ -23,11 +23,28 @@ export async function builtFiles(folder: string, entries: readonly string[]): Pr
     dist,
     modules,
     own.filter((path) => path.endsWith('.js')),
+    ownNames(folder),
   );
   return new Map([
     ...copied.map((path) => [path, withoutMap(readFileSync(join(dist, path), 'utf8'))] as const),
     ...joined,
   ]);
+}
+
+/** The built module of each entry by its name, such as `kit/cel/index.js` by `@toolmgr/plugins/kit/cel`. */
+function ownNames(folder: string): ReadonlyMap<string, string> {
+  const { name, exports } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+  return new Map(
+    Object.entries(exports).flatMap(([key, target]) => {
+      const built = typeof target === 'string' ? target : target.default;
+      return built.startsWith('./dist/') ? [[join(name, key), relative('dist', built)] as const] : [];
+    }),
+  );
+}
+
+interface Manifest {
+  readonly name: string;
+  readonly exports: { readonly [key: string]: string | { readonly default: string } };
 }
 
 /** Declarations and those that they import, as absolute paths. */

@@ -16,16 +16,18 @@ const PARTS = 'parts';
  * @param dist folder of the compiled modules
  * @param modules all of them, relative to `dist`
  * @param entries those that other packages import
+ * @param own module by what the package's own modules name it by, e.g. `@toolmgr/plugins/kit/cel`
  * @returns text by path, relative to `dist`
  */
 export async function bundle(
   dist: string,
   modules: readonly string[],
   entries: readonly string[],
+  own: ReadonlyMap<string, string> = new Map(),
 ): Promise<ReadonlyMap<string, string>> {
   const texts = new Map(modules.map((path) => [path, readFileSync(join(dist, path), 'utf8')]));
   const all = [...new Set([...entries, ...startedByPath(texts)])].sort();
-  const imports = new Map([...texts].map(([path, text]) => [path, importsOf(path, text)]));
+  const imports = new Map([...texts].map(([path, text]) => [path, importsOf(path, text, own)]));
   const imported = new Set([...imports.values()].flat());
   const alone = all.filter((path) => imports.get(path)?.length === 0 && !imported.has(path));
   const joined = all.filter((path) => !alone.includes(path));
@@ -33,8 +35,8 @@ export async function bundle(
     cwd: dist,
     input: Object.fromEntries(joined.map((path) => [partOf(path), join(dist, path)])),
     platform: 'node',
-    external: (id) => !/^[./]/.test(id),
-    plugins: [ownPlaces(dist)],
+    external: (id) => !/^[./]/.test(id) && !own.has(id),
+    plugins: [ownNames(dist, own), ownPlaces(dist)],
     logLevel: 'silent',
   });
   const { output } = await built.generate({
@@ -75,11 +77,25 @@ function startedByPath(texts: ReadonlyMap<string, string>): readonly string[] {
 /** A text `'./x.js'` that is not the source of an import. */
 const PATH_TEXT = /(?<!from )(?<!import )(?<!import\()'(\.{1,2}\/[^'\n]+\.js)'/g;
 
-function importsOf(path: string, text: string): readonly string[] {
-  return [...text.matchAll(IMPORT)].map(([, target = '']) => join(dirname(path), target));
+function importsOf(path: string, text: string, own: ReadonlyMap<string, string>): readonly string[] {
+  return [...text.matchAll(IMPORT)].flatMap(([, target = '']) => {
+    if (target.startsWith('.')) return [join(dirname(path), target)];
+    return own.get(target) ?? [];
+  });
 }
 
-const IMPORT = /\b(?:from |import |import\()'(\.{1,2}\/[^'\n]+)'/g;
+const IMPORT = /\b(?:from |import |import\()'([^'\n]+)'/g;
+
+/** Joins modules that name each other by the package, as they name those beside them. */
+function ownNames(dist: string, own: ReadonlyMap<string, string>): Plugin {
+  return {
+    name: 'own-names',
+    resolveId(id) {
+      const path = own.get(id);
+      return path === undefined ? undefined : join(dist, path);
+    },
+  };
+}
 
 /** Gives each module the `import.meta` of its own place. */
 function ownPlaces(dist: string): Plugin {

@@ -4,7 +4,7 @@ import { prepareEngine } from '../../hosts/dist/shared/engine.js';
 prepareEngine();
 const { startOperator } = await import('../../hosts/dist/vmcp/operator/operator.js');
 const { settingsFrom } = await import('../../hosts/dist/vmcp/operator/settings.js');
-const { inClusterConnection } = await import('@toolmgr/plugins/kubernetes');
+const { inClusterConnection } = await import('@toolmgr/plugins/kit/kubernetes');
 
 const [host, port, folder, metricsPort] = process.argv.slice(2);
 const env = { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port };

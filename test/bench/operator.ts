@@ -6,7 +6,7 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { KubeObject, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import getPort from 'get-port';
 import { type KubeCluster, startKube } from '../support/kube.ts';
 import { apiOf } from '../support/kube-api.ts';

@@ -98,22 +98,18 @@ function mayReach(tree: SourceTree, from: string, target: string, specifier: str
   if (from.startsWith('hosts/')) return byPublicEntry || target.startsWith('hosts/');
   if (!from.startsWith('plugins/')) return true;
   if (!target.startsWith('plugins/')) return specifier === '@toolmgr/core';
-  if (from === 'plugins/index.ts' || isShared(target)) return true;
-  if (isOfFamily(tree, from, target)) return true;
+  if (from.startsWith('plugins/kit/')) return target.startsWith('plugins/kit/');
+  if (target.startsWith('plugins/kit/')) return byPublicEntry;
+  if (gathersPlugins(tree, from)) return true;
   return target !== 'plugins/index.ts' && pluginOf(tree, from) === pluginOf(tree, target);
 }
 
-/** The kit, which every plugin may use. */
-function isShared(path: string): boolean {
-  return path.startsWith('plugins/kit/');
+/** Whether a file is an entry of the package that belongs to no plugin, such as the catalogue. */
+function gathersPlugins({ pluginFolders }: SourceTree, path: string): boolean {
+  return ENTRY_FILES.has(path) && !pluginFolders.some((folder) => path.startsWith(`${folder}/`));
 }
 
-/** Whether a file is in a folder without a plugin that plugins of the same kind share, such as `optimizer/embedding`. */
-function isOfFamily({ pluginFolders }: SourceTree, from: string, target: string): boolean {
-  const family = target.split('/').slice(0, 2).join('/');
-  const isInPlugin = pluginFolders.some((folder) => target.startsWith(`${folder}/`));
-  return !isInPlugin && target.split('/').length > 3 && from.startsWith(`${family}/`);
-}
+const ENTRY_FILES: ReadonlySet<string> = new Set(Object.values(PUBLIC_ENTRIES));
 
 function pluginOf({ pluginFolders }: SourceTree, path: string): string {
   return pluginFolders.find((folder) => path.startsWith(`${folder}/`)) ?? dirname(path);

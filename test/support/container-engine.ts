@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { build } from 'rolldown';
-import { withFileLock } from '../../plugins/kit/workloads/state/lock.ts';
+import { withFileLock } from '../../plugins/kit/files/lock.ts';
 import { rigCache } from '../../scripts/rigs/rig-folder.ts';
 import { keepImages, shareImages } from './docker-store.ts';
 import { addDefaultGateway, createBridge, type EngineBridge } from './engine-bridge.ts';

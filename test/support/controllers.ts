@@ -1,4 +1,4 @@
-import { type Api, keyOf, type Resource } from '@toolmgr/plugins/kubernetes';
+import { type Api, keyOf, type Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { referencesIndex } from '../../hosts/operator/controllers/references.ts';
 import { KINDS } from '../../hosts/operator/kinds/index.ts';
 import { typeOfKind } from '../../hosts/operator/kinds/kind.ts';

@@ -1,4 +1,4 @@
-import type { Api } from '@toolmgr/plugins/kubernetes';
+import type { Api } from '@toolmgr/plugins/kit/kubernetes';
 
 /** One write that the API accepted or refused. */
 export interface Write {

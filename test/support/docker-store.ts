@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { withFileLock } from '../../plugins/kit/workloads/state/lock.ts';
+import { withFileLock } from '../../plugins/kit/files/lock.ts';
 import { rigCache } from '../../scripts/rigs/rig-folder.ts';
 
 const WAIT = { waitMs: 600_000 };

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { type ApiSettings, type ClosableApi, type Connection, createApi } from '@toolmgr/plugins/kubernetes';
+import { type ApiSettings, type ClosableApi, type Connection, createApi } from '@toolmgr/plugins/kit/kubernetes';
 import type { KubeClient } from './kube-client.ts';
 
 /** The connection of an administrator. `token`: of another user. */

@@ -1,4 +1,4 @@
-import type { Api } from '@toolmgr/plugins/kubernetes';
+import type { Api } from '@toolmgr/plugins/kit/kubernetes';
 import { afterAll, beforeAll } from 'vitest';
 import { missingKube } from './kube.ts';
 import { apiOf } from './kube-api.ts';

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog, definePlugin, type Plugin } from '@toolmgr/core';
-import { type Operation, operations as operationsSlot, pageViews } from '@toolmgr/plugins/management';
+import { type Operation, operations as operationsSlot, pageViews } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import { type ManagerOptions, openManager } from '../../hosts/manager/open-manager.ts';
 import { DEFAULT_PLAN } from '../../hosts/manager/plan.ts';

@@ -5,7 +5,7 @@ import {
   keyText,
   type ObjectKey,
   type ResourceType,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import { REFERENCES, referencesIndex } from '../../hosts/operator/controllers/references.ts';
 import { KINDS } from '../../hosts/operator/kinds/index.ts';
 import { typeOfKind } from '../../hosts/operator/kinds/kind.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { API_GROUP, API_VERSION } from '../../hosts/operator/kinds/kind.ts';
 
 /** The smallest spec of each kind that the API server accepts. */

@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { withFileLock } from '../../plugins/kit/workloads/state/lock.ts';
+import { withFileLock } from '../../plugins/kit/files/lock.ts';
 import { packWorkspaces, type Tarball, WORKSPACES } from '../../scripts/pack/pack-workspaces.ts';
 import { sourceHash } from './source-hash.ts';
 

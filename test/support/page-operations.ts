@@ -1,4 +1,4 @@
-import { type Operation, type OperationRequest, operation, problem } from '@toolmgr/plugins/management';
+import { type Operation, type OperationRequest, operation, problem } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 
 /** Texts that a page shows, from servers and registries. `text` gives a text for a place, so that a test can make all hostile. */

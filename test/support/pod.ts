@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BackendsDocument } from '@toolmgr/plugins/kubernetes';
+import type { BackendsDocument } from '@toolmgr/plugins/kit/kubernetes';
 import { stringify } from 'yaml';
 import { type PodReport, podReport } from '../../hosts/vmcp/pod-report.ts';
 import { type RunningCli, startCli } from './cli.ts';

@@ -6,7 +6,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { withFileLock } from '../../plugins/kit/workloads/state/lock.ts';
+import { withFileLock } from '../../plugins/kit/files/lock.ts';
 import { rigCache } from '../../scripts/rigs/rig-folder.ts';
 import { runTool } from '../../scripts/rigs/run-tool.ts';
 import {

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { withFileLock } from '../../plugins/kit/workloads/state/lock.ts';
+import { withFileLock } from '../../plugins/kit/files/lock.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const WAIT_MS = 120_000;

@@ -1,4 +1,4 @@
-import { markProcess } from '../../plugins/kit/workloads/state/process-identity.ts';
+import { markProcess } from '../../plugins/kit/files/process-identity.ts';
 import { changeStatus, createRecord } from '../../plugins/kit/workloads/state/records.ts';
 import type { RunConfig } from '../../plugins/kit/workloads/state/run-config/run-config.ts';
 import type { WorkloadStatus } from '../../plugins/kit/workloads/state/workload-record.ts';

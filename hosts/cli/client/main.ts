@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '@toolmgr/core';
-import { durationMs } from '@toolmgr/plugins';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { argumentsFrom } from '../../shared/client/arguments.ts';
 import { headersOf, withHeaders } from '../../shared/client/headers.ts';

@@ -25,7 +25,8 @@ export function addCompletionCommands(program: Command, whole: () => Promise<Com
 /** Loads the records of workloads only when their names are asked for. */
 const NAMES: KnownNames = {
   async workloads() {
-    const { readWorkloads, stateDir } = await import('@toolmgr/plugins/workloads/state');
+    const { stateDir } = await import('@toolmgr/plugins/kit/files');
+    const { readWorkloads } = await import('@toolmgr/plugins/kit/workloads');
     return (await readWorkloads(stateDir())).map(({ name }) => name);
   },
   async backends() {
@@ -44,7 +45,8 @@ const NAMES: KnownNames = {
     return [...new Set(names)].filter((name) => name !== '');
   },
   async groups() {
-    const { readWorkloads, stateDir } = await import('@toolmgr/plugins/workloads/state');
+    const { stateDir } = await import('@toolmgr/plugins/kit/files');
+    const { readWorkloads } = await import('@toolmgr/plugins/kit/workloads');
     const { groupsOf } = await import('../../workloads/planning/groups.ts');
     return (await groupsOf(stateDir(), await readWorkloads(stateDir()))).map(({ name }) => name);
   },

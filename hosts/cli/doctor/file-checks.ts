@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { explainCause } from '@toolmgr/core';
 import { userPlace } from '@toolmgr/plugins/clients/places';
-import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
 import { readClientFile } from '../../client-files/client-file.ts';
 import { serversIn } from '../../client-files/file-shapes.ts';
 import { clientPlaces, readFoundFile } from '../../client-files/find-file.ts';

@@ -1,4 +1,5 @@
-import { readWorkload, stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { readWorkload } from '@toolmgr/plugins/kit/workloads';
 import { showLogs } from '../../run/commands/show-logs.ts';
 import { fetchLines } from '../../shared/running/control-client.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';

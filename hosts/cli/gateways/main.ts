@@ -1,4 +1,4 @@
-import { durationMs } from '@toolmgr/plugins';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { GATEWAY_FLAG, GATEWAY_HELP } from '../../shared/running/gateway-flag.ts';
 

@@ -1,4 +1,5 @@
-import { readWorkload, stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { readWorkload } from '@toolmgr/plugins/kit/workloads';
 import { restart as restartWorkloads } from '../../run/commands/workloads.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { countTools } from '../../shared/report-starts.ts';

@@ -1,4 +1,5 @@
-import { readWorkload, readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { readWorkload, readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { showStatus } from '../../run/commands/show.ts';
 import { headersOf } from '../../shared/client/headers.ts';
 import { ownCommand } from '../../shared/own-command.ts';

@@ -1,4 +1,5 @@
-import { DEFAULT_GROUP, stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { DEFAULT_GROUP } from '@toolmgr/plugins/kit/workloads';
 import { type CallOperation, userOperations } from '../../manager/commands/user-operations.ts';
 import { forEachName } from '../../run/commands/for-each-name.ts';
 import { ownCommand } from '../../shared/own-command.ts';

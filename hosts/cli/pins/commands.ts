@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { nearest } from '@toolmgr/core';
+import { stateDir } from '@toolmgr/plugins/kit/files';
 import {
   approved,
   changePins,
@@ -17,7 +18,6 @@ import {
   scan,
   withChanges,
 } from '@toolmgr/plugins/kit/tool-pins';
-import { stateDir } from '@toolmgr/plugins/workloads/state';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { JsonObject } from '@toolmgr/core';
-import type { ProblemCode } from '@toolmgr/plugins/management';
+import type { ProblemCode } from '@toolmgr/plugins/kit/operations';
 import {
   type ConfiguredRegistry,
   DEFAULT_REGISTRY,

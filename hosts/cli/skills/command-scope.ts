@@ -1,9 +1,9 @@
 import { access, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { JsonObject } from '@toolmgr/core';
-import { PROBLEMS, type Problem } from '@toolmgr/plugins/management';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { PROBLEMS, type Problem } from '@toolmgr/plugins/kit/operations';
 import { checkProjectRoot, type SkillDeps, type SkillScope } from '@toolmgr/plugins/skills';
-import { stateDir } from '@toolmgr/plugins/workloads/state';
 import { OperationRefused } from '../../manager/commands/run-operation.ts';
 import { type CallOperation, userOperations } from '../../manager/commands/user-operations.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backend, isObject } from '@toolmgr/core';
-import { atomicWrite, stateDir } from '@toolmgr/plugins/workloads/state-files';
+import { atomicWrite, stateDir } from '@toolmgr/plugins/kit/files';
 import type { ClientFile } from '../../client-files/client-file.ts';
 import { type FoundFile, shortPath } from '../../client-files/find-file.ts';
 import { type Ask, terminalAsk } from '../../shared/ask.ts';

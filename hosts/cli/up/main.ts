@@ -1,4 +1,4 @@
-import { durationMs } from '@toolmgr/plugins';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { LONGEST_CALL_MS } from '../../client-files/call-timeout.ts';
 import { ERAS } from '../../client-files/eras.ts';

@@ -3,7 +3,7 @@ import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'n
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Backend, explainCause, type ListStore, type Log } from '@toolmgr/core';
-import { atomicWrite, stateDir } from '@toolmgr/plugins/workloads/state-files';
+import { atomicWrite, stateDir } from '@toolmgr/plugins/kit/files';
 
 /** A list store on disk. */
 export interface StoredLists extends ListStore {

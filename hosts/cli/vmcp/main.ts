@@ -1,5 +1,5 @@
 import { link, rename, rm, writeFile } from 'node:fs/promises';
-import { durationMs } from '@toolmgr/plugins';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FOUND_CLIENTS } from '../../client-files/found-clients.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../../shared/gateway-log/log-format.ts';

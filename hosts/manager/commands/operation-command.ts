@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '@toolmgr/core';
-import type { Operation, OperationCommand } from '@toolmgr/plugins/management';
+import type { Operation, OperationCommand } from '@toolmgr/plugins/kit/operations';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { columns, stdout } from '../../shared/terminal.ts';
 import { argumentsFrom } from '../mcp/tool-from-operation.ts';

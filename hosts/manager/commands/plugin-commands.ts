@@ -1,5 +1,5 @@
 import { createLog, explainCause } from '@toolmgr/core';
-import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
 import type { Command } from 'commander';
 import { stderr } from '../../shared/terminal.ts';
 import { VERSION } from '../../shared/version.ts';

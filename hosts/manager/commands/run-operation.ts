@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { createLog, type Log } from '@toolmgr/core';
-import { isProblem, type Operation, type OperationContext, type ProblemCode } from '@toolmgr/plugins/management';
+import { isProblem, type Operation, type OperationContext, type ProblemCode } from '@toolmgr/plugins/kit/operations';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { createRequestReader, type RawParts } from '../http/read-request.ts';

@@ -1,5 +1,5 @@
 import { createLog, type JsonObject } from '@toolmgr/core';
-import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { explainCause, type Gateway, type Log } from '@toolmgr/core';
-import { type Problem, problem, problemBody } from '@toolmgr/plugins/management';
-import { groupName, readWorkload, readWorkloads } from '@toolmgr/plugins/workloads/state';
+import { type Problem, problem, problemBody } from '@toolmgr/plugins/kit/operations';
+import { groupName, readWorkload, readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { type EndpointView, endpointView } from '../../http/endpoint-view.ts';
 import type { CallFeed } from '../../http/recent-calls/feed.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';

@@ -1,5 +1,5 @@
-import { type Operation, operation, problem } from '@toolmgr/plugins/management';
-import { groupName } from '@toolmgr/plugins/workloads/state';
+import { type Operation, operation, problem } from '@toolmgr/plugins/kit/operations';
+import { groupName } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { callEvents, lastKnownCall } from '../../http/recent-calls/call-events.ts';
 import type { CallReader } from '../../http/recent-calls/feed.ts';

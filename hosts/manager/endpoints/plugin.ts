@@ -1,5 +1,5 @@
 import { definePlugin, defineSlot } from '@toolmgr/core';
-import { operations, pageViews } from '@toolmgr/plugins/management';
+import { operations, pageViews } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import type { OpenEndpoints } from './open-endpoints.ts';
 import { endpointOperations } from './operations.ts';

@@ -1,7 +1,7 @@
 import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readWorkloads, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { readWorkloads, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { type CallFeed, type CallReader, createCallFeed, type RecentCall } from '../../http/recent-calls/feed.ts';
 import { recentCall } from './call-schema.ts';

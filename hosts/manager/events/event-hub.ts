@@ -1,4 +1,4 @@
-import type { ManagementEvent, PublishEvent } from '@toolmgr/plugins/management';
+import type { ManagementEvent, PublishEvent } from '@toolmgr/plugins/kit/operations';
 
 /** An event with its number. */
 export interface NumberedEvent {

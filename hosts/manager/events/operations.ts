@@ -1,4 +1,4 @@
-import { type ManagementEvent, type Operation, operation, problem } from '@toolmgr/plugins/management';
+import { type ManagementEvent, type Operation, operation, problem } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import { EVENT_BOUNDS, type EventHub, type Subscription, TOO_SLOW } from './event-hub.ts';
 

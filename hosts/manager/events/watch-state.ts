@@ -2,8 +2,8 @@ import { type FSWatcher, watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { explainCause, type Log } from '@toolmgr/core';
-import type { ManagementEvent, PublishEvent } from '@toolmgr/plugins/management';
-import { readGroups, readWorkload, readWorkloads, workloadName, workloadsDir } from '@toolmgr/plugins/workloads/state';
+import type { ManagementEvent, PublishEvent } from '@toolmgr/plugins/kit/operations';
+import { readGroups, readWorkload, readWorkloads, workloadName, workloadsDir } from '@toolmgr/plugins/kit/workloads';
 
 const SETTLE_MS = 30; // a status is written as a new file that replaces the old one: several notices for one change
 const POLL_MS = 5_000;

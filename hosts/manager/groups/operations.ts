@@ -1,4 +1,4 @@
-import { type Operation, operation, problem } from '@toolmgr/plugins/management';
+import { type Operation, operation, problem } from '@toolmgr/plugins/kit/operations';
 import {
   changeConfig,
   createGroup,
@@ -7,7 +7,7 @@ import {
   newGroupName,
   readGroup,
   removeGroup,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
 import { removeWorkload } from '../../workloads/planning/remove.ts';

@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { operationHomes, operations } from '@toolmgr/plugins/management';
+import { operationHomes, operations } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import { groupOperations } from './operations.ts';
 

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type Problem, problem } from '@toolmgr/plugins/management';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import type { FastifyRequest } from 'fastify';
 
 /** Who a request is from. */

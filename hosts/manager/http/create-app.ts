@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createPreflight, explainCause, missingPackage, type GuardOptions as RawGuard } from '@toolmgr/core';
-import { type Operation, type Problem, problem, problemBody } from '@toolmgr/plugins/management';
-import { storageFault } from '@toolmgr/plugins/workloads/state';
+import { type Operation, type Problem, problem, problemBody } from '@toolmgr/plugins/kit/operations';
+import { storageFault } from '@toolmgr/plugins/kit/workloads';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Access, type AccessRefusal, accessRequest, setCaller } from './access.ts';
 import { problemFromFault } from './fastify-faults.ts';

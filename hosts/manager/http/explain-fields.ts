@@ -1,5 +1,5 @@
 import { explainIssues, fieldPath } from '@toolmgr/core';
-import type { FieldProblem } from '@toolmgr/plugins/management';
+import type { FieldProblem } from '@toolmgr/plugins/kit/operations';
 import type { z } from 'zod';
 
 const MAX_FIELDS = 20; // in one answer; the count of the others is said

@@ -1,4 +1,4 @@
-import { type Problem, problem } from '@toolmgr/plugins/management';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { HTTP_LIMITS } from './limits.ts';
 
 /** An error that fastify raises before an operation runs. */

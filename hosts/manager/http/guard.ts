@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
-import { type Problem, problem } from '@toolmgr/plugins/management';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 
 /** Which names the manager answers to. */
 export interface GuardOptions {

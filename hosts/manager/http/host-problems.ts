@@ -1,4 +1,4 @@
-import type { Operation, ProblemCode } from '@toolmgr/plugins/management';
+import type { Operation, ProblemCode } from '@toolmgr/plugins/kit/operations';
 
 /** Problems that the host answers with for an operation, beside those that the operation declares. */
 export function hostProblems(

@@ -1,4 +1,4 @@
-import type { Operation } from '@toolmgr/plugins/management';
+import type { Operation } from '@toolmgr/plugins/kit/operations';
 
 /** Time limits of operations by class (reference workload-api §1.3). */
 export const TIME_LIMITS_MS: Readonly<Record<NonNullable<Operation['timeLimit']>, number | undefined>> = {

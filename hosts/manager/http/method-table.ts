@@ -1,4 +1,4 @@
-import type { Operation } from '@toolmgr/plugins/management';
+import type { Operation } from '@toolmgr/plugins/kit/operations';
 
 /** Which methods a path has. */
 export interface MethodTable {

@@ -9,7 +9,7 @@ import {
   type Problem,
   type PublishEvent,
   problem,
-} from '@toolmgr/plugins/management';
+} from '@toolmgr/plugins/kit/operations';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { callerOf } from './access.ts';
 import { sendJson } from './json-reply.ts';

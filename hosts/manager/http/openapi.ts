@@ -5,7 +5,7 @@ import {
   type ProblemCode,
   problem,
   problemBody,
-} from '@toolmgr/plugins/management';
+} from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import { hostProblems } from './host-problems.ts';
 import { createSchemaConverter, type JsonSchema, type SchemaConverter } from './json-schemas.ts';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { PageView } from '@toolmgr/plugins/management';
+import type { PageView } from '@toolmgr/plugins/kit/operations';
 import type { FastifyInstance } from 'fastify';
 import { loadPage, PAGE_HEADERS, type PageOffer, type ServedPage } from '../../http/page/served-page.ts';
 

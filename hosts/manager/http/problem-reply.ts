@@ -1,4 +1,4 @@
-import { PROBLEMS, type Problem, problemBody } from '@toolmgr/plugins/management';
+import { PROBLEMS, type Problem, problemBody } from '@toolmgr/plugins/kit/operations';
 import type { FastifyReply } from 'fastify';
 import { sendJson } from './json-reply.ts';
 

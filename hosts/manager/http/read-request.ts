@@ -1,4 +1,4 @@
-import { type FieldProblem, type Operation, type Problem, problem } from '@toolmgr/plugins/management';
+import { type FieldProblem, type Operation, type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import { explainFields } from './explain-fields.ts';
 

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
 import type { Command } from 'commander';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stdout } from '../../shared/terminal.ts';

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { atomicWrite } from '@toolmgr/plugins/workloads/state';
+import { atomicWrite } from '@toolmgr/plugins/kit/files';
 import { ownCommand } from '../../shared/own-command.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { AGENT_LABEL, launchAgent, type StartCommand, systemdUnit, UNIT_NAME } from './unit-text.ts';

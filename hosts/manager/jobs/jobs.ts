@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { explainCause, type Log } from '@toolmgr/core';
-import type { JobItem, JobOutcome, JobStatus, Jobs, PublishEvent } from '@toolmgr/plugins/management';
-import { storageFault } from '@toolmgr/plugins/workloads/state';
+import type { JobItem, JobOutcome, JobStatus, Jobs, PublishEvent } from '@toolmgr/plugins/kit/operations';
+import { storageFault } from '@toolmgr/plugins/kit/workloads';
 
 /** One item of long work as it is shown. */
 export interface ShownItem {

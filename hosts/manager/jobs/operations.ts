@@ -1,4 +1,4 @@
-import { type Operation, operation, problem } from '@toolmgr/plugins/management';
+import { type Operation, operation, problem } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import type { JobTable } from './jobs.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { explainCause, type Gateway, type PlanInput } from '@toolmgr/core';
-import { type Operation, problem, problemBody } from '@toolmgr/plugins/management';
+import { type Operation, problem, problemBody } from '@toolmgr/plugins/kit/operations';
 import { type EndpointAddress, ORIGIN_OPTION } from '../endpoints/endpoint-address.ts';
 import type { GatewayMemory } from '../gateway-memory.ts';
 import type { Access } from '../http/access.ts';

@@ -1,5 +1,5 @@
 import { type Call, type CallResult, type JsonObject, resultFromValue, toolFailure } from '@toolmgr/core';
-import { type Answer, isProblem, PROBLEMS, type Problem } from '@toolmgr/plugins/management';
+import { type Answer, isProblem, PROBLEMS, type Problem } from '@toolmgr/plugins/kit/operations';
 import { TIME_LIMITS_MS } from '../http/limits.ts';
 import type { OperationHost } from '../http/mount-operation.ts';
 import { createRequestReader } from '../http/read-request.ts';

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from '@toolmgr/core';
-import type { Operation, OperationTool } from '@toolmgr/plugins/management';
+import type { Operation, OperationTool } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import type { RawParts } from '../http/read-request.ts';
 

@@ -1,5 +1,5 @@
 import { type Caller, definePlugin, encode, type Plugin, type ToolEntry } from '@toolmgr/core';
-import type { Operation } from '@toolmgr/plugins/management';
+import type { Operation } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import type { Access } from '../http/access.ts';
 import { type ToolSettings, toolRunner } from './run-tool.ts';

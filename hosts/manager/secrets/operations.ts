@@ -1,5 +1,5 @@
 import { GatewayFault } from '@toolmgr/core';
-import { type Operation, operation, type Problem, problem } from '@toolmgr/plugins/management';
+import { type Operation, operation, type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { MAX_SECRET_BYTES, PASSWORD_VARIABLE, secretNameProblem } from '@toolmgr/plugins/secrets/encrypted';
 import type { SecretStore } from '@toolmgr/plugins/secrets/stores';
 import { z } from 'zod';

@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { operationHomes, operations, pageViews } from '@toolmgr/plugins/management';
+import { operationHomes, operations, pageViews } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import { secretOperations } from './operations.ts';
 

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { atomicWrite, isRunning, markProcess, type ProcessMark, withLock } from '@toolmgr/plugins/workloads/state';
+import { atomicWrite, isRunning, markProcess, type ProcessMark, withLock } from '@toolmgr/plugins/kit/files';
 import { z } from 'zod';
 import { UsageError } from '../../shared/usage-error.ts';
 import { readOwnFile, serverFolder } from './own-folder.ts';

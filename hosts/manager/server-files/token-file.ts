@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { atomicWrite } from '@toolmgr/plugins/workloads/state';
+import { atomicWrite } from '@toolmgr/plugins/kit/files';
 import { UsageError } from '../../shared/usage-error.ts';
 import { readOwnFile, serverFolder } from './own-folder.ts';
 

@@ -1,5 +1,5 @@
 import { backOffMs } from '@toolmgr/core';
-import { desiredOf, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import { desiredOf, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 
 /** What the supervisor remembers of its starts of one workload. */
 export interface StartMemory {

@@ -1,16 +1,15 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isRunning, type ProcessMark } from '@toolmgr/plugins/kit/files';
 import {
-  isRunning,
   listWorkloadNames,
-  type ProcessMark,
   readWorkload,
   WORKLOAD_FILES,
   type WorkloadRecord,
   workloadDir,
   workloadsDir,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 
 /** A workload as it was last seen. */
 export interface FollowedRecord {

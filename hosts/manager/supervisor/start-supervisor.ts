@@ -1,5 +1,5 @@
 import type { Log } from '@toolmgr/core';
-import type { BackgroundContext, OperationHome } from '@toolmgr/plugins/management';
+import type { BackgroundContext, OperationHome } from '@toolmgr/plugins/kit/operations';
 import { engineAnswers } from '@toolmgr/plugins/workloads/engine-ping';
 import { releaseStartMemory } from '../../shared/engine.ts';
 import { recoverReplacement } from '../../workloads/planning/replace.ts';

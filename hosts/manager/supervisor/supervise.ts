@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { explainCause, type Log } from '@toolmgr/core';
-import type { PublishEvent } from '@toolmgr/plugins/management';
-import { type RunConfig, readWorkload } from '@toolmgr/plugins/workloads/state';
+import type { PublishEvent } from '@toolmgr/plugins/kit/operations';
+import { type RunConfig, readWorkload } from '@toolmgr/plugins/kit/workloads';
 import type { Started } from '../../workloads/planning/start.ts';
 import type { StartWork } from '../../workloads/planning/work.ts';
 import { afterStart, currentMemory, decide, type StartMemory } from './decide.ts';

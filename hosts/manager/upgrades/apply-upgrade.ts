@@ -1,11 +1,6 @@
 import { GatewayFault } from '@toolmgr/core';
+import { type RunConfig, readWorkload, readWorkloadSecrets, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import type { EnvVar } from '@toolmgr/plugins/registry';
-import {
-  type RunConfig,
-  readWorkload,
-  readWorkloadSecrets,
-  type WorkloadRecord,
-} from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
 import { secretTargetOf } from '../../workloads/config/collect-secrets.ts';
 import { readTarget } from '../../workloads/config/target.ts';

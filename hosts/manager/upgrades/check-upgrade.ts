@@ -1,6 +1,6 @@
-import { isSchemeTarget, newestPackage } from '@toolmgr/plugins';
+import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
+import { isSchemeTarget, newestPackage } from '@toolmgr/plugins/kit/workloads/schemes';
 import { type LoadedAll, lookUpEntry, type RegistryEntry } from '@toolmgr/plugins/registry';
-import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/workloads/state';
 import { lookUpProblem } from '../../workloads/registry/look-up-problem.ts';
 import { compareImages } from './compare-images.ts';
 import { driftOf } from './drift.ts';

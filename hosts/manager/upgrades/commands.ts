@@ -1,5 +1,6 @@
 import type { JsonObject } from '@toolmgr/core';
-import { readWorkload, secretReference, stateDir, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { readWorkload, secretReference, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';

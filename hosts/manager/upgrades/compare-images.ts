@@ -1,4 +1,5 @@
-import { isFloatingTarget, isSchemeTarget, parseImageReference, readScheme } from '@toolmgr/plugins';
+import { parseImageReference } from '@toolmgr/plugins/kit/oci';
+import { isFloating as isFloatingTarget, isSchemeTarget, readScheme } from '@toolmgr/plugins/kit/workloads/schemes';
 import { compareVersions, isVersion } from '@toolmgr/plugins/registry';
 
 /** How the image of a workload compares with that of its registry entry. */

@@ -1,5 +1,5 @@
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import type { EnvVar, ImageServer } from '@toolmgr/plugins/registry';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { secretTargetOf } from '../../workloads/config/collect-secrets.ts';
 
 /** A setting of a workload that differs from that of its registry entry. */

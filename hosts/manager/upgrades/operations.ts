@@ -1,5 +1,5 @@
-import { type Operation, operation, problem } from '@toolmgr/plugins/management';
-import { secretReference, type WorkloadRecord, workloadName } from '@toolmgr/plugins/workloads/state';
+import { type Operation, operation, problem } from '@toolmgr/plugins/kit/operations';
+import { secretReference, type WorkloadRecord, workloadName } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import type { Work } from '../../workloads/planning/work.ts';
 import type { Applied, UpgradeOptions } from './apply-upgrade.ts';

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { JsonObject } from '@toolmgr/core';
-import type { WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import type { WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { connect } from '../../shared/client/mcp-client.ts';
 
 /** Names of tools that an upgrade added, removed, or gave another definition. */

@@ -1,4 +1,4 @@
-import { readWorkload, readWorkloads, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import { readWorkload, readWorkloads, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { groupsOf } from '../../workloads/planning/groups.ts';
 import { groupOf } from '../../workloads/planning/select.ts';
 import type { UpgradeRegistry } from './check-upgrade.ts';

@@ -1,4 +1,4 @@
-import type { FieldProblem } from '@toolmgr/plugins/management';
+import type { FieldProblem } from '@toolmgr/plugins/kit/operations';
 import type { Restored } from './redaction.ts';
 
 /** Collects everything that is wrong in one body. */

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { type RunConfig, runConfig, withoutLogin } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, runConfig, withoutLogin } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
 import { readRequestedFile } from '../../workloads/config/option-file.ts';
 import { present } from '../../workloads/config/present.ts';

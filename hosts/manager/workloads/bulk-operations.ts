@@ -4,8 +4,8 @@ import {
   type OperationContext,
   operation,
   problem,
-} from '@toolmgr/plugins/management';
-import { readWorkload } from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/operations';
+import { readWorkload } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
 import { removeWorkload } from '../../workloads/planning/remove.ts';

@@ -5,7 +5,7 @@ import {
   operation,
   type Problem,
   problem,
-} from '@toolmgr/plugins/management';
+} from '@toolmgr/plugins/kit/operations';
 import {
   findConflict,
   isHeldName,
@@ -14,7 +14,7 @@ import {
   readRunConfig,
   readWorkload,
   workloadName,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { newFromExported } from '../../workloads/config/from-config.ts';
 import { createWorkload } from '../../workloads/planning/create.ts';

@@ -1,4 +1,4 @@
-import type { WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import type { WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 
 /** What the operations of workloads need from the host. */
 export interface WorkloadDeps {

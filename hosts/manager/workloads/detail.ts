@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { permissionProfile, type RunConfig, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
+import { permissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 import { z } from 'zod';
 import { secretNameOf, secretTargetOf } from '../../workloads/config/collect-secrets.ts';
 import { summaryOf } from '../../workloads/planning/summary.ts';

@@ -1,6 +1,6 @@
 import { fieldPath } from '@toolmgr/core';
-import type { FieldProblem } from '@toolmgr/plugins/management';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import type { FieldProblem } from '@toolmgr/plugins/kit/operations';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { HIDDEN } from '../../shared/redact-arguments.ts';
 import { redactList, redactMap, redactUrl } from './redaction.ts';
 

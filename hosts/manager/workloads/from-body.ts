@@ -1,7 +1,7 @@
 import { fieldPath } from '@toolmgr/core';
-import type { FieldProblem } from '@toolmgr/plugins/management';
+import type { FieldProblem } from '@toolmgr/plugins/kit/operations';
+import { RUN_CONFIG_VERSION, type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 import { isNameOfEntry } from '@toolmgr/plugins/registry';
-import { RUN_CONFIG_VERSION, type RunConfig, runConfig } from '@toolmgr/plugins/workloads/state';
 import { present } from '../../workloads/config/present.ts';
 import { findUserSecret } from '../../workloads/secrets/start-secrets.ts';
 import { type BodyProblems, createBodyProblems, fieldProblem } from './body-problems.ts';

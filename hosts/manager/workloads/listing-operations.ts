@@ -1,5 +1,5 @@
-import { type Operation, operation, problem } from '@toolmgr/plugins/management';
-import { readWorkload, runConfig } from '@toolmgr/plugins/workloads/state';
+import { type Operation, operation, problem } from '@toolmgr/plugins/kit/operations';
+import { readWorkload, runConfig } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
 import type { WorkloadDeps } from './deps.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { type Operation, type OperationContext, operation } from '@toolmgr/plugins/management';
-import { readWorkload, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { type Operation, type OperationContext, operation } from '@toolmgr/plugins/kit/operations';
+import { readWorkload, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { followLog, tailLog } from '../../workloads/planning/tail-log.ts';
 import type { WorkloadDeps } from './deps.ts';

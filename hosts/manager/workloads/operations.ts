@@ -1,4 +1,4 @@
-import type { Operation } from '@toolmgr/plugins/management';
+import type { Operation } from '@toolmgr/plugins/kit/operations';
 import { bulkOperations } from './bulk-operations.ts';
 import { changeOperations } from './change-operations.ts';
 import type { WorkloadDeps } from './deps.ts';

@@ -1,5 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
-import { backgroundWork, operationHomes, operations, pageViews } from '@toolmgr/plugins/management';
+import { backgroundWork, operationHomes, operations, pageViews } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import { workloadOperations } from './operations.ts';
 

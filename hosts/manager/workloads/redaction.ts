@@ -1,4 +1,4 @@
-import { isSecretName, redactedText } from '@toolmgr/plugins';
+import { isSecretName, redactedText } from '@toolmgr/plugins/kit/secrets';
 import { HIDDEN, redactArguments, redactUrl } from '../../shared/redact-arguments.ts';
 
 type TextMap = Readonly<Record<string, string>>;

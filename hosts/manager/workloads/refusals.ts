@@ -1,7 +1,7 @@
 import { GatewayFault } from '@toolmgr/core';
-import { redactedText } from '@toolmgr/plugins';
-import { type FieldProblem, type Problem, problem } from '@toolmgr/plugins/management';
-import { readWorkloads } from '@toolmgr/plugins/workloads/state';
+import { type FieldProblem, type Problem, problem } from '@toolmgr/plugins/kit/operations';
+import { redactedText } from '@toolmgr/plugins/kit/secrets';
+import { readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
 import { unknownWorkload } from '../../workloads/planning/select.ts';
 import type { FailedStart } from '../../workloads/planning/start.ts';

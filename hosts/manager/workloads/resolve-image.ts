@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isSchemeTarget } from '@toolmgr/plugins';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
+import { canBeIsolated, type PermissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
+import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import { isNameOfEntry, type RegistryEntry } from '@toolmgr/plugins/registry';
-import { canBeIsolated, type PermissionProfile, type RunConfig } from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
 import { secretTargetOf } from '../../workloads/config/collect-secrets.ts';
 import { containerFromFlags } from '../../workloads/config/container-from-flags.ts';

@@ -1,4 +1,4 @@
-import { groupName, workloadName } from '@toolmgr/plugins/workloads/state';
+import { groupName, workloadName } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 
 /** Path parameter of operations on one workload. */

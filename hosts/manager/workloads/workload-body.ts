@@ -1,5 +1,6 @@
-import { SECRET_KEY } from '@toolmgr/plugins';
-import { groupName, permissionProfile, resourceProblem, workloadName } from '@toolmgr/plugins/workloads/state';
+import { SECRET_KEY } from '@toolmgr/plugins/kit/secrets';
+import { groupName, resourceProblem, workloadName } from '@toolmgr/plugins/kit/workloads';
+import { permissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 import { z } from 'zod';
 import { forwardedName, forwardedValue } from './forwarded-header.ts';
 import { runtimeConfig } from './runtime-config.ts';

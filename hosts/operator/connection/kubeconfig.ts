@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { explainCause } from '@toolmgr/core';
-import type { Connection, Credentials, TlsSettings } from '@toolmgr/plugins/kubernetes';
+import type { Connection, Credentials, TlsSettings } from '@toolmgr/plugins/kit/kubernetes';
 import { UsageError } from '../../shared/usage-error.ts';
 
 /** Files and the output of credential plugins are read again after this time; plugins keep their own tokens until they expire. */

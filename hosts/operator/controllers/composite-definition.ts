@@ -1,5 +1,5 @@
 import { type Catalogue, fieldPath } from '@toolmgr/core';
-import { keyOf, type ObjectKey } from '@toolmgr/plugins/kubernetes';
+import { keyOf, type ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import type { Problem } from '../../vmcp/problem.ts';
 import { definitionProblems } from '../../vmcp/workflow/read-definition.ts';
 import { type CompositeToolDefinition, compositeToolDefinition } from '../kinds/composite-tool-definition.ts';

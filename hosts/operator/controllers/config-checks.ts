@@ -1,5 +1,5 @@
 import { type Catalogue, explainIssues, fieldPath, isObject } from '@toolmgr/core';
-import { type KubeObject, keyOf, type Resource, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import { type KubeObject, keyOf, type Resource, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import { sectionsProblems } from '../../vmcp/section-problems.ts';
 import { isIn, sectionsOf } from '../../vmcp/sections.ts';
 import type { KindDefinition } from '../kinds/kind.ts';

@@ -1,4 +1,4 @@
-import { keyOf, type ObjectKey, type Resource } from '@toolmgr/plugins/kubernetes';
+import { keyOf, type ObjectKey, type Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { API_GROUP } from '../kinds/kind.ts';
 import type { Controller, Outcome, ReconcileContext, Watched } from '../machinery/controller.ts';
 import { contentHash } from '../objects/content-hash.ts';

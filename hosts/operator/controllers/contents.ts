@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Api, type KubeObject, keyText, type ObjectKey, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import { type Api, type KubeObject, keyText, type ObjectKey, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import type { Caches } from '../machinery/controller.ts';
 import { type ConfigMap, configMaps, type Secret, secrets } from '../objects/built-in-kinds.ts';
 import type { SecretValue } from '../resolve/related.ts';

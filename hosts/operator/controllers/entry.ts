@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { keyOf, type ObjectKey, type Resource } from '@toolmgr/plugins/kubernetes';
+import { keyOf, type ObjectKey, type Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { typeOfKind } from '../kinds/kind.ts';
 import { type McpServerEntry, mcpServerEntry } from '../kinds/mcp-server-entry.ts';
 import type { Controller, ReconcileContext } from '../machinery/controller.ts';

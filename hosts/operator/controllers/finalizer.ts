@@ -1,4 +1,4 @@
-import { ApiError, type KubeObject, keyOf, type ObjectKey, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import { ApiError, type KubeObject, keyOf, type ObjectKey, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import type { ReconcileContext } from '../machinery/controller.ts';
 import { MANAGER, noteWritten } from './write-status.ts';
 

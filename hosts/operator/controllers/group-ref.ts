@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectKey, Resource } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ObjectKey, Resource } from '@toolmgr/plugins/kit/kubernetes';
 import type { Caches } from '../machinery/controller.ts';
 import { typeNamed } from './references.ts';
 import type { WantedCondition } from './write-status.ts';

@@ -1,5 +1,5 @@
 import { explainCause } from '@toolmgr/core';
-import { keyOf, type ObjectKey } from '@toolmgr/plugins/kubernetes';
+import { keyOf, type ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import { typeOfKind } from '../kinds/kind.ts';
 import { type McpGroup, mcpGroup } from '../kinds/mcp-group.ts';
 import type { Caches, Controller } from '../machinery/controller.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '@toolmgr/core';
-import { type KubeObject, keyOf, keyText, type ObjectKey, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import { type KubeObject, keyOf, keyText, type ObjectKey, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import { KINDS } from '../kinds/index.ts';
 import { API_GROUP, typeOfKind } from '../kinds/kind.ts';
 import type { Caches } from '../machinery/controller.ts';

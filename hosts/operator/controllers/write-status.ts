@@ -8,7 +8,7 @@ import {
   type ObjectKey,
   type Resource,
   type ResourceType,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import type { EventText, ReconcileContext } from '../machinery/controller.ts';
 import { MANAGER } from '../objects/owned-objects.ts';
 import { failureEvent } from './failure-event.ts';

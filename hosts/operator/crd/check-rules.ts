@@ -1,5 +1,5 @@
 import { isObject, type JsonValue } from '@toolmgr/core';
-import { compileRule } from '@toolmgr/plugins/cel-rule';
+import { compileRule } from '@toolmgr/plugins/kit/cel';
 import { join } from './check-value.ts';
 import type { ManifestProblem } from './manifest-problem.ts';
 import type { Structural } from './structural.ts';

@@ -1,4 +1,4 @@
-import type { Resource, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { Resource, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import type { z } from 'zod';
 
 /** API group of all kinds. */

@@ -8,7 +8,7 @@ import {
   type ObjectKey,
   type ResourceType,
   type WatchEnd,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import type { Cache, Caches, Controller, ControllerLog, EventRecorder, InformerSpec } from './controller.ts';
 import { createInformer, type Informer } from './informer.ts';
 import { createWorkQueue, type WorkQueue } from './work-queue.ts';

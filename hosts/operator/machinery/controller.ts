@@ -1,4 +1,4 @@
-import type { Api, KubeObject, ObjectKey, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { Api, KubeObject, ObjectKey, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 
 /**
  * Reconciles the objects of one type. A reconcile reads the caches, compares, and writes what differs; it never waits for

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { explainCause } from '@toolmgr/core';
-import { type Api, ApiError, type KubeObject, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import { type Api, ApiError, type KubeObject, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import type { ControllerLog, EventRecorder, EventText } from './controller.ts';
 import { microTime } from './leader-election.ts';
 

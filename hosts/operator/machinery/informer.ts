@@ -7,7 +7,7 @@ import {
   type ObjectMeta,
   reflect,
   type WatchEnd,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import type { Cache, InformerSpec } from './controller.ts';
 
 /** Follows the objects of one type and keeps them. */

@@ -6,7 +6,7 @@ import {
   pause,
   type Resource,
   type ResourceType,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import type { ControllerLog } from './controller.ts';
 
 /** Source: Kubernetes API `coordination.k8s.io/v1` Lease. */

@@ -1,4 +1,4 @@
-import type { ObservedAnswer } from '@toolmgr/plugins/kubernetes';
+import type { ObservedAnswer } from '@toolmgr/plugins/kit/kubernetes';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { SetObserver } from './controller-set.ts';
 

@@ -1,5 +1,5 @@
 import { backOffMs } from '@toolmgr/core';
-import { keyText, type ObjectKey } from '@toolmgr/plugins/kubernetes';
+import { keyText, type ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import type { Outcome } from './controller.ts';
 import { createFairQueue } from './fair-queue.ts';
 

@@ -1,5 +1,5 @@
 import { type Catalogue, nearest } from '@toolmgr/core';
-import { type KubeObject, keyOf } from '@toolmgr/plugins/kubernetes';
+import { type KubeObject, keyOf } from '@toolmgr/plugins/kit/kubernetes';
 import { createManifestCheck } from '../crd/check-manifest.ts';
 import { type VirtualMcpServer, virtualMcpServer } from '../kinds/virtual-mcp-server.ts';
 import { type EffectiveBackend, type Outcome, type ResolvedCondition, stopsServer } from '../resolve/resolution.ts';

@@ -1,5 +1,5 @@
 import { isObject } from '@toolmgr/core';
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 
 /** An object without a status with the one that it has once everything runs. */
 export function withExpectedStatus(object: KubeObject, namespace: string): KubeObject {

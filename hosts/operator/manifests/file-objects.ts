@@ -1,5 +1,5 @@
 import { isObject } from '@toolmgr/core';
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { contentHash } from '../objects/content-hash.ts';
 import type { Related, SecretValue } from '../resolve/related.ts';
 import { uniqueValuesOf } from '../resolve/unique-values.ts';

@@ -1,5 +1,5 @@
 import { explainCause, GatewayFault, isObject } from '@toolmgr/core';
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { LineCounter, parseAllDocuments } from 'yaml';
 
 const MAX_OBJECTS = 1000;

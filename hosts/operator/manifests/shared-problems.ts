@@ -1,5 +1,5 @@
 import type { Catalogue } from '@toolmgr/core';
-import type { KubeObject, Resource } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { definitionSentences } from '../controllers/composite-definition.ts';
 import { CONFIG_KINDS } from '../controllers/config-checks.ts';
 import { checkConfig } from '../controllers/config-kinds.ts';

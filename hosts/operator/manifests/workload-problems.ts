@@ -1,5 +1,5 @@
 import { explainIssues } from '@toolmgr/core';
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { embeddingObjects } from '../controllers/embedding-server/build-objects.ts';
 import { serverDefinition } from '../controllers/mcp-server/part.ts';
 import { namedAsProxy, type ProxySpec } from '../controllers/proxy/proxy-context.ts';

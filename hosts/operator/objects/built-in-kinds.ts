@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectMeta, Resource, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ObjectMeta, Resource, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 
 // The built-in kinds that controllers make and follow, with the fields that they set or read. Source: Kubernetes API 1.36.
 

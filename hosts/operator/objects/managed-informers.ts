@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import { REPORT_ANNOTATIONS } from '../../vmcp/pod-report.ts';
 import type { InformerSpec } from '../machinery/controller.ts';
 import {

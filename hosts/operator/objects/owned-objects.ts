@@ -7,7 +7,7 @@ import {
   type ObjectKey,
   type OwnerReference,
   type ResourceType,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import type { ReconcileContext } from '../machinery/controller.ts';
 import { contentHash } from './content-hash.ts';
 import { hasApplied, valuesAt } from './drift.ts';

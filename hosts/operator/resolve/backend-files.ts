@@ -1,5 +1,5 @@
 import { isObject } from '@toolmgr/core';
-import type { BackendsDocument, DocumentBackend } from '@toolmgr/plugins/kubernetes';
+import type { BackendsDocument, DocumentBackend } from '@toolmgr/plugins/kit/kubernetes';
 import { contentHash } from '../objects/content-hash.ts';
 import type { ResolvedBackend } from './backends.ts';
 import type { Context, Section } from './context.ts';

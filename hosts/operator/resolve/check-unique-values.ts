@@ -1,4 +1,4 @@
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import type { Context } from './context.ts';
 import type { Related } from './related.ts';
 import { UNIQUE_FIELDS, uniqueValuesOf } from './unique-values.ts';

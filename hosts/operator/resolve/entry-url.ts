@@ -1,5 +1,5 @@
 import { BlockList } from 'node:net';
-import { notPublicAddress } from '@toolmgr/plugins';
+import { notPublic } from '@toolmgr/plugins/kit/safe-http/addresses';
 
 /** What an MCPServerEntry says about its address. */
 export interface EntryAddress {
@@ -37,7 +37,7 @@ function isAddress(host: string): boolean {
 function kindOfAddress(host: string): Found | undefined {
   if (METADATA.check(host, host.includes(':') ? 'ipv6' : 'ipv4'))
     return { what: 'a metadata service', isNeverAllowed: true };
-  const what = notPublicAddress(host);
+  const what = notPublic(host);
   return what === undefined ? undefined : { what, isNeverAllowed: NEVER_ALLOWED.has(what) };
 }
 

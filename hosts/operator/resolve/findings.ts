@@ -1,4 +1,4 @@
-import type { Condition } from '@toolmgr/plugins/kubernetes';
+import type { Condition } from '@toolmgr/plugins/kit/kubernetes';
 import type { EventText } from '../machinery/controller.ts';
 import { contentHash } from '../objects/content-hash.ts';
 import type { Outcome, ResolvedCondition } from './resolution.ts';

@@ -1,5 +1,5 @@
 import { explainIssues } from '@toolmgr/core';
-import type { Condition, KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { Condition, KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import type { z } from 'zod';
 import { type KindDefinition, type ObjectOf, typeOfKind } from '../kinds/kind.ts';
 import type { Related, SecretValue } from './related.ts';

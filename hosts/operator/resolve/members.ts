@@ -1,5 +1,5 @@
 import { explainIssues } from '@toolmgr/core';
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import type { z } from 'zod';
 import type { KindDefinition } from '../kinds/kind.ts';
 import { mcpRemoteProxy } from '../kinds/mcp-remote-proxy.ts';

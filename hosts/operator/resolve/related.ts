@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import type { McpRemoteProxy } from '../kinds/mcp-remote-proxy.ts';
 import type { McpServer } from '../kinds/mcp-server.ts';
 import type { McpServerEntry } from '../kinds/mcp-server-entry.ts';

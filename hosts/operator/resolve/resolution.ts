@@ -1,4 +1,4 @@
-import type { BackendsDocument, Condition } from '@toolmgr/plugins/kubernetes';
+import type { BackendsDocument, Condition } from '@toolmgr/plugins/kit/kubernetes';
 import type { VmcpConfig } from '../../vmcp/config-schema.ts';
 import type { EventText } from '../machinery/controller.ts';
 

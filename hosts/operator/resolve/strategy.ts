@@ -1,4 +1,4 @@
-import { durationMs } from '@toolmgr/plugins';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
 import type { z } from 'zod';
 import type { mcpExternalAuthConfig } from '../kinds/mcp-external-auth-config.ts';
 import type { SecretKey } from './lookups.ts';

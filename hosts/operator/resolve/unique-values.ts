@@ -1,5 +1,5 @@
 import { isObject } from '@toolmgr/core';
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 
 /** Values that two VirtualMCPServers of a namespace must not share. */
 export const UNIQUE_FIELDS = {

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { explainCause } from '@toolmgr/core';
-import { isImageReference } from '@toolmgr/plugins';
+import { isImageReference } from '@toolmgr/plugins/kit/oci';
 import { stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { images } from '../../workloads/planning/build-image.ts';

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { explainCause } from '@toolmgr/core';
-import { type RunConfig, readWorkload, stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { type RunConfig, readWorkload } from '@toolmgr/plugins/kit/workloads';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { unknownWorkload } from '../../workloads/planning/select.ts';

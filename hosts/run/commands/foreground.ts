@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Log } from '@toolmgr/core';
-import { type RunConfig, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { followFile } from '../../workloads/planning/follow-file.ts';
 import { type ProxyEnd, runProxy } from '../../workloads/proxy/proxy.ts';
 import { removeWithSecrets } from '../../workloads/secrets/remove-with-secrets.ts';

@@ -1,4 +1,5 @@
-import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';

@@ -1,13 +1,7 @@
-import { isSchemeTarget } from '@toolmgr/plugins';
-import {
-  globalIgnoreFile,
-  type RunConfig,
-  readMounts,
-  readWorkload,
-  readWorkloads,
-  resolveOverlays,
-  stateDir,
-} from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { type RunConfig, readWorkload, readWorkloads } from '@toolmgr/plugins/kit/workloads';
+import { globalIgnoreFile, readMounts, resolveOverlays } from '@toolmgr/plugins/kit/workloads/permissions';
+import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import { terminalAsk } from '../../shared/ask.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { createGatewayLog } from '../../shared/gateway-log/index.ts';

@@ -1,12 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  readWorkload,
-  removeLeftFolders,
-  stateDir,
-  WORKLOAD_FILES,
-  workloadDir,
-} from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { readWorkload, removeLeftFolders, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';

@@ -1,12 +1,12 @@
 import { explainCause } from '@toolmgr/core';
+import { stateDir } from '@toolmgr/plugins/kit/files';
 import {
   type RunConfig,
   readWorkload,
-  stateDir,
   WORKLOAD_FILES,
   type WorkloadRecord,
   workloadDir,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 import { HIDDEN, redactArguments, redactUrl } from '../../shared/redact-arguments.ts';
 import { columns, printable, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { thisInstallation } from '@toolmgr/plugins/workloads/state';
+import { thisInstallation } from '@toolmgr/plugins/kit/workloads';
 
 /**
  * A folder for the state of one process, removed at its end. Everything in this process uses it. Containers belong to the installation of

@@ -1,4 +1,4 @@
-import { stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { removeWorkload } from '../../workloads/planning/remove.ts';
 import { type Selection, selectNames, unknownWorkload } from '../../workloads/planning/select.ts';

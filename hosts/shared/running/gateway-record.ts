@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { isObject } from '@toolmgr/core';
-import { atomicWrite, isRunning, type ProcessMark, stateDir } from '@toolmgr/plugins/workloads/state-files';
+import { atomicWrite, isRunning, type ProcessMark, stateDir } from '@toolmgr/plugins/kit/files';
 import { UsageError } from '../usage-error.ts';
 import { accepts, isPipe } from './socket-place.ts';
 

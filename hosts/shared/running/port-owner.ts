@@ -1,4 +1,5 @@
-import { readWorkloads, stateDir } from '@toolmgr/plugins/workloads/state';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { ownCommand } from '../own-command.ts';
 import { readRecords } from './gateway-record.ts';
 

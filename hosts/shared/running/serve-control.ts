@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { chmod } from 'node:fs/promises';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { explainCause, type Gateway, type Log } from '@toolmgr/core';
-import { markProcess } from '@toolmgr/plugins/workloads/state-files';
+import { markProcess } from '@toolmgr/plugins/kit/files';
 import { VERSION } from '../version.ts';
 import { reportBackends } from './backend-report.ts';
 import { explainTool } from './explain.ts';

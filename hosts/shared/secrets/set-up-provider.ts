@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { dirname } from 'node:path';
+import { withLock } from '@toolmgr/plugins/kit/files';
 import {
   createEncryptedFile,
   headerOf,
@@ -11,7 +12,6 @@ import {
   RANDOM_PASSWORD_COST,
   secretsPath,
 } from '@toolmgr/plugins/secrets/encrypted';
-import { withLock } from '@toolmgr/plugins/workloads/state';
 import { openEncrypted } from './open-encrypted.ts';
 import { writeProvider } from './provider.ts';
 import type { SecretsProvider } from './providers.ts';

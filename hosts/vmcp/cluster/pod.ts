@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { explainCause, GatewayFault, type Log } from '@toolmgr/core';
-import { durationMs } from '@toolmgr/plugins';
-import { createApi, inClusterConnection, type PodSection, podSection } from '@toolmgr/plugins/kubernetes';
+import { createApi, inClusterConnection, type PodSection, podSection } from '@toolmgr/plugins/kit/kubernetes';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
 import type { Served } from '../../http/listen.ts';
 import type { VmcpConfig } from '../config-schema.ts';
 import { type DrainOptions, drain } from './drain.ts';

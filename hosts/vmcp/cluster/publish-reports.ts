@@ -6,7 +6,7 @@ import {
   type KubeObject,
   pause,
   type ResourceType,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import { type PodReport, reportAnnotation, shortHash } from '../pod-report.ts';
 import { materialOf } from './report-of.ts';
 

@@ -1,5 +1,5 @@
 import type { BackendState, Gateway, HealthStatus } from '@toolmgr/core';
-import { AUTH_CONFIG_REF } from '@toolmgr/plugins/kubernetes';
+import { AUTH_CONFIG_REF } from '@toolmgr/plugins/kit/kubernetes';
 import { healthOf } from '../../http/status-routes.ts';
 import type { PodReport } from '../pod-report.ts';
 

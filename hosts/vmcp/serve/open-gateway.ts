@@ -8,7 +8,8 @@ import {
   readPlan,
   type SecretSource,
 } from '@toolmgr/core';
-import { catalogue, readOptionalSecretFrom } from '@toolmgr/plugins';
+import { catalogue } from '@toolmgr/plugins';
+import { readOptionalSecretFrom } from '@toolmgr/plugins/kit/secrets';
 import { createSwitch, type GatewaySwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost } from '../../http/listen.ts';
 import type { CallFeed } from '../../http/recent-calls/feed.ts';

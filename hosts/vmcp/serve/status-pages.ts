@@ -1,5 +1,5 @@
 import { GatewayFault, type Limits, type SecretSource } from '@toolmgr/core';
-import { readSecretFrom } from '@toolmgr/plugins';
+import { readSecretFrom } from '@toolmgr/plugins/kit/secrets';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, type Served, serveGateway } from '../../http/listen.ts';
 import type { HostRoute } from '../../http/mount.ts';
 import { type PageAccess, pageAccess } from '../../http/page-access.ts';

@@ -1,11 +1,6 @@
 import { resolve } from 'node:path';
-import {
-  groupName,
-  type PermissionProfile,
-  RUN_CONFIG_VERSION,
-  type RunConfig,
-  workloadName,
-} from '@toolmgr/plugins/workloads/state';
+import { groupName, RUN_CONFIG_VERSION, type RunConfig, workloadName } from '@toolmgr/plugins/kit/workloads';
+import type { PermissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { RunFlags } from '../fields/options.ts';
 import { type Collected, collectSecrets, secretTargetOf } from './collect-secrets.ts';

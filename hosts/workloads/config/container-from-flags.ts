@@ -1,11 +1,11 @@
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import {
   canBeIsolated,
   type PermissionProfile,
-  type RunConfig,
   readMounts,
   readProfile,
   volumeText,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads/permissions';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { RunFlags } from '../fields/options.ts';
 import { present } from './present.ts';

@@ -1,4 +1,4 @@
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import type { RunFlags } from '../fields/options.ts';
 
 type Kind = 'url' | 'command' | 'image' | 'package';

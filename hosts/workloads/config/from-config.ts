@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type RunConfig, readRunConfig, withoutLogin } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, readRunConfig, withoutLogin } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
 import { ownSecretNames } from '../secrets/references.ts';
 import { secretVariable } from './collect-secrets.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type RunConfig, runConfig } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 import type { PolicyFlags } from '../fields/policy-options.ts';
 import type { SecretCollector } from './collect-secrets.ts';
 import { readOptionFile, readSecretFile } from './option-file.ts';

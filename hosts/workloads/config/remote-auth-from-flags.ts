@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type RemoteAuthConfig, type RunConfig, resourceProblem } from '@toolmgr/plugins/workloads/state';
+import { type RemoteAuthConfig, type RunConfig, resourceProblem } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { RunFlags } from '../fields/options.ts';
 import type { SecretCollector } from './collect-secrets.ts';

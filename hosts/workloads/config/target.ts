@@ -1,12 +1,7 @@
 import { basename, resolve } from 'node:path';
-import {
-  commandFromScheme,
-  findProgram,
-  isImageReference,
-  nameOfTarget,
-  readScheme,
-  type SchemeTarget,
-} from '@toolmgr/plugins';
+import { commandFromScheme, findProgram } from '@toolmgr/plugins';
+import { isImageReference } from '@toolmgr/plugins/kit/oci';
+import { nameOfTarget, readScheme, type SchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import { namesEngine } from '@toolmgr/plugins/workloads/engine-ping';
 import { explainMissing, missingEngineClient } from '../../shared/product-features.ts';
 

@@ -1,4 +1,4 @@
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { UsageError } from '../../shared/usage-error.ts';
 import { readOptionFile } from './option-file.ts';

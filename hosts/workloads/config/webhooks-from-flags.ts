@@ -1,5 +1,6 @@
 import { dirname, resolve } from 'node:path';
-import { hmacSecretOf, type RunConfig, type WebhookSettings, webhookList } from '@toolmgr/plugins/workloads/state';
+import { hmacSecretOf, type WebhookSettings, webhookList } from '@toolmgr/plugins/kit/settings';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { UsageError } from '../../shared/usage-error.ts';
 import { findUserSecret } from '../secrets/start-secrets.ts';

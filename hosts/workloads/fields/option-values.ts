@@ -1,5 +1,7 @@
-import { durationMs, endpointPrefix, secretKeyProblem, VARIABLE_REFERENCE } from '@toolmgr/plugins';
-import { MEMORY_FORM, memoryBytes } from '@toolmgr/plugins/workloads/state';
+import { secretKeyProblem, VARIABLE_REFERENCE } from '@toolmgr/plugins/kit/secrets';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
+import { endpointPrefix } from '@toolmgr/plugins/kit/workloads';
+import { MEMORY_FORM, memoryBytes } from '@toolmgr/plugins/kit/workloads/permissions';
 import { InvalidArgumentError } from 'commander';
 import { booleanFrom } from '../../shared/program-command.ts';
 

@@ -1,12 +1,7 @@
 import { explainCause, GatewayFault } from '@toolmgr/core';
-import { durationMs } from '@toolmgr/plugins';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
+import { type RunConfig, readWorkload, readWorkloadSecrets, workloadSecretStore } from '@toolmgr/plugins/kit/workloads';
 import { type LoginSettings, logIn, type Remote } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
-import {
-  type RunConfig,
-  readWorkload,
-  readWorkloadSecrets,
-  workloadSecretStore,
-} from '@toolmgr/plugins/workloads/state';
 import { secretNameOf } from '../config/collect-secrets.ts';
 import { readSecretFile } from '../config/option-file.ts';
 import { present } from '../config/present.ts';

@@ -1,5 +1,5 @@
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import type { OauthClientOptions } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { secretNameOf } from '../config/collect-secrets.ts';
 import { present } from '../config/present.ts';
 

@@ -1,4 +1,11 @@
 import {
+  changeConfig,
+  type RemoteAuthConfig,
+  type RunConfig,
+  withoutLogin,
+  workloadSecretStore,
+} from '@toolmgr/plugins/kit/workloads';
+import {
   type CachedClient,
   createOauthHttp,
   isFailure,
@@ -10,13 +17,6 @@ import {
   tokenEndpointOf,
   workloadTokenStore,
 } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
-import {
-  changeConfig,
-  type RemoteAuthConfig,
-  type RunConfig,
-  withoutLogin,
-  workloadSecretStore,
-} from '@toolmgr/plugins/workloads/state';
 import { present } from '../config/present.ts';
 import { oauthOptionsOf } from './oauth-options.ts';
 

@@ -6,7 +6,7 @@ import {
   RESERVED_WORKLOAD_NAMES,
   type RunConfig,
   readWorkloads,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 import { isLoopbackHost } from '../../http/listen.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import { UsageError } from '../../shared/usage-error.ts';

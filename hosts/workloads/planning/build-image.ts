@@ -1,6 +1,6 @@
-import { isSchemeTarget } from '@toolmgr/plugins';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
+import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import type { BuildPlan } from '@toolmgr/plugins/workloads/images';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
 import { buildOf } from '../proxy/plan.ts';
 

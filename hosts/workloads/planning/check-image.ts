@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { isImageReference } from '@toolmgr/plugins';
+import { isImageReference } from '@toolmgr/plugins/kit/oci';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { cacheDir } from '@toolmgr/plugins/registry';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
 import { readUserConfig } from '../../shared/user-config.ts';
 import type { RunFlags } from '../fields/options.ts';

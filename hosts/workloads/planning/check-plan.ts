@@ -1,5 +1,6 @@
 import { explainIssues, findPlugin, type PlanInput } from '@toolmgr/core';
-import { catalogue, type IssuerAddress, issuerAddressProblem } from '@toolmgr/plugins';
+import { catalogue } from '@toolmgr/plugins';
+import { type IssuerAddress, issuerAddressProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { UsageError } from '../../shared/usage-error.ts';
 
 /** Plugins whose configuration comes from options, and how error messages name them. */

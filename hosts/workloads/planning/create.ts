@@ -1,5 +1,5 @@
 import { GatewayFault } from '@toolmgr/core';
-import { type RunConfig, readWorkload, readWorkloadSecrets } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, readWorkload, readWorkloadSecrets } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { NewWorkload } from '../config/config-from-flags.ts';
 import { planFromRun } from '../proxy/plan.ts';

@@ -1,6 +1,7 @@
 import { GatewayFault } from '@toolmgr/core';
-import { imageByDigest, isSchemeTarget } from '@toolmgr/plugins';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import { imageByDigest } from '@toolmgr/plugins/kit/oci';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
+import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import { buildImage } from './create.ts';
 import type { Work } from './work.ts';
 

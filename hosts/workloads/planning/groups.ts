@@ -1,5 +1,5 @@
 import { nearest } from '@toolmgr/core';
-import { DEFAULT_GROUP, newGroupName, readGroups, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import { DEFAULT_GROUP, newGroupName, readGroups, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
 
 /** A group and its workloads. */

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
 
 /** Sizes of the logs of a workload in bytes; what is behind them is new. */
 export interface LogEnds {

@@ -3,14 +3,14 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type FileKey, PASSWORD_VARIABLE } from '@toolmgr/plugins/secrets/encrypted';
 import {
   type RunConfig,
   readWorkload,
   WORKLOAD_FILES,
   type WorkloadRecord,
   workloadDir,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
+import { type FileKey, PASSWORD_VARIABLE } from '@toolmgr/plugins/secrets/encrypted';
 import { compileCacheDir } from '../../shared/compile-cache.ts';
 import { PROXY_REFUSED } from '../proxy/proxy-refused.ts';
 import { startDeadlineMs } from '../proxy/start-deadline.ts';

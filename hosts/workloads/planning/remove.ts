@@ -1,12 +1,12 @@
 import { explainCause } from '@toolmgr/core';
+import { markProcess } from '@toolmgr/plugins/kit/files';
 import {
   changeStatus,
-  markProcess,
   readWorkload,
   type Transition,
   transitions,
   type WorkloadRecord,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 import { ownCommand } from '../../shared/own-command.ts';
 import { removeLeftovers } from '../proxy/leftovers.ts';
 import { removeWithSecrets } from '../secrets/remove-with-secrets.ts';

@@ -1,15 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
+import { markProcess } from '@toolmgr/plugins/kit/files';
 import {
   desiredOf,
   finishReplacement,
-  markProcess,
   type RunConfig,
   readWorkload,
   replaceConfig,
   restoreConfig,
   type WorkloadRecord,
   whyNotRestarted,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 import { buildImage, checkNewWorkload } from './create.ts';
 import { oneAtATime } from './one-at-a-time.ts';
 import { type FailedStart, startWorkload } from './start.ts';

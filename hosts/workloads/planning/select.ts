@@ -1,5 +1,5 @@
 import { nearest } from '@toolmgr/core';
-import { readWorkloads, type WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import { readWorkloads, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
 import { groupsOf, unknownGroup } from './groups.ts';
 

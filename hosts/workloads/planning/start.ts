@@ -1,14 +1,14 @@
 import { GatewayFault } from '@toolmgr/core';
+import { markProcess } from '@toolmgr/plugins/kit/files';
 import {
   changeStatus,
-  markProcess,
   type RunConfig,
   readWorkload,
   type Transition,
   transitions,
   type WorkloadRecord,
   whyNotRestarted,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 import { logInFirst } from '../login/log-in-first.ts';
 import { keyForStart } from '../secrets/start-secrets.ts';
 import { lastLines, logEnds } from './last-lines.ts';

@@ -1,16 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { explainCause } from '@toolmgr/core';
+import { isRunning, type ProcessMark } from '@toolmgr/plugins/kit/files';
 import {
   changeStatus,
   desiredOf,
-  isRunning,
-  type ProcessMark,
   readWorkload,
   storageFault,
   type Transition,
   transitions,
   type WorkloadRecord,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 import { removeLeftovers } from '../proxy/leftovers.ts';
 
 /** What a stop found and did: nothing ran, or all of it has ended, or something may be left (`problem`). */

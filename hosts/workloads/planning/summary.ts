@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/workloads/state';
+import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 
 /**
  * One workload as `list` and `status` show it, without anything that may be secret.

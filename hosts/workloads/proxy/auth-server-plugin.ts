@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { PluginUse } from '@toolmgr/core';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { present } from '../config/present.ts';
 
 type EmbeddedAuth = NonNullable<RunConfig['embedded_auth_server_config']>;

@@ -1,4 +1,4 @@
-import { openLogFile } from '@toolmgr/plugins/workloads/state';
+import { openLogFile } from '@toolmgr/plugins/kit/files';
 import type { CallFeed, RecentCall } from '../../http/recent-calls/feed.ts';
 
 /** Maximum bytes of the file; its predecessor takes as many again. */

@@ -1,11 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  changeStatus,
-  markProcess,
-  type RunConfig,
-  type StatusChange,
-  transitions,
-} from '@toolmgr/plugins/workloads/state';
+import { markProcess } from '@toolmgr/plugins/kit/files';
+import { changeStatus, type RunConfig, type StatusChange, transitions } from '@toolmgr/plugins/kit/workloads';
 import { removeLeftovers } from './leftovers.ts';
 
 /** A workload that this process serves: no other process changes its status until the end or a stop. */

@@ -1,5 +1,5 @@
 import { type BackendState, definePlugin, explainCause, type Plugin, type WorkloadState } from '@toolmgr/core';
-import type { StatusChange } from '@toolmgr/plugins/workloads/state';
+import type { StatusChange } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 
 /** What the proxy writes about a workload that it serves. */

@@ -1,4 +1,4 @@
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { sweepOrphans } from './sweep-orphans.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Gateway } from '@toolmgr/core';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { defaultPageRoutes } from '../../http/default-page.ts';
 import { isLoopbackHost } from '../../http/listen.ts';
 import type { HostRoute } from '../../http/mount.ts';

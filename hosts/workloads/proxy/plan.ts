@@ -1,7 +1,10 @@
 import { dirname, join } from 'node:path';
 import type { ContainerBuild, PlanInput, PluginUse } from '@toolmgr/core';
-import { durationMs, imageByDigest, isSchemeTarget } from '@toolmgr/plugins';
-import { type RunConfig, readMounts, servesSse, WORKLOAD_FILES } from '@toolmgr/plugins/workloads/state';
+import { imageByDigest } from '@toolmgr/plugins/kit/oci';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
+import { type RunConfig, servesSse, WORKLOAD_FILES } from '@toolmgr/plugins/kit/workloads';
+import { readMounts } from '@toolmgr/plugins/kit/workloads/permissions';
+import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../../http/listen.ts';
 import { CALL_TIMEOUT_MS } from '../../shared/call-timeout.ts';
 import { present } from '../config/present.ts';

@@ -1,5 +1,5 @@
 import type { PlanInput, PluginUse } from '@toolmgr/core';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { secretNameOf } from '../config/collect-secrets.ts';
 import { present } from '../config/present.ts';
 import { oauthOptionsOf } from '../login/oauth-options.ts';

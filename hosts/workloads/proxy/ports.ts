@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Gateway, GatewayFault } from '@toolmgr/core';
-import { listWorkloadNames, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { listWorkloadNames, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { type Served, serveGateway } from '../../http/listen.ts';
 import type { HostRoute } from '../../http/mount.ts';
 import { portOwner } from '../../shared/running/port-owner.ts';

@@ -1,7 +1,7 @@
 import { spawn as spawnChild } from 'node:child_process';
 import { constants } from 'node:os';
 import type { GatewayOptions } from '@toolmgr/core';
-import { type LogFile, wholeLines } from '@toolmgr/plugins/workloads/state';
+import { type LogFile, wholeLines } from '@toolmgr/plugins/kit/files';
 
 /** How a program ended without being stopped. A signal counts as 128 plus its number, as in shells. */
 export interface ProgramEnd {

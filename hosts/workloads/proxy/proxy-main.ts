@@ -1,14 +1,8 @@
 // The detached proxy of one workload: `node proxy-main.ts NAME GENERATION [keeps-port]`, with the state folder in TOOLMGR_STATE_DIR.
 import { join } from 'node:path';
 import { createLog, explainCause } from '@toolmgr/core';
-import {
-  changeStatus,
-  openLogFile,
-  readWorkload,
-  stateDir,
-  WORKLOAD_FILES,
-  workloadDir,
-} from '@toolmgr/plugins/workloads/state';
+import { openLogFile, stateDir } from '@toolmgr/plugins/kit/files';
+import { changeStatus, readWorkload, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { prepareEngine } from '../../shared/engine.ts';
 import { readPassedKey } from '../secrets/pass-key.ts';
 import { encryptedOfProcess } from '../secrets/process-secrets.ts';

@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createGateway, explainCause, type Gateway, type Log, type WorkloadState } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { openLogFile } from '@toolmgr/plugins/kit/files';
 import {
-  openLogFile,
   type RunConfig,
   type StatusChange,
   servesSse,
   storageFault,
   WORKLOAD_FILES,
   workloadDir,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 import { isLoopbackHost, LOOPBACK_NAMES, type Served } from '../../http/listen.ts';
 import { createCallFeed } from '../../http/recent-calls/feed.ts';
 import { RECENT_CALLS, recentCallsPlugin } from '../../http/recent-calls/plugin.ts';

@@ -1,6 +1,6 @@
 import { DEFAULT_LIMITS } from '@toolmgr/core';
-import { durationMs } from '@toolmgr/plugins';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 
 /** Time limit until a workload answers. A program may have to install its package first; a remote server does not. */
 export function startDeadlineMs({

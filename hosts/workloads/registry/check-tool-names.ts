@@ -1,6 +1,6 @@
 import { nearest } from '@toolmgr/core';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import type { RegistryEntry } from '@toolmgr/plugins/registry';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import { UsageError } from '../../shared/usage-error.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import type { EnvVar, RegistryEntry } from '@toolmgr/plugins/registry';
-import type { RunConfig } from '@toolmgr/plugins/workloads/state';
 import type { Ask } from '../../shared/ask.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 

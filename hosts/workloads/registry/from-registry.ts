@@ -1,7 +1,8 @@
 import { findProgram } from '@toolmgr/plugins';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
+import type { PermissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 import type { ConfiguredRegistry, ImageServer, RegistryEntry, RemoteServer } from '@toolmgr/plugins/registry';
 import { describeSource, isEntryName, lookUpEntry, profileDemands } from '@toolmgr/plugins/registry';
-import type { PermissionProfile, RunConfig } from '@toolmgr/plugins/workloads/state';
 import type { Ask } from '../../shared/ask.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { RunFlags } from '../../workloads/fields/options.ts';

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayFault, isObject } from '@toolmgr/core';
+import { atomicWrite, stateDir, withLock } from '@toolmgr/plugins/kit/files';
 import type { ProviderClient } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
 import { type ConfiguredRegistry, NeedsSignIn, type RegistryTokens } from '@toolmgr/plugins/registry';
-import { atomicWrite, stateDir, withLock } from '@toolmgr/plugins/workloads/state';
 import { z } from 'zod';
 import { encryptedOfProcess, isEncryptedChosen } from '../../workloads/secrets/process-secrets.ts';
 

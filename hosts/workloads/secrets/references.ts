@@ -1,4 +1,5 @@
-import { hmacSecretOf, type RunConfig, type WebhookSettings } from '@toolmgr/plugins/workloads/state';
+import { hmacSecretOf, type WebhookSettings } from '@toolmgr/plugins/kit/settings';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { secretNameOf } from '../config/collect-secrets.ts';
 
 /** Names of the secrets in fields that an option filled with a value: they are kept with the workload. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@toolmgr/core';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
-import { secretOf } from '../../kit/secrets/secret.ts';
 import type { TokenRow } from './accounts.ts';
 
 const secret = z.string().transform(secretOf);

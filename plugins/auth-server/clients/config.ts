@@ -1,5 +1,5 @@
+import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { goDuration } from '../../kit/settings/go-duration.ts';
 
 const DEFAULT_TTL = '5m';
 const DEFAULT_DOCUMENTS = 256;

@@ -1,7 +1,6 @@
 import { GatewayFault, networkOf } from '@toolmgr/core';
+import { type ConnectRules, createRemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import { LRUCache } from 'lru-cache';
-import type { ConnectRules } from '../../kit/safe-http/guarded-connector.ts';
-import { createRemoteHttp } from '../../kit/safe-http/remote-http.ts';
 import { type ClientMetadata, invalidMetadata, isRefusal, type MetadataRefusal } from './client-metadata.ts';
 import type { ClientScopes } from './client-scopes.ts';
 import { readDocument } from './metadata-document.ts';

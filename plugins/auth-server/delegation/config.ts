@@ -1,8 +1,8 @@
+import { matcherProblem } from '@toolmgr/plugins/kit/cel';
+import { remoteUrlProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
+import { secretReference } from '@toolmgr/plugins/kit/secrets';
+import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { matcherProblem } from '../../kit/cel/cel-matcher.ts';
-import { remoteUrlProblem } from '../../kit/safe-http/remote-http.ts';
-import { secretReference } from '../../kit/secrets/secret-reference.ts';
-import { goDuration } from '../../kit/settings/go-duration.ts';
 
 const MAX_MATCHER = 4096; // characters
 const MAX_LIFESPAN_MS = 24 * 3_600_000;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Core, Inbound, JsonObject, TokenIssuer } from '@toolmgr/core';
+import { readSecretReference } from '@toolmgr/plugins/kit/secrets';
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose';
-import { readSecretReference } from '../../kit/secrets/secret-reference.ts';
 import type { AuthStorage } from '../storage/storage.ts';
 import { assertionRequestOf } from './assertion-request.ts';
 import type { DelegateClientConfig, DelegationConfig } from './config.ts';

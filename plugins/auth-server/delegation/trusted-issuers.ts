@@ -1,8 +1,7 @@
 import { type Core, createOutageLog, GatewayFault } from '@toolmgr/core';
-import { compileMatcher, type Matcher } from '../../kit/cel/cel-matcher.ts';
-import { createFetchKeys } from '../../kit/issuer-keys/fetch-keys.ts';
-import { createSigningKeys } from '../../kit/issuer-keys/signing-keys.ts';
-import { createRemoteHttp } from '../../kit/safe-http/remote-http.ts';
+import { compileMatcher, type Matcher } from '@toolmgr/plugins/kit/cel';
+import { createFetchKeys, createSigningKeys } from '@toolmgr/plugins/kit/issuer-keys';
+import { createRemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import type { TrustedIssuerConfig } from './config.ts';
 import { type TokenRules, UNKNOWN_KEY, type VerifiedToken, verifyToken } from './verify-token.ts';
 

@@ -1,6 +1,6 @@
+import { secretReference } from '@toolmgr/plugins/kit/secrets';
+import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { secretReference } from '../../kit/secrets/secret-reference.ts';
-import { goDuration } from '../../kit/settings/go-duration.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;

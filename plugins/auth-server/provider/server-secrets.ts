@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
 import { type Core, GatewayFault } from '@toolmgr/core';
-import { readSecretBytes, type SecretReference } from '../../kit/secrets/secret-reference.ts';
+import { readSecretBytes, type SecretReference } from '@toolmgr/plugins/kit/secrets';
 import { ephemeralSigningKey, type SigningKey, signingKeyFromPem } from './signing-keys.ts';
 
 /** The keys of the authorization server. */

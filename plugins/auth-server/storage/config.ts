@@ -1,7 +1,7 @@
+import { aclUserConfig, conflictsOf, hostAndPort, sentinelConfig, tlsConfig } from '@toolmgr/plugins/kit/redis';
+import { secretReference } from '@toolmgr/plugins/kit/secrets';
+import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { aclUserConfig, conflictsOf, hostAndPort, sentinelConfig, tlsConfig } from '../../kit/redis/redis-options.ts';
-import { secretReference } from '../../kit/secrets/secret-reference.ts';
-import { goDuration } from '../../kit/settings/go-duration.ts';
 
 const duration = (text: string, of: string) =>
   goDuration.prefault(text).describe(`${of}: a Go duration, ${text} by default`);

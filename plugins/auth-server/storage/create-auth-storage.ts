@@ -1,8 +1,6 @@
 import { type Core, createOutageLog, GatewayFault, type Outage } from '@toolmgr/core';
-import { createConnection } from '../../kit/redis/redis-connection.ts';
-import { warnOfUnverified } from '../../kit/redis/redis-servers.ts';
-import { openSubscription } from '../../kit/redis/redis-subscription.ts';
-import { readSecretBytes } from '../../kit/secrets/secret-reference.ts';
+import { createConnection, openSubscription, warnOfUnverified } from '@toolmgr/plugins/kit/redis';
+import { readSecretBytes } from '@toolmgr/plugins/kit/secrets';
 import type { RedisConfig, StorageConfig } from './config.ts';
 import { createKeyRing } from './key-ring.ts';
 import { createMemoryStorage } from './memory-storage.ts';

@@ -1,4 +1,4 @@
-import type { RedisClient, Scripts } from '../../kit/redis/redis-connection.ts';
+import type { RedisClient, Scripts } from '@toolmgr/plugins/kit/redis';
 
 /**
  * A record in Redis is a text: its version (22 characters), a mark, its value as JSON. The mark is a space, or `!` for a record

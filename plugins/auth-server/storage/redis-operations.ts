@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type BackOff, backOffMs, causesOf, GatewayFault, LATE, type Outage, within } from '@toolmgr/core';
-import type { Connection } from '../../kit/redis/redis-connection.ts';
+import type { Connection } from '@toolmgr/plugins/kit/redis';
 import type { RecordClient } from './record-scripts.ts';
 
 /** Operations at one time, also those that wait for a connection. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { GatewayFault, type JsonObject } from '@toolmgr/core';
-import type { RedisSubscription } from '../../kit/redis/redis-subscription.ts';
+import type { RedisSubscription } from '@toolmgr/plugins/kit/redis';
 import { fullSet } from './memory-storage.ts';
 import type { RecordClient } from './record-scripts.ts';
 import { IS_RECORD, VERSION_CHARS } from './record-scripts.ts';

@@ -1,7 +1,11 @@
-import type { ConnectionTarget } from '../../kit/redis/redis-connection.ts';
-import type { RedisServers } from '../../kit/redis/redis-options.ts';
-import { createRedisClient, readLogin, serversText } from '../../kit/redis/redis-servers.ts';
-import type { SecretSlots } from '../../kit/secrets/read-secret.ts';
+import {
+  type ConnectionTarget,
+  createRedisClient,
+  type RedisServers,
+  readLogin,
+  serversText,
+} from '@toolmgr/plugins/kit/redis';
+import type { SecretSlots } from '@toolmgr/plugins/kit/secrets';
 import type { RedisConfig } from './config.ts';
 import { recordScripts } from './record-scripts.ts';
 

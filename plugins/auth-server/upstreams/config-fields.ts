@@ -1,6 +1,6 @@
 import { CONNECTION_FIELDS, FIELD_NAME } from '@toolmgr/core';
+import { headerValue } from '@toolmgr/plugins/kit/credentials';
 import { z } from 'zod';
-import { headerValue } from '../../kit/credentials/credential-header.ts';
 import { parseJsonPath } from './json-path.ts';
 
 const MAX_URL = 2048;

@@ -1,6 +1,5 @@
 import { createOutageLog, type Log } from '@toolmgr/core';
-import type { SecretSlots } from '../../kit/secrets/read-secret.ts';
-import { readSecretReference, type SecretReference } from '../../kit/secrets/secret-reference.ts';
+import { readSecretReference, type SecretReference, type SecretSlots } from '@toolmgr/plugins/kit/secrets';
 import type { AuthStorage } from '../storage/storage.ts';
 import type { UpstreamConfig } from './config.ts';
 import { loadInBackground } from './loaded-value.ts';

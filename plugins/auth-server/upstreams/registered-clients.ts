@@ -1,9 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { GatewayFault, JsonObject, Log, Secret } from '@toolmgr/core';
-import { OauthRefusal } from '../../kit/oauth/library-options.ts';
-import { type RegisteredClient, registerClient } from '../../kit/oauth/register-client.ts';
-import { secretOf } from '../../kit/secrets/secret.ts';
+import { OauthRefusal, type RegisteredClient, registerClient } from '@toolmgr/plugins/kit/oauth';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import type { AuthStorage } from '../storage/storage.ts';
 import { providerFault } from './failures.ts';
 import type { Oauth2Clients } from './oauth2/oauth2-clients.ts';

@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@toolmgr/core';
-import { secretOf } from '../../kit/secrets/secret.ts';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import type { UpstreamTokenSet } from './upstream.ts';
 
 const MAX_TOKEN = 16 * 1024; // characters: the limit of common servers for one header

@@ -7,7 +7,7 @@ import {
   type Refusal,
   UserActionRequired,
 } from '@toolmgr/core';
-import type { ConfiguredName } from '../../kit/settings/unknown-names.ts';
+import type { ConfiguredName } from '@toolmgr/plugins/kit/settings';
 import { argumentTable } from './argument-table.ts';
 import type { CedarConfig } from './config.ts';
 import { createDecisionLog } from './decision-log.ts';

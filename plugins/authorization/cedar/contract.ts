@@ -1,6 +1,6 @@
 import { type FileFacts, isObject, type PlanPart, type SectionProblem, type SectionReader } from '@toolmgr/core';
+import { upstreamNameProblems } from '@toolmgr/plugins/kit/oauth/settings';
 import { z } from 'zod';
-import { upstreamNameProblems } from '../../kit/oauth/upstream-names.ts';
 
 /** The section: `type` says whether the plugin is in the plan, the rest is its configuration. */
 interface Authz {

@@ -9,7 +9,7 @@ import {
   type ThrottledLine,
   throttledLine,
 } from '@toolmgr/core';
-import { redactedText } from '../../kit/secrets/redact.ts';
+import { redactedText } from '@toolmgr/plugins/kit/secrets';
 import type { Verdict } from './engine.ts';
 import { REQUEST_KINDS } from './entry-facts.ts';
 

@@ -1,5 +1,5 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
-import { unknownNames } from '../../kit/settings/unknown-names.ts';
+import { unknownNames } from '@toolmgr/plugins/kit/settings';
 import { authorizer } from './authorizer.ts';
 import { cedarConfig } from './config.ts';
 

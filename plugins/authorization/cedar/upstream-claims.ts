@@ -1,5 +1,5 @@
 import { type Caller, type Core, GatewayFault, type UpstreamToken, type UpstreamTokens } from '@toolmgr/core';
-import { unknownUpstream } from '../../kit/oauth/upstream-names.ts';
+import { unknownUpstream } from '@toolmgr/plugins/kit/oauth/settings';
 
 /** The claims that policies read when they are those of an upstream provider. */
 export interface UpstreamClaims {

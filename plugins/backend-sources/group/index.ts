@@ -1,8 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { groupName, workloadName } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
-import { groupName } from '../../kit/workloads/state/group-name.ts';
-import { stateDir } from '../../kit/workloads/state/state-dir.ts';
-import { workloadName } from '../../kit/workloads/state/workload-name.ts';
 import { watchGroup } from './watch-group.ts';
 
 const ADDRESS = 'backend-sources/group';

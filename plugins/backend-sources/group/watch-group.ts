@@ -1,7 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { Backend, ExpectedBackend, PushBackends } from '@toolmgr/core';
-import { readWorkloads, type WorkloadRecord, workloadsDir } from '../../kit/workloads/state/workload-record.ts';
+import { readWorkloads, type WorkloadRecord, workloadsDir } from '@toolmgr/plugins/kit/workloads';
 
 /** What to watch, and the callback for snapshots. */
 export interface GroupWatch {

@@ -8,14 +8,14 @@ import {
   type PushBackends,
   type SourceState,
 } from '@toolmgr/core';
-import type { Api } from '../../kit/kubernetes/api.ts';
 import {
+  type Api,
   AUTH_CONFIG_REF,
   BACKENDS_KEY,
   type BackendsDocument,
   type DocumentBackend,
-} from '../../kit/kubernetes/backends-document.ts';
-import type { ObjectKey } from '../../kit/kubernetes/object.ts';
+  type ObjectKey,
+} from '@toolmgr/plugins/kit/kubernetes';
 import type { CaFiles } from './ca-files.ts';
 import { type ConfigMap, followConfigMap } from './follow-config-map.ts';
 import type { PreparedCredentials, StrategyUse } from './prepared-credentials.ts';

@@ -1,7 +1,5 @@
 import { explainCause, type Log } from '@toolmgr/core';
-import type { Api } from '../../kit/kubernetes/api.ts';
-import type { KubeObject, ObjectKey, ResourceType } from '../../kit/kubernetes/object.ts';
-import { reflect } from '../../kit/kubernetes/reflector.ts';
+import { type Api, type KubeObject, type ObjectKey, type ResourceType, reflect } from '@toolmgr/plugins/kit/kubernetes';
 
 /** A config map as the API returns it. */
 export interface ConfigMap extends KubeObject {

@@ -1,7 +1,5 @@
 import { definePlugin, type SourceState } from '@toolmgr/core';
-import { createApi } from '../../kit/kubernetes/create-api.ts';
-import { inClusterConnection } from '../../kit/kubernetes/in-cluster.ts';
-import { podSection } from '../../kit/kubernetes/pod-section.ts';
+import { createApi, inClusterConnection, podSection } from '@toolmgr/plugins/kit/kubernetes';
 import { CaFiles } from './ca-files.ts';
 import { discover } from './discover.ts';
 import { DISCOVERED, PreparedCredentials, type StrategyUse } from './prepared-credentials.ts';

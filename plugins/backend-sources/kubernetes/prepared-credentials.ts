@@ -11,7 +11,7 @@ import {
   type Slots,
   within,
 } from '@toolmgr/core';
-import type { DocumentBackend } from '../../kit/kubernetes/backends-document.ts';
+import type { DocumentBackend } from '@toolmgr/plugins/kit/kubernetes';
 import type { SecretValues } from './read-secrets.ts';
 
 /** A strategy in the form of a plan. */

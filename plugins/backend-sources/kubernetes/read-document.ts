@@ -1,5 +1,5 @@
 import { explainIssues } from '@toolmgr/core';
-import { type BackendsDocument, backendsDocument } from '../../kit/kubernetes/backends-document.ts';
+import { type BackendsDocument, backendsDocument } from '@toolmgr/plugins/kit/kubernetes';
 
 /** Largest document; the API server refuses larger config maps. */
 export const MAX_DOCUMENT_BYTES = 1_048_576;

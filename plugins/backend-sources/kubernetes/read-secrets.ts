@@ -1,6 +1,10 @@
-import { type Api, ApiError } from '../../kit/kubernetes/api.ts';
-import type { BackendsDocument } from '../../kit/kubernetes/backends-document.ts';
-import type { KubeObject, ResourceType } from '../../kit/kubernetes/object.ts';
+import {
+  type Api,
+  ApiError,
+  type BackendsDocument,
+  type KubeObject,
+  type ResourceType,
+} from '@toolmgr/plugins/kit/kubernetes';
 
 /** Values of the secrets of a document by their names in it, or why a value is missing. */
 export type SecretValues = ReadonlyMap<string, SecretValue>;

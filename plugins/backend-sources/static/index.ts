@@ -1,7 +1,7 @@
 import { type Backend, definePlugin } from '@toolmgr/core';
+import { headerName, headerValue } from '@toolmgr/plugins/kit/credentials';
+import { readSecret, type SecretSlots } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
-import { headerName, headerValue } from '../../kit/credentials/credential-header.ts';
-import { readSecret, type SecretSlots } from '../../kit/secrets/read-secret.ts';
 
 const ADDRESS = 'backend-sources/static';
 

@@ -1,9 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
+import { groupName, podName, workloadName } from '@toolmgr/plugins/kit/workloads';
+import { resourceLimits } from '@toolmgr/plugins/kit/workloads/permissions';
 import { z } from 'zod';
-import { resourceLimits } from '../../kit/workloads/permissions/resource-limits.ts';
-import { groupName } from '../../kit/workloads/state/group-name.ts';
-import { podName } from '../../kit/workloads/state/run-config/pod-form.ts';
-import { workloadName } from '../../kit/workloads/state/workload-name.ts';
 import { serveWorkloads } from './serve-workloads.ts';
 
 const ADDRESS = 'backend-sources/workloads';

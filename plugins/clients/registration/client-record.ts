@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { atomicWrite } from '@toolmgr/plugins/kit/files';
+import { workloadName } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
-import { atomicWrite } from '../../kit/workloads/state/atomic-write.ts';
-import { workloadName } from '../../kit/workloads/state/workload-name.ts';
 import { CLIENT_TYPES, type ClientType, isClientType } from '../table/client-table.ts';
 
 /** A text that is not a URL is refused by another check. */

@@ -1,6 +1,5 @@
 import { explainCause } from '@toolmgr/core';
-import { DEFAULT_GROUP } from '../../kit/workloads/state/group-name.ts';
-import { readWorkloads, type WorkloadRecord } from '../../kit/workloads/state/workload-record.ts';
+import { DEFAULT_GROUP, readWorkloads, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { headersProblem } from '../entry.ts';
 import { UnreadableText } from '../file/edit-client-file.ts';
 import { ClientFileError } from '../file/read-client-file.ts';

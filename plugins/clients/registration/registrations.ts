@@ -1,7 +1,13 @@
-import { DEFAULT_GROUP } from '../../kit/workloads/state/group-name.ts';
-import { changeGroup, type GroupRecord, readGroup, readGroups } from '../../kit/workloads/state/groups.ts';
-import { withLock } from '../../kit/workloads/state/lock.ts';
-import { readWorkloads, type WorkloadRecord } from '../../kit/workloads/state/workload-record.ts';
+import { withLock } from '@toolmgr/plugins/kit/files';
+import {
+  changeGroup,
+  DEFAULT_GROUP,
+  type GroupRecord,
+  readGroup,
+  readGroups,
+  readWorkloads,
+  type WorkloadRecord,
+} from '@toolmgr/plugins/kit/workloads';
 import type { Entry } from '../entry.ts';
 import { configPath } from '../table/client-paths.ts';
 import { CLIENT_TYPES, type ClientType } from '../table/client-table.ts';

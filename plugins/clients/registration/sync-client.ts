@@ -1,4 +1,4 @@
-import { withLock } from '../../kit/workloads/state/lock.ts';
+import { withLock } from '@toolmgr/plugins/kit/files';
 import { isFault } from '../edit/entry-text.ts';
 import type { Entry } from '../entry.ts';
 import { editClientFile, UnreadableText } from '../file/edit-client-file.ts';

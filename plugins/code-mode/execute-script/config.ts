@@ -1,6 +1,6 @@
 import { LONGEST_TIMER_MS } from '@toolmgr/core';
+import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { goDuration } from '../../kit/settings/go-duration.ts';
 
 /** Longer timers than 24 days fire at once in Node. */
 const timer = goDuration.transform((ms) => Math.min(ms, LONGEST_TIMER_MS));

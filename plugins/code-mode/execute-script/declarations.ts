@@ -1,5 +1,5 @@
 import { decodeObject, type RawJson } from '@toolmgr/core';
-import { shortened, typeOfSchema } from '../../kit/settings/schema-type.ts';
+import { shortened, typeOfSchema } from '@toolmgr/plugins/kit/settings';
 import type { BoundTool, Scope } from './scope.ts';
 
 /**

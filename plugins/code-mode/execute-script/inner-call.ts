@@ -10,7 +10,7 @@ import {
   type Reply,
   type ScriptAnswer,
 } from '@toolmgr/core';
-import { asksForScopes } from '../../kit/credentials/scope-challenge.ts';
+import { asksForScopes } from '@toolmgr/plugins/kit/credentials';
 import type { Scope } from './scope.ts';
 import type { UnknownNames } from './unknown-name.ts';
 

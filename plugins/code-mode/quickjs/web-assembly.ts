@@ -1,4 +1,4 @@
-import '../../kit/settings/web-assembly.ts';
+import type {} from '@toolmgr/plugins/kit/settings';
 
 /** The compiled engine. */
 export type EngineModule = WebAssembly.Module;

@@ -1,6 +1,6 @@
 import type { JsonValue } from '@toolmgr/core';
+import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { goDuration } from '../../kit/settings/go-duration.ts';
 import { MAX_STEPS } from './limits.ts';
 
 const text = z.string();

@@ -1,7 +1,7 @@
 import { type AddedRoots, isObject, type JsonObject, type JsonValue, type StepTemplate } from '@toolmgr/core';
-import { compileTemplate } from '../go-template/compile.ts';
-import type { Reference } from '../go-template/references.ts';
-import { TemplateError } from '../go-template/template-error.ts';
+import { compileTemplate } from './go-template/compile.ts';
+import type { Reference } from './go-template/references.ts';
+import { TemplateError } from './go-template/template-error.ts';
 import { MAX_ARGUMENT_DEPTH, MAX_EXPANDED_BYTES } from './limits.ts';
 import type { Problems } from './problem.ts';
 import { StepFailure } from './step-failure.ts';

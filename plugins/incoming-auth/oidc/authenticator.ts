@@ -9,12 +9,11 @@ import {
   type Slots,
   type TokenIssuer,
 } from '@toolmgr/core';
-import { readTokenFile } from '../../kit/credentials/token-file.ts';
-import { createFetchKeys } from '../../kit/issuer-keys/fetch-keys.ts';
-import { createSigningKeys } from '../../kit/issuer-keys/signing-keys.ts';
-import { plainIssuer } from '../../kit/oauth/oauth-requests.ts';
-import { createRemoteHttp } from '../../kit/safe-http/remote-http.ts';
-import { readSecret } from '../../kit/secrets/read-secret.ts';
+import { readTokenFile } from '@toolmgr/plugins/kit/credentials';
+import { createFetchKeys, createSigningKeys } from '@toolmgr/plugins/kit/issuer-keys';
+import { plainIssuer } from '@toolmgr/plugins/kit/oauth';
+import { createRemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { readSecret } from '@toolmgr/plugins/kit/secrets';
 import { createConcurrencySlots, NoFreeSlot } from './concurrency-slots.ts';
 import { type OidcConfig, remoteRules } from './config.ts';
 import { introspect } from './introspect.ts';

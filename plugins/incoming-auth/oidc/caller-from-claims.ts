@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type Caller, isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
-import { secretOf } from '../../kit/secrets/secret.ts';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import type { Objection } from './refusals.ts';
 
 const MAX_SUBJECT_LENGTH = 1_024;

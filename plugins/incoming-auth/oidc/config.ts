@@ -1,6 +1,5 @@
+import { remoteUrlProblem, withAdvice } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { z } from 'zod';
-import { withAdvice } from '../../kit/issuer-keys/issuer-address.ts';
-import { remoteUrlProblem } from '../../kit/safe-http/remote-http.ts';
 
 const text = z.string().min(1, 'expected a text that is not empty');
 const httpUrl = z.string().regex(/^https?:\/\//, 'expected a URL that starts with http:// or https://');

@@ -1,5 +1,5 @@
 import type { SectionReader } from '@toolmgr/core';
-import { type IssuerAddress, issuerAddressProblem } from '../../kit/issuer-keys/issuer-address.ts';
+import { type IssuerAddress, issuerAddressProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
 
 /** The scopes of a configuration. */
 export interface Scopes {

@@ -1,5 +1,5 @@
 import { type Core, definePlugin, STAGE } from '@toolmgr/core';
-import { unknownNames } from '../../kit/settings/unknown-names.ts';
+import { unknownNames } from '@toolmgr/plugins/kit/settings';
 import { createAuthenticator } from './authenticator.ts';
 import { oidcConfig } from './config.ts';
 import type { ToolScopes } from './tool-scopes.ts';

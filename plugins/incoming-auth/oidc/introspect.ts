@@ -1,7 +1,7 @@
 import { GatewayFault, type JsonObject, type Secret } from '@toolmgr/core';
-import { OauthRefusal } from '../../kit/oauth/library-options.ts';
-import { plainIssuer, requestIntrospection } from '../../kit/oauth/oauth-requests.ts';
-import { plainUrl, type RemoteHttp } from '../../kit/safe-http/remote-http.ts';
+import { OauthRefusal, plainIssuer, requestIntrospection } from '@toolmgr/plugins/kit/oauth';
+import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { plainUrl } from '@toolmgr/plugins/kit/safe-http/addresses';
 import type { Objection } from './refusals.ts';
 import { CLOCK_LEEWAY_S, type JwtRules } from './verify-jwt.ts';
 

@@ -1,7 +1,7 @@
 import { GatewayFault, type Slots, type TokenIssuer } from '@toolmgr/core';
-import { type FetchKeys, usableKeys } from '../../kit/issuer-keys/fetch-keys.ts';
-import { issuerAddressProblem } from '../../kit/issuer-keys/issuer-address.ts';
-import { plainIssuer } from '../../kit/oauth/oauth-requests.ts';
+import { type FetchKeys, usableKeys } from '@toolmgr/plugins/kit/issuer-keys';
+import { plainIssuer } from '@toolmgr/plugins/kit/oauth';
+import { issuerAddressProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
 import type { OidcConfig } from './config.ts';
 
 /**

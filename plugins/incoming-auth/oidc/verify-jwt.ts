@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '@toolmgr/core';
+import type { Keys, SigningKeys } from '@toolmgr/plugins/kit/issuer-keys';
 import { errors, type JWTVerifyOptions, jwtVerify } from 'jose';
-import type { Keys, SigningKeys } from '../../kit/issuer-keys/signing-keys.ts';
 import type { Objection } from './refusals.ts';
 
 /** Asymmetric algorithms only: HS* would allow key confusion, `none` has no signature. */

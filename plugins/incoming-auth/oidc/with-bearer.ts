@@ -1,5 +1,5 @@
 import type { Secret } from '@toolmgr/core';
-import { JSON_TYPES, type RemoteHttp } from '../../kit/safe-http/remote-http.ts';
+import { JSON_TYPES, type RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 
 /** A client that sends a bearer token with every request. `token` is called for each, since the token may be renewed. */
 export function withBearer(http: RemoteHttp, token: () => Secret): RemoteHttp {

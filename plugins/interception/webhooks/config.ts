@@ -1,5 +1,5 @@
+import { webhookList } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { webhookList } from '../../kit/settings/webhook-settings.ts';
 
 /** Keys of the contract's run configuration. Source: workload API spec §2 Webhook; run reference §8.4. */
 export const webhooksConfig = z

@@ -1,8 +1,8 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { explainCause, GatewayFault, type Slots } from '@toolmgr/core';
-import { readSecret } from '../../kit/secrets/read-secret.ts';
-import { hmacSecretOf } from '../../kit/settings/webhook-settings.ts';
+import { readSecret } from '@toolmgr/plugins/kit/secrets';
+import { hmacSecretOf } from '@toolmgr/plugins/kit/settings';
 
 /** Headers that prove who sent a request, and when. */
 export type Sign = (body: Buffer, nowMs: number) => Promise<Readonly<Record<string, string>>>;

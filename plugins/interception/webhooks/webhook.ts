@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Core, createOutageLog, explainCause, GatewayFault, readCaBundle } from '@toolmgr/core';
-import { createRemoteHttp, plainUrl, type RemoteHttp } from '../../kit/safe-http/remote-http.ts';
-import { addressRules, timeoutMsOf, type WebhookSettings } from '../../kit/settings/webhook-settings.ts';
+import { createRemoteHttp, type RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { plainUrl } from '@toolmgr/plugins/kit/safe-http/addresses';
+import { addressRules, timeoutMsOf, type WebhookSettings } from '@toolmgr/plugins/kit/settings';
 import type { Payload } from './payload.ts';
 import { createSigner, type Sign } from './signature.ts';
 import { readVerdict, type Verdict } from './verdict.ts';

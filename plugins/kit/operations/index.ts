@@ -1,5 +1,4 @@
-// What features mount in the manager: operations, their problems, long work and events. Hosts serve them.
-
+/** What features mount in the manager: operations, their problems, long work and events. Hosts serve them. */
 export type { JobItem, JobOutcome, JobStatus, Jobs, ManagementEvent, PublishEvent } from './events.ts';
 export {
   type BackgroundContext,
@@ -14,6 +13,7 @@ export {
   type ClientPlace,
   clientPlaces,
   type FindClients,
+  type RegistrySkillPackage,
   type SkillLookup,
   skillLookups,
 } from './feature-slots.ts';

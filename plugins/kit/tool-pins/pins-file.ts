@@ -2,8 +2,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { explainIssues, GatewayFault, type JsonObject } from '@toolmgr/core';
 import { z } from 'zod';
-import { atomicWrite } from '../workloads/state/atomic-write.ts';
-import { withFileLock } from '../workloads/state/lock.ts';
+import { atomicWrite } from '../files/atomic-write.ts';
+import { withFileLock } from '../files/lock.ts';
 
 const definition = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
 const pin = z.strictObject({

@@ -1,7 +1,7 @@
 import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type Embedder, type EmbedderSettings, explainCause, GatewayFault } from '@toolmgr/core';
-import { inBatches, unitVectors } from '../embedding/embedding-service.ts';
+import { inBatches, unitVectors } from '@toolmgr/plugins/kit/embedding';
 
 const ADDRESS = 'optimizer/embed-local';
 const PACKAGE = '@huggingface/transformers';

@@ -5,7 +5,7 @@ import {
   MAX_BATCH,
   serviceUrlProblem,
   unitVectors,
-} from '../embedding/embedding-service.ts';
+} from '@toolmgr/plugins/kit/embedding';
 
 const ADDRESS = 'optimizer/embed-openai';
 

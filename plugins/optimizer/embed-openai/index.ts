@@ -1,6 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
+import { readOptionalSecret } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
-import { readOptionalSecret } from '../../kit/secrets/read-secret.ts';
 import { openEmbeddingsApi } from './embeddings-api.ts';
 
 /** Source: vmcp spec §2 optimizer. */

@@ -1,4 +1,4 @@
-import '../../kit/settings/web-assembly.ts';
+import type {} from '@toolmgr/plugins/kit/settings';
 import { DOTS_MODULES } from './dots-kernel-bytes.ts';
 
 /**

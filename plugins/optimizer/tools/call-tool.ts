@@ -10,7 +10,7 @@ import {
   type Reply,
   toolFailure,
 } from '@toolmgr/core';
-import { asksForScopes } from '../../kit/credentials/scope-challenge.ts';
+import { asksForScopes } from '@toolmgr/plugins/kit/credentials';
 import type { MeasuredResult } from './report-search.ts';
 import { CALL_TOOL, FIND_TOOL } from './virtual-tools.ts';
 

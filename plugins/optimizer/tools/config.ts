@@ -1,8 +1,7 @@
 import { CONNECTION_FIELDS, FIELD_NAME } from '@toolmgr/core';
+import { serviceUrlProblem } from '@toolmgr/plugins/kit/embedding';
+import { decimalText, goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
-import { decimalText } from '../../kit/settings/decimal-text.ts';
-import { goDuration } from '../../kit/settings/go-duration.ts';
-import { serviceUrlProblem } from '../embedding/embedding-service.ts';
 
 const MAX_HEADERS = 32;
 /** Headers that belong to the connection or to the gateway. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { type Core, type Embedder, GatewayFault, type Searcher, type ToolEntry } from '@toolmgr/core';
-import { stateDir } from '../../kit/workloads/state/state-dir.ts';
+import { stateDir } from '@toolmgr/plugins/kit/files';
 import { createCaller } from './call-tool.ts';
 import type { OptimizerConfig } from './config.ts';
 import { createEmbeddingIndex, type EmbeddingIndex } from './embedding-index.ts';

@@ -10,7 +10,7 @@ import {
   resultFromBytes,
   type ToolEntry,
 } from '@toolmgr/core';
-import { shortened, typeOfSchema } from '../../kit/settings/schema-type.ts';
+import { shortened, typeOfSchema } from '@toolmgr/plugins/kit/settings';
 import type { MeasuredResult } from './report-search.ts';
 
 /** The outcome of a search. */

@@ -1,6 +1,6 @@
 import { AssumeRoleWithWebIdentityCommand, STSClient, STSServiceException } from '@aws-sdk/client-sts';
 import { type FaultCode, GatewayFault } from '@toolmgr/core';
-import type { Issued } from '../../kit/credentials/credential-cache.ts';
+import type { Issued } from '@toolmgr/plugins/kit/credentials';
 import { createStsHttp } from './sts-http.ts';
 
 const MAX_ATTEMPTS = 2; // the request changes nothing, so it may be repeated

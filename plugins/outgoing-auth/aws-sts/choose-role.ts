@@ -1,5 +1,5 @@
 import type { JsonObject } from '@toolmgr/core';
-import { compileMatcher, type Matcher } from '../../kit/cel/cel-matcher.ts';
+import { compileMatcher, type Matcher } from '@toolmgr/plugins/kit/cel';
 import type { AwsStsOptions } from './config.ts';
 
 /**

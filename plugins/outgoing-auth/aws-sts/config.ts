@@ -1,5 +1,5 @@
+import { matcherProblem } from '@toolmgr/plugins/kit/cel';
 import { z } from 'zod';
-import { matcherProblem } from '../../kit/cel/cel-matcher.ts';
 
 const MAX_MATCHER = 2_000; // characters
 

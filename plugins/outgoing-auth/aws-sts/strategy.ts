@@ -7,10 +7,15 @@ import {
   type Secret,
   type Slots,
 } from '@toolmgr/core';
-import { type CredentialCache, createCredentialCache } from '../../kit/credentials/credential-cache.ts';
-import { createCredentialKeys } from '../../kit/credentials/credential-keys.ts';
-import { OWN_TOKENS, type SubjectTokens, upstreamSubjects } from '../../kit/credentials/subject-tokens.ts';
-import { refuseWithoutInjection, upstreamTokensFor } from '../../kit/oauth/upstream-provider.ts';
+import {
+  type CredentialCache,
+  createCredentialCache,
+  createCredentialKeys,
+  OWN_TOKENS,
+  type SubjectTokens,
+  upstreamSubjects,
+} from '@toolmgr/plugins/kit/credentials';
+import { refuseWithoutInjection, upstreamTokensFor } from '@toolmgr/plugins/kit/oauth/settings';
 import { type AwsCredentials, createRoleRequests, type RoleRequests } from './assume-role.ts';
 import { createRoleChoice } from './choose-role.ts';
 import { type AwsStsOptions, awsStsOptions } from './config.ts';

@@ -1,5 +1,5 @@
 import type { STSClientConfig } from '@aws-sdk/client-sts';
-import { createRemoteHttp } from '../../kit/safe-http/remote-http.ts';
+import { createRemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 
 const TIMEOUT_MS = 10_000; // less than the default timeout of a call, 30 s
 const MAX_ANSWER_BYTES = 64 * 1024;

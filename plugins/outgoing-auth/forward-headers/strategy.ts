@@ -6,10 +6,9 @@ import {
   GatewayFault,
   type Slots,
 } from '@toolmgr/core';
+import { headerName, headerValue, MAX_HEADER_VALUE, readTokenFile } from '@toolmgr/plugins/kit/credentials';
+import { readSecret } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
-import { headerName, headerValue, MAX_HEADER_VALUE } from '../../kit/credentials/credential-header.ts';
-import { readTokenFile } from '../../kit/credentials/token-file.ts';
-import { readSecret } from '../../kit/secrets/read-secret.ts';
 
 /** Options of one use: headers, a bearer token, and the strategy that goes before them. */
 export const forwardHeadersOptions = z

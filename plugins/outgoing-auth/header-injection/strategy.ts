@@ -1,7 +1,7 @@
 import { type AuthStrategy, explainIssues, FIELD_VALUE, GatewayFault } from '@toolmgr/core';
+import { headerName, headerValue, MAX_HEADER_VALUE, SENDABLE } from '@toolmgr/plugins/kit/credentials';
+import { readSecret, type SecretSlots } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
-import { headerName, headerValue, MAX_HEADER_VALUE, SENDABLE } from '../../kit/credentials/credential-header.ts';
-import { readSecret, type SecretSlots } from '../../kit/secrets/read-secret.ts';
 
 /**
  * Options: the header and the source of its value.

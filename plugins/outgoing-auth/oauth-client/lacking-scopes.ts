@@ -1,5 +1,5 @@
 import { explainCause, type Log } from '@toolmgr/core';
-import { challengesIn } from '../../kit/oauth/bearer-challenge.ts';
+import { challengesIn } from '@toolmgr/plugins/kit/oauth';
 import type { TokenStore } from './token-store.ts';
 
 const MAX_CHALLENGES = 32; // different ones that one process looks at

@@ -1,8 +1,7 @@
 import { type LookupAddress, lookup } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { isPrivateHost } from '../../kit/safe-http/is-private-host.ts';
-import { notPublic } from '../../kit/safe-http/public-address.ts';
-import { createRemoteHttp, type RemoteHttp } from '../../kit/safe-http/remote-http.ts';
+import { createRemoteHttp, type RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { isPrivateHost, notPublic } from '@toolmgr/plugins/kit/safe-http/addresses';
 
 /** Which addresses the requests about one remote server may lead to. */
 export interface SteadyAddresses {

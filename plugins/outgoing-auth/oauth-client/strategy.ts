@@ -6,7 +6,7 @@ import {
   GatewayFault,
   type Log,
 } from '@toolmgr/core';
-import type { RemoteHttp } from '../../kit/safe-http/remote-http.ts';
+import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import { oauthClientOptions } from './config.ts';
 import { createLackingScopes } from './lacking-scopes.ts';
 import { createOauthHttp } from './oauth-http.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { explainCause, GatewayFault } from '@toolmgr/core';
-import type { RemoteHttp } from '../../kit/safe-http/remote-http.ts';
-import { workloadSecretStore } from '../../kit/workloads/state/index.ts';
+import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { workloadSecretStore } from '@toolmgr/plugins/kit/workloads';
 import type { OauthClientOptions } from './config.ts';
 import type { TokenEndpoint } from './token-request.ts';
 

@@ -1,8 +1,7 @@
 import { GatewayFault, type JsonObject } from '@toolmgr/core';
-import type { ClientCredentials } from '../../kit/oauth/client-authentication.ts';
-import { OauthRefusal } from '../../kit/oauth/library-options.ts';
-import { requestToken } from '../../kit/oauth/oauth-requests.ts';
-import type { RemoteHttp } from '../../kit/safe-http/remote-http.ts';
+import { OauthRefusal, requestToken } from '@toolmgr/plugins/kit/oauth';
+import type { ClientCredentials } from '@toolmgr/plugins/kit/oauth/settings';
+import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 
 /** Tokens of a user. */
 export interface IssuedTokens {

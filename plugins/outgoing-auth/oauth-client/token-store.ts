@@ -3,7 +3,7 @@ import {
   readWorkload,
   type WorkloadSecretStore,
   workloadSecretStore,
-} from '../../kit/workloads/state/index.ts';
+} from '@toolmgr/plugins/kit/workloads';
 import type { IssuedTokens } from './token-request.ts';
 
 const MAX_LACKING = 64; // scopes that are kept for the next login

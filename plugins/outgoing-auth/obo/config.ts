@@ -1,5 +1,5 @@
+import { clientProblem, filled, scopes, tokenUrl } from '@toolmgr/plugins/kit/oauth';
 import { z } from 'zod';
-import { clientProblem, filled, scopes, tokenUrl } from '../../kit/oauth/token-endpoint-options.ts';
 
 /** Configuration of the plugin. Source: vmcp spec §7 (the default build refuses the strategy). */
 export const oboConfig = z.strictObject({

@@ -1,5 +1,5 @@
 import { isObject, type SectionReader } from '@toolmgr/core';
-import { upstreamNameProblems } from '../../kit/oauth/upstream-names.ts';
+import { upstreamNameProblems } from '@toolmgr/plugins/kit/oauth/settings';
 
 interface Obo {
   readonly clientSecret?: string;

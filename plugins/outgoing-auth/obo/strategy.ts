@@ -1,10 +1,14 @@
 import { type AuthStrategy, explainIssues, GatewayFault, type Log, type Slots } from '@toolmgr/core';
-import { createCredentialCache, type Issued } from '../../kit/credentials/credential-cache.ts';
-import { createExchangeAuthorizer } from '../../kit/credentials/exchanged-credential.ts';
-import { OWN_TOKENS, upstreamSubjects } from '../../kit/credentials/subject-tokens.ts';
-import { type BackendTokens, bearerFrom, createBackendTokens } from '../../kit/oauth/backend-tokens.ts';
-import { upstreamTokensFor, warnWithoutInjection } from '../../kit/oauth/upstream-provider.ts';
-import { readSecret } from '../../kit/secrets/read-secret.ts';
+import {
+  createCredentialCache,
+  createExchangeAuthorizer,
+  type Issued,
+  OWN_TOKENS,
+  upstreamSubjects,
+} from '@toolmgr/plugins/kit/credentials';
+import { type BackendTokens, bearerFrom, createBackendTokens } from '@toolmgr/plugins/kit/oauth';
+import { upstreamTokensFor, warnWithoutInjection } from '@toolmgr/plugins/kit/oauth/settings';
+import { readSecret } from '@toolmgr/plugins/kit/secrets';
 import { type OboOptions, oboOptions } from './config.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'; // RFC 7523 §2.1

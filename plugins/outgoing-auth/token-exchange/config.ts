@@ -1,6 +1,6 @@
+import { headerName } from '@toolmgr/plugins/kit/credentials';
+import { clientProblem, scopes, tokenUrl } from '@toolmgr/plugins/kit/oauth';
 import { z } from 'zod';
-import { headerName } from '../../kit/credentials/credential-header.ts';
-import { clientProblem, scopes, tokenUrl } from '../../kit/oauth/token-endpoint-options.ts';
 
 const TOKEN_TYPE = 'urn:ietf:params:oauth:token-type:'; // RFC 8693 §3
 const SHORT_NAMES: ReadonlySet<string> = new Set(['access_token', 'id_token', 'jwt']);

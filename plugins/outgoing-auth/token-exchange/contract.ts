@@ -1,5 +1,5 @@
 import type { SectionReader } from '@toolmgr/core';
-import { upstreamNameProblems } from '../../kit/oauth/upstream-names.ts';
+import { upstreamNameProblems } from '@toolmgr/plugins/kit/oauth/settings';
 
 /** Strategy `token_exchange` of `outgoingAuth` with its options. */
 export const contract: SectionReader = {

@@ -1,9 +1,13 @@
 import { type AuthStrategy, explainIssues, GatewayFault, type Log, type Slots } from '@toolmgr/core';
-import { createCredentialCache } from '../../kit/credentials/credential-cache.ts';
-import { createExchangeAuthorizer } from '../../kit/credentials/exchanged-credential.ts';
-import { OWN_TOKENS, type SubjectTokens, upstreamSubjects } from '../../kit/credentials/subject-tokens.ts';
-import { refuseWithoutInjection, upstreamTokensFor } from '../../kit/oauth/upstream-provider.ts';
-import { readSecret } from '../../kit/secrets/read-secret.ts';
+import {
+  createCredentialCache,
+  createExchangeAuthorizer,
+  OWN_TOKENS,
+  type SubjectTokens,
+  upstreamSubjects,
+} from '@toolmgr/plugins/kit/credentials';
+import { refuseWithoutInjection, upstreamTokensFor } from '@toolmgr/plugins/kit/oauth/settings';
+import { readSecret } from '@toolmgr/plugins/kit/secrets';
 import { ID_TOKEN, type TokenExchangeOptions, tokenExchangeOptions } from './config.ts';
 import { createTokenRequests, type TokenRequests } from './token-request.ts';
 

@@ -1,5 +1,5 @@
-import type { Issued } from '../../kit/credentials/credential-cache.ts';
-import { bearerFrom, createBackendTokens } from '../../kit/oauth/backend-tokens.ts';
+import type { Issued } from '@toolmgr/plugins/kit/credentials';
+import { bearerFrom, createBackendTokens } from '@toolmgr/plugins/kit/oauth';
 import { ACCESS_TOKEN, JWT, type TokenExchangeOptions } from './config.ts';
 
 const GRANT = 'urn:ietf:params:oauth:grant-type:token-exchange'; // RFC 8693 §2.1

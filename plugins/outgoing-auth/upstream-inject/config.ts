@@ -1,5 +1,5 @@
+import { headerName } from '@toolmgr/plugins/kit/credentials';
 import { z } from 'zod';
-import { headerName } from '../../kit/credentials/credential-header.ts';
 
 /** Options of `upstream_inject`. Source: vmcp spec §2 outgoingAuth `upstreamInject`. */
 export const upstreamInjectOptions = z.strictObject({

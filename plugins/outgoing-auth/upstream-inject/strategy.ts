@@ -8,8 +8,8 @@ import {
   type UpstreamToken,
   type UpstreamTokens,
 } from '@toolmgr/core';
-import { bearerValue } from '../../kit/credentials/bearer-value.ts';
-import { upstreamTokensFor, warnWithoutInjection } from '../../kit/oauth/upstream-provider.ts';
+import { bearerValue } from '@toolmgr/plugins/kit/credentials';
+import { upstreamTokensFor, warnWithoutInjection } from '@toolmgr/plugins/kit/oauth/settings';
 import { upstreamInjectOptions } from './config.ts';
 import { createRefusedTokens, type RefusedTokens } from './refused-tokens.ts';
 

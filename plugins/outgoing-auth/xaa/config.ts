@@ -1,5 +1,5 @@
+import { clientProblem, filled, scopes, tokenUrl, tokenUrlProblem } from '@toolmgr/plugins/kit/oauth';
 import { z } from 'zod';
-import { clientProblem, filled, scopes, tokenUrl, tokenUrlProblem } from '../../kit/oauth/token-endpoint-options.ts';
 
 /** The only type of subject token. Source: RFC 8693 §3. */
 export const ID_TOKEN = 'urn:ietf:params:oauth:token-type:id_token';

@@ -1,5 +1,5 @@
 import type { SectionReader } from '@toolmgr/core';
-import { ambiguousProvider, upstreamNameProblems } from '../../kit/oauth/upstream-names.ts';
+import { ambiguousProvider, upstreamNameProblems } from '@toolmgr/plugins/kit/oauth/settings';
 
 interface Xaa {
   readonly idpClientSecret?: string;

@@ -6,12 +6,9 @@ import {
   type Slots,
   type UpstreamTokens,
 } from '@toolmgr/core';
-import { createCredentialCache } from '../../kit/credentials/credential-cache.ts';
-import { createExchangeAuthorizer } from '../../kit/credentials/exchanged-credential.ts';
-import { upstreamSubjects } from '../../kit/credentials/subject-tokens.ts';
-import { ambiguousProvider } from '../../kit/oauth/upstream-names.ts';
-import { upstreamTokensFor, warnWithoutInjection } from '../../kit/oauth/upstream-provider.ts';
-import { readSecret } from '../../kit/secrets/read-secret.ts';
+import { createCredentialCache, createExchangeAuthorizer, upstreamSubjects } from '@toolmgr/plugins/kit/credentials';
+import { ambiguousProvider, upstreamTokensFor, warnWithoutInjection } from '@toolmgr/plugins/kit/oauth/settings';
+import { readSecret } from '@toolmgr/plugins/kit/secrets';
 import { type XaaOptions, xaaOptions } from './config.ts';
 import { type AssertionExchange, createAssertionExchange } from './two-steps.ts';
 

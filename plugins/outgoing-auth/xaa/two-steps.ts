@@ -1,8 +1,8 @@
 import type { JsonObject } from '@toolmgr/core';
-import type { Issued } from '../../kit/credentials/credential-cache.ts';
-import { bearerFrom, createBackendTokens } from '../../kit/oauth/backend-tokens.ts';
-import { jwtClaims } from '../../kit/oauth/jwt-claims.ts';
-import { secretOf } from '../../kit/secrets/secret.ts';
+import type { Issued } from '@toolmgr/plugins/kit/credentials';
+import { bearerFrom, createBackendTokens } from '@toolmgr/plugins/kit/oauth';
+import { jwtClaims } from '@toolmgr/plugins/kit/oauth/settings';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import type { XaaOptions } from './config.ts';
 
 const TOKEN_EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'; // RFC 8693 §2.1

@@ -1,9 +1,8 @@
 import { chmod, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { GatewayFault } from '@toolmgr/core';
+import { atomicWrite, withLock } from '@toolmgr/plugins/kit/files';
 import { z } from 'zod';
-import { atomicWrite } from '../../kit/workloads/state/atomic-write.ts';
-import { withLock } from '../../kit/workloads/state/lock.ts';
 import type { FileHeader } from './file-header.ts';
 import { type FileKey, readSealed, type SealedText, seal, unseal } from './sealed-text.ts';
 

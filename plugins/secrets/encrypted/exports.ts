@@ -1,13 +1,16 @@
 // What hosts use of the encrypted secrets: the file itself, its password and its keyring.
 
-export { type Keyring, KeyringError, keyringEntry, osKeyring } from '../../kit/secrets/keyring/os-keyring.ts';
 export {
   isOnePasswordReference,
+  type Keyring,
+  KeyringError,
+  keyringEntry,
   MAX_SECRET_BYTES,
+  osKeyring,
   SECRET_NAME,
   secretKeyProblem,
   secretNameProblem,
-} from '../../kit/secrets/secret-name.ts';
+} from '@toolmgr/plugins/kit/secrets';
 export { AskAborted, askHidden, isAskable } from './ask-hidden.ts';
 export {
   createEncryptedFile,

@@ -1,4 +1,4 @@
-import { KeyringError, osKeyring } from '../../kit/secrets/keyring/os-keyring.ts';
+import { KeyringError, osKeyring } from '@toolmgr/plugins/kit/secrets';
 import { passwordFilePath, readPasswordFile, writePasswordFile } from './password-file.ts';
 
 /** Where the password of an encrypted file is kept, so that commands do not ask for it. */

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { mkdir, open, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { GatewayFault } from '@toolmgr/core';
-import { atomicWrite } from '../../kit/workloads/state/atomic-write.ts';
+import { atomicWrite } from '@toolmgr/plugins/kit/files';
 
 /** Path of the password of an encrypted file, for machines without a keyring: `secrets_password` beside it, mode 0600. */
 export function passwordFilePath(secrets: string): string {

@@ -1,5 +1,5 @@
 import { GatewayFault } from '@toolmgr/core';
-import { KeyringError, osKeyring } from '../../kit/secrets/keyring/os-keyring.ts';
+import { KeyringError, osKeyring } from '@toolmgr/plugins/kit/secrets';
 import { type FileHeader, keyFrom } from './file-header.ts';
 import { keptPasswords } from './kept-password.ts';
 import type { FileKey } from './sealed-text.ts';

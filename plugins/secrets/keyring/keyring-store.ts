@@ -2,12 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { GatewayFault } from '@toolmgr/core';
+import { atomicWrite, withLock } from '@toolmgr/plugins/kit/files';
+import { KeyringError, keyringEntry, SECRET_NAME, type SecretStore } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
-import { KeyringError, keyringEntry } from '../../kit/secrets/keyring/os-keyring.ts';
-import { SECRET_NAME } from '../../kit/secrets/secret-name.ts';
-import type { SecretStore } from '../../kit/secrets/secret-store.ts';
-import { atomicWrite } from '../../kit/workloads/state/atomic-write.ts';
-import { withLock } from '../../kit/workloads/state/lock.ts';
 
 /**
  * Secrets in the keyring of the operating system, one entry each. Their names are in the file `path`, because not every keyring

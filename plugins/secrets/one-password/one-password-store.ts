@@ -1,7 +1,6 @@
 import { GatewayFault } from '@toolmgr/core';
+import { isOnePasswordReference, type ListedSecret, type SecretStore } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
-import { isOnePasswordReference } from '../../kit/secrets/secret-name.ts';
-import type { ListedSecret, SecretStore } from '../../kit/secrets/secret-store.ts';
 import { OpError, type OpOptions, runOp } from './run-op.ts';
 
 /**

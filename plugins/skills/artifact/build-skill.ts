@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path';
-import { parseImageReference } from '../../kit/oci/image-reference.ts';
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { parseImageReference } from '@toolmgr/plugins/kit/oci';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { folderPathProblem } from '../files/read-folder.ts';
 import { LIMITS } from '../limits.ts';
 import { openBuildStore, skillStoreFolder } from '../oci/build-store.ts';

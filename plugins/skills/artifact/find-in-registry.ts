@@ -1,5 +1,4 @@
-import type { RegistrySkillPackage, SkillLookup } from '../../kit/operations/feature-slots.ts';
-import { type Problem, problem } from '../../kit/operations/problems.ts';
+import { type Problem, problem, type RegistrySkillPackage, type SkillLookup } from '@toolmgr/plugins/kit/operations';
 import { gitReferenceText, parseSkillReference } from './skill-reference.ts';
 
 /** What {@link findInRegistry} found: references, and whether they may lead to private addresses. */

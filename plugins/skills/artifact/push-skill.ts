@@ -1,6 +1,5 @@
-import { parseImageReference } from '../../kit/oci/image-reference.ts';
-import { openRepository } from '../../kit/oci/oci-client.ts';
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { openRepository, parseImageReference } from '@toolmgr/plugins/kit/oci';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { LIMITS } from '../limits.ts';
 import { openBuildStore, skillStoreFolder } from '../oci/build-store.ts';
 import { pushArtifact, pushSignature } from '../oci/push-artifact.ts';

@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { inOrder } from '../files/read-folder.ts';
 import type { SkillArtifact, SkillFile } from './artifact.ts';
 import { contentDigest } from './artifact.ts';

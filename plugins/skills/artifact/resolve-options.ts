@@ -1,5 +1,4 @@
-import type { SkillLookup } from '../../kit/operations/feature-slots.ts';
-import type { Problem } from '../../kit/operations/problems.ts';
+import type { Problem, SkillLookup } from '@toolmgr/plugins/kit/operations';
 import type { SkillArtifact } from './artifact.ts';
 
 /** What reading a skill needs. */

@@ -1,6 +1,5 @@
-import type { ImageReference } from '../../kit/oci/image-reference.ts';
-import { openRepository } from '../../kit/oci/oci-client.ts';
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type ImageReference, openRepository } from '@toolmgr/plugins/kit/oci';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { fetchGitSkill } from '../git/fetch-git-skill.ts';
 import { LIMITS } from '../limits.ts';
 import { openBuildStore, skillStoreFolder } from '../oci/build-store.ts';

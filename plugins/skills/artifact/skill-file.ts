@@ -1,6 +1,6 @@
 import { isObject } from '@toolmgr/core';
+import { parseImageReference } from '@toolmgr/plugins/kit/oci';
 import { parseDocument } from 'yaml';
-import { parseImageReference } from '../../kit/oci/image-reference.ts';
 import { LIMITS } from '../limits.ts';
 import { isSkillName, SKILL_NAME_RULE } from './skill-name.ts';
 

@@ -1,4 +1,4 @@
-import { type ImageReference, parseImageReference } from '../../kit/oci/image-reference.ts';
+import { type ImageReference, parseImageReference } from '@toolmgr/plugins/kit/oci';
 import { LIMITS } from '../limits.ts';
 import { isSkillName } from './skill-name.ts';
 

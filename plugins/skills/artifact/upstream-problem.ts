@@ -1,6 +1,6 @@
 import { explainCause, GatewayFault } from '@toolmgr/core';
-import { RegistryFault } from '../../kit/oci/registry-fault.ts';
-import { type Problem, type ProblemCode, problem } from '../../kit/operations/index.ts';
+import { RegistryFault } from '@toolmgr/plugins/kit/oci';
+import { type Problem, type ProblemCode, problem } from '@toolmgr/plugins/kit/operations';
 
 /** HTTP statuses of a registry or git server that have a code of their own. */
 const CODES: Readonly<Record<number, ProblemCode>> = {

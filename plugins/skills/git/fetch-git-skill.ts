@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import { type Problem, problem } from '../../kit/operations/index.ts';
-import { addressProblem } from '../../kit/safe-http/remote-url.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
+import { addressProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { skillFrom } from '../artifact/read-skill.ts';
 import type { ResolveOptions, SkillResolution } from '../artifact/resolve-options.ts';
 import { type GitReference, gitReferenceText } from '../artifact/skill-reference.ts';

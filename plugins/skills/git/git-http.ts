@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer';
+import { createRemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import type { GitHttpRequest, GitHttpResponse, HttpClient } from 'isomorphic-git';
-import { createRemoteHttp } from '../../kit/safe-http/remote-http.ts';
 import { LIMITS } from '../limits.ts';
 import type { GitJob } from './git-job.ts';
 

@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../../kit/operations/index.ts';
+import type { ProblemCode } from '@toolmgr/plugins/kit/operations';
 
 /** What the thread reads. */
 export interface GitJob {

@@ -2,9 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { atomicWrite, removeTemporaries, syncFolder } from '../../kit/workloads/state/atomic-write.ts';
-import { withLock } from '../../kit/workloads/state/lock.ts';
-import { isRunning, markProcess, type ProcessMark } from '../../kit/workloads/state/process-identity.ts';
+import {
+  atomicWrite,
+  isRunning,
+  markProcess,
+  type ProcessMark,
+  removeTemporaries,
+  syncFolder,
+  withLock,
+} from '@toolmgr/plugins/kit/files';
 import type { SkillFile } from '../artifact/artifact.ts';
 import { type FolderPlace, UnsafeFolder } from '../folders/held-folder.ts';
 import { applyFolder, type FolderStep, revertFolder, stageFolder, sweepFolder } from '../folders/skill-folder.ts';

@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import type { SkillArtifact } from '../artifact/artifact.ts';
 import { graphProblem, type LockedSkill } from '../lock/locked-skill.ts';
 import type { SkillDeps } from './skill-deps.ts';

@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import type { SkillArtifact } from '../artifact/artifact.ts';
 import { UnsafeFolder } from '../folders/held-folder.ts';
 import { FolderInTheWay } from '../folders/skill-folder.ts';

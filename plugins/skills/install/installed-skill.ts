@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { isSkillName, SKILL_NAME_RULE } from '../artifact/skill-name.ts';
 import { readLock } from '../lock/lock-file.ts';
 import type { LockedProvenance } from '../lock/locked-skill.ts';

@@ -1,5 +1,5 @@
-import type { SignatureVerifier } from '../../kit/oci/signatures.ts';
-import type { FindClients } from '../../kit/operations/feature-slots.ts';
+import type { SignatureVerifier } from '@toolmgr/plugins/kit/oci';
+import type { FindClients } from '@toolmgr/plugins/kit/operations';
 import type { ResolveOptions } from '../artifact/resolve-options.ts';
 import { resolveSkill } from '../artifact/resolve-skill.ts';
 import type { VerifySkillOptions } from '../signature/verify-skill.ts';

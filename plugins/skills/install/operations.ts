@@ -1,5 +1,11 @@
+import {
+  type Operation,
+  type OperationContext,
+  operation,
+  type Problem,
+  problem,
+} from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
-import { type Operation, type OperationContext, operation, type Problem, problem } from '../../kit/operations/index.ts';
 import type { SkillScope } from '../records/skill-record.ts';
 import { installSkill } from './install.ts';
 import { installedSkill, listSkills, skillDetails } from './installed-skill.ts';

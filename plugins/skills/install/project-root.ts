@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, join, normalize, parse } from 'node:path';
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 
 const MAX_PATH = 4_096;
 

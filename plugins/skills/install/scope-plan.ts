@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import type { SkillFile } from '../artifact/artifact.ts';
 import { type FolderStep, readSkillFolder } from '../folders/skill-folder.ts';
 import type { LockStep } from '../lock/change-lock.ts';

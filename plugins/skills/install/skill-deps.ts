@@ -1,5 +1,4 @@
-import type { ClientPlace } from '../../kit/operations/feature-slots.ts';
-import { PROBLEMS, type Problem } from '../../kit/operations/index.ts';
+import { type ClientPlace, PROBLEMS, type Problem } from '@toolmgr/plugins/kit/operations';
 import type { SkillArtifact } from '../artifact/artifact.ts';
 import type { ResolveOptions } from '../artifact/resolve-options.ts';
 import type { SkillVerification } from '../signature/verify-skill.ts';

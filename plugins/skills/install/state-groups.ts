@@ -1,4 +1,4 @@
-import { changeGroup, readGroup } from '../../kit/workloads/state/groups.ts';
+import { changeGroup, readGroup } from '@toolmgr/plugins/kit/workloads';
 import type { SkillGroups } from './change.ts';
 
 /** The groups of a state folder. */

@@ -1,5 +1,5 @@
 import { explainCause } from '@toolmgr/core';
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { readSkillFolder } from '../folders/skill-folder.ts';
 import { LockWriteFailed } from '../lock/change-lock.ts';
 import type { LockedSkill } from '../lock/locked-skill.ts';

@@ -1,7 +1,6 @@
 import { mkdir, realpath } from 'node:fs/promises';
 import { nearest } from '@toolmgr/core';
-import type { ClientPlace } from '../../kit/operations/feature-slots.ts';
-import { type Problem, problem } from '../../kit/operations/problems.ts';
+import { type ClientPlace, type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import type { FolderPlace } from '../folders/held-folder.ts';
 import type { SkillScope } from '../records/skill-record.ts';
 

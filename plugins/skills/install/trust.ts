@@ -1,4 +1,4 @@
-import { problem } from '../../kit/operations/index.ts';
+import { problem } from '@toolmgr/plugins/kit/operations';
 import { type LockedProvenance, type LockedSkill, lockedProvenance } from '../lock/locked-skill.ts';
 import type { SkillVerification } from '../signature/verify-skill.ts';
 import { type Refused, refusedBy, type SkillReason } from './skill-deps.ts';

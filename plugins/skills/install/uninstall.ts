@@ -1,4 +1,4 @@
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import type { SkillScope } from '../records/skill-record.ts';
 import { changeScope } from './install.ts';
 import { withSkillsRemoved } from './put-skills.ts';

@@ -1,5 +1,5 @@
 import { explainCause } from '@toolmgr/core';
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import type { SkillArtifact } from '../artifact/artifact.ts';
 import type { LockedSkill } from '../lock/locked-skill.ts';
 import type { SkillScope } from '../records/skill-record.ts';

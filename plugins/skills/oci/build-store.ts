@@ -2,9 +2,8 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { decodeObject, isObject } from '@toolmgr/core';
-import { digestOf, type OciManifest, type OciReader } from '../../kit/oci/oci-client.ts';
-import { atomicWrite } from '../../kit/workloads/state/atomic-write.ts';
-import { withLock } from '../../kit/workloads/state/lock.ts';
+import { atomicWrite, withLock } from '@toolmgr/plugins/kit/files';
+import { digestOf, type OciManifest, type OciReader } from '@toolmgr/plugins/kit/oci';
 import { LABEL, MEDIA_TYPES } from './media-types.ts';
 import type { Blob, PackedArtifact } from './pack-artifact.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { digestOf } from '../../kit/oci/oci-client.ts';
+import { digestOf } from '@toolmgr/plugins/kit/oci';
 import type { SkillFile } from '../artifact/artifact.ts';
 import type { SkillFields } from '../artifact/skill-file.ts';
 import { LABEL, MEDIA_TYPES } from './media-types.ts';

@@ -1,5 +1,5 @@
 import { decodeObject, isObject } from '@toolmgr/core';
-import { digestOf, type OciClient } from '../../kit/oci/oci-client.ts';
+import { digestOf, type OciClient } from '@toolmgr/plugins/kit/oci';
 import { MEDIA_TYPES } from './media-types.ts';
 import type { PackedArtifact } from './pack-artifact.ts';
 

@@ -1,5 +1,5 @@
 import { isObject } from '@toolmgr/core';
-import type { OciManifest, OciReader } from '../../kit/oci/oci-client.ts';
+import type { OciManifest, OciReader } from '@toolmgr/plugins/kit/oci';
 import type { SkillFile } from '../artifact/artifact.ts';
 import { LIMITS } from '../limits.ts';
 import { MEDIA_TYPES } from './media-types.ts';

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explainIssues } from '@toolmgr/core';
+import { atomicWrite, syncFolder } from '@toolmgr/plugins/kit/files';
 import { z } from 'zod';
-import { atomicWrite, syncFolder } from '../../kit/workloads/state/atomic-write.ts';
 import { isSkillName } from '../artifact/skill-name.ts';
 
 /** Whose skill it is: the user's, or that of one project. */

@@ -3,7 +3,7 @@ import { bundleFromJSON, isBundleWithDsseEnvelope } from '@sigstore/bundle';
 import { TrustedRoot } from '@sigstore/protobuf-specs';
 import { toSignedEntity, toTrustMaterial, Verifier } from '@sigstore/verify';
 import { decodeObject, isObject } from '@toolmgr/core';
-import type { FoundSignature } from '../../kit/oci/signatures.ts';
+import type { FoundSignature } from '@toolmgr/plugins/kit/oci';
 import { SIGNATURE_PREDICATE } from './sign-digest.ts';
 
 /** A public key that may sign. */

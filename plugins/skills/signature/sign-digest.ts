@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import { type Problem, problem } from '../../kit/operations/index.ts';
+import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
 
 /** How a push is signed: exactly one of these. */
 export type SigningChoice =

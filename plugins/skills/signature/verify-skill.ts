@@ -1,9 +1,13 @@
 import { createPublicKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { explainCause, isObject } from '@toolmgr/core';
-import { parseImageReference } from '../../kit/oci/image-reference.ts';
-import { openRepository } from '../../kit/oci/oci-client.ts';
-import type { FoundSignature, SignatureVerifier, TrustRootOptions } from '../../kit/oci/signatures.ts';
+import {
+  type FoundSignature,
+  openRepository,
+  parseImageReference,
+  type SignatureVerifier,
+  type TrustRootOptions,
+} from '@toolmgr/plugins/kit/oci';
 import type { SkillArtifact } from '../artifact/artifact.ts';
 import { checkKeySignature, type TrustedKey } from './check-key-signature.ts';
 import { keyFingerprint, SIGNATURE_PREDICATE } from './sign-digest.ts';

@@ -1,13 +1,13 @@
-import { z } from 'zod';
-import { redisAddress } from '../../kit/redis/redis-address.ts';
 import {
   aclUserConfig,
   conflictsOf,
   type RedisServers,
+  redisAddress,
   sentinelConfig,
   type TlsConfig,
   tlsConfig,
-} from '../../kit/redis/redis-options.ts';
+} from '@toolmgr/plugins/kit/redis';
+import { z } from 'zod';
 
 const redisKeys = z.strictObject({
   address: z

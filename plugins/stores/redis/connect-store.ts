@@ -1,7 +1,14 @@
 import { type Core, createOutageLog } from '@toolmgr/core';
-import { type Connection, createConnection, type Scripts } from '../../kit/redis/redis-connection.ts';
-import { createRedisClient, readLogin, serversText, warnOfUnverified } from '../../kit/redis/redis-servers.ts';
-import { readOptionalSecret } from '../../kit/secrets/read-secret.ts';
+import {
+  type Connection,
+  createConnection,
+  createRedisClient,
+  readLogin,
+  type Scripts,
+  serversText,
+  warnOfUnverified,
+} from '@toolmgr/plugins/kit/redis';
+import { readOptionalSecret } from '@toolmgr/plugins/kit/secrets';
 import { databaseOf, type RedisConfig, serversOf } from './config.ts';
 
 const SETTING = 'sessionStorage';

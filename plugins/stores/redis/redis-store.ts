@@ -1,5 +1,5 @@
 import type { Bucket, Store } from '@toolmgr/core';
-import type { Connection, RedisClient, Scripts } from '../../kit/redis/redis-connection.ts';
+import type { Connection, RedisClient, Scripts } from '@toolmgr/plugins/kit/redis';
 import type { Keys } from './key-names.ts';
 import { takeScript } from './take-script.ts';
 

@@ -1,6 +1,6 @@
 import { GatewayFault, LATE, within } from '@toolmgr/core';
+import { type Installation, thisInstallation } from '@toolmgr/plugins/kit/workloads';
 import Dockerode from 'dockerode';
-import { type Installation, thisInstallation } from '../../kit/workloads/state/installation.ts';
 import { type EngineSocket, engineSockets } from './engine-sockets.ts';
 
 /** A container engine that answered. */

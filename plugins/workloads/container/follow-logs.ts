@@ -1,5 +1,5 @@
+import type { Output } from '@toolmgr/plugins/kit/workloads';
 import type { Container } from 'dockerode';
-import type { Output } from '../../kit/workloads/state/output.ts';
 import { frameSplitter } from './stream-frames.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
+import { restartSettings } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
-import { restartSettings } from '../../kit/workloads/restart-policy.ts';
 import { connectEngine } from './engine.ts';
 import { createContainerRuntime } from './start.ts';
 import { LAUNCHER } from './stdio-workload.ts';

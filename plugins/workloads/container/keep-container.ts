@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { explainCause, GatewayFault, LATE, type WorkloadHandle, type WorkloadState, within } from '@toolmgr/core';
+import { nextRestart, type Output, type RestartPolicy } from '@toolmgr/plugins/kit/workloads';
 import type { Container } from 'dockerode';
-import { nextRestart, type RestartPolicy } from '../../kit/workloads/restart-policy.ts';
-import type { Output } from '../../kit/workloads/state/output.ts';
 import { answersHttp } from './answers-http.ts';
 import { followLogs } from './follow-logs.ts';
 

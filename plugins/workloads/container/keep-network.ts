@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { explainCause, type WorkloadHandle, type WorkloadState, within } from '@toolmgr/core';
-import { nextRestart, type RestartPolicy } from '../../kit/workloads/restart-policy.ts';
+import { nextRestart, type RestartPolicy } from '@toolmgr/plugins/kit/workloads';
 import type { Engine } from './engine.ts';
 
 /** A started workload that may lose its isolated network. */

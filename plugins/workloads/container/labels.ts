@@ -1,4 +1,4 @@
-import type { Installation } from '../../kit/workloads/state/installation.ts';
+import type { Installation } from '@toolmgr/plugins/kit/workloads';
 
 /** Label of everything that toolmgr creates in an engine; lists are filtered by it. */
 export const MANAGED = 'dev.toolmgr';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isObject, type JsonObject } from '@toolmgr/core';
-import { atomicWrite } from '../../kit/workloads/state/atomic-write.ts';
+import { atomicWrite } from '@toolmgr/plugins/kit/files';
 
 /** What was agreed with the server in a container that outlives the gateway. */
 export interface LastingSession {

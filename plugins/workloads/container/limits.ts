@@ -1,5 +1,5 @@
 import { GatewayFault, type WorkloadSpec } from '@toolmgr/core';
-import { memoryBytes } from '../../kit/workloads/permissions/resource-limits.ts';
+import { memoryBytes } from '@toolmgr/plugins/kit/workloads/permissions';
 import type { Engine } from './engine.ts';
 
 /** Limits as an engine takes them. */

@@ -1,12 +1,8 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ContainerMount, type ContainerSpec, explainCause, GatewayFault, type WorkloadSpec } from '@toolmgr/core';
-import {
-  globalIgnoreFile,
-  guardedIgnoreFiles,
-  resolveOverlays,
-} from '../../kit/workloads/permissions/ignore-overlays.ts';
-import { stateDir } from '../../kit/workloads/state/state-dir.ts';
+import { stateDir } from '@toolmgr/plugins/kit/files';
+import { globalIgnoreFile, guardedIgnoreFiles, resolveOverlays } from '@toolmgr/plugins/kit/workloads/permissions';
 
 /**
  * A workload with the mounts that a container of it gets which is created now. For each container anew: what matches may have another

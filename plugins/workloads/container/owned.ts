@@ -1,6 +1,6 @@
 import { GatewayFault } from '@toolmgr/core';
+import type { Installation } from '@toolmgr/plugins/kit/workloads';
 import type { ContainerInfo } from 'dockerode';
-import type { Installation } from '../../kit/workloads/state/installation.ts';
 import type { Engine } from './engine.ts';
 import { MANAGED, OWNER, OWNER_PLACE } from './labels.ts';
 

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { explainCause, GatewayFault, type StdioLauncher, type WorkloadRuntime, type WorkloadSpec } from '@toolmgr/core';
+import { wholeLines } from '@toolmgr/plugins/kit/files';
+import { createOutput, type RestartPolicy } from '@toolmgr/plugins/kit/workloads';
+import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import type { Container } from 'dockerode';
-import type { RestartPolicy } from '../../kit/workloads/restart-policy.ts';
-import { isSchemeTarget } from '../../kit/workloads/schemes/scheme-target.ts';
-import { createOutput } from '../../kit/workloads/state/output.ts';
-import { wholeLines } from '../../kit/workloads/state/whole-lines.ts';
 import { answersHttp } from './answers-http.ts';
 import { ensureBuilt } from './build/build-image.ts';
 import { planBuild } from './build/plan-build.ts';

@@ -1,6 +1,6 @@
 import { GatewayFault, type WorkloadSpec, type WorkloadState } from '@toolmgr/core';
+import type { Output } from '@toolmgr/plugins/kit/workloads';
 import type { Container } from 'dockerode';
-import type { Output } from '../../kit/workloads/state/output.ts';
 import { createContainer, removeContainers } from './containers.ts';
 import type { Engine } from './engine.ts';
 import { type NetworkedHandle, SIDECAR_ENDED } from './keep-network.ts';

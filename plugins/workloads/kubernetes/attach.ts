@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { PassThrough } from 'node:stream';
 import { explainCause, isObject } from '@toolmgr/core';
+import type { Connection } from '@toolmgr/plugins/kit/kubernetes';
 import { WebSocket } from 'ws';
-import type { Connection } from '../../kit/kubernetes/connection.ts';
 import { CHANNEL, END_OF_STDIN, SUBPROTOCOLS, stdinMessages } from './channels.ts';
 
 /** A container of a pod. */

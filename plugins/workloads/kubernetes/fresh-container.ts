@@ -1,6 +1,4 @@
-import type { Api } from '../../kit/kubernetes/api.ts';
-import type { KubeObject, ResourceType } from '../../kit/kubernetes/object.ts';
-import { pause } from '../../kit/kubernetes/requests.ts';
+import { type Api, type KubeObject, pause, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import type { PodContainer } from './attach.ts';
 
 /** A pod with the fields that are read. */

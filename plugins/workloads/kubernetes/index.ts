@@ -1,7 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
+import { createApi, inClusterConnection } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { createApi } from '../../kit/kubernetes/create-api.ts';
-import { inClusterConnection } from '../../kit/kubernetes/in-cluster.ts';
 import type { Cluster } from './pod-process.ts';
 import { createPodRuntime, KUBERNETES } from './pod-runtime.ts';
 

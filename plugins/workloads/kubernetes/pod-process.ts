@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough, Writable } from 'node:stream';
 import { explainCause, type StdioProcess } from '@toolmgr/core';
-import type { Api } from '../../kit/kubernetes/api.ts';
-import type { Connection } from '../../kit/kubernetes/connection.ts';
+import type { Api, Connection } from '@toolmgr/plugins/kit/kubernetes';
 import { type Attached, attach, type PodContainer } from './attach.ts';
 import { exitCodeOf, freshContainer } from './fresh-container.ts';
 

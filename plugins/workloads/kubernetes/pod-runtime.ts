@@ -1,7 +1,6 @@
 import { GatewayFault, type StdioLauncher, type WorkloadRuntime } from '@toolmgr/core';
-import { heldWorkload } from '../../kit/workloads/held-workload.ts';
-import { createOutput } from '../../kit/workloads/state/output.ts';
-import { wholeLines } from '../../kit/workloads/state/whole-lines.ts';
+import { wholeLines } from '@toolmgr/plugins/kit/files';
+import { createOutput, heldWorkload } from '@toolmgr/plugins/kit/workloads';
 import { type Cluster, launchInPod, type PodSession } from './pod-process.ts';
 
 /** Name of the launcher in the slot `stdioLaunchers`, and of the runtime. */

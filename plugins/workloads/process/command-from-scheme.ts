@@ -1,4 +1,4 @@
-import { readScheme, type SchemeTarget } from '../../kit/workloads/schemes/scheme-target.ts';
+import { readScheme, type SchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import { findProgram } from './find-program.ts';
 import { goCommand } from './go-command.ts';
 import { findInstalledBin } from './installed-bin.ts';

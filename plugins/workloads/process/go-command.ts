@@ -6,7 +6,7 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
-import type { SchemeTarget } from '../../kit/workloads/schemes/scheme-target.ts';
+import type { SchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import { findProgram } from './find-program.ts';
 import type { SchemeOutcome } from './scheme-outcome.ts';
 

@@ -1,6 +1,6 @@
 import { definePlugin } from '@toolmgr/core';
+import { restartSettings } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
-import { restartSettings } from '../../kit/workloads/restart-policy.ts';
 import { createProcessRuntime } from './process-runtime.ts';
 
 const ADDRESS = 'workloads/process';

@@ -9,9 +9,8 @@ import {
   type WorkloadSpec,
   type WorkloadState,
 } from '@toolmgr/core';
+import { createOutput, nextRestart, type Output, type RestartPolicy } from '@toolmgr/plugins/kit/workloads';
 import getPort from 'get-port';
-import { nextRestart, type RestartPolicy } from '../../kit/workloads/restart-policy.ts';
-import { createOutput, type Output } from '../../kit/workloads/state/output.ts';
 import { portAnswers, waitForPort } from './answering-port.ts';
 import { type ProcessGroup, type ProgramEnd, startGroup } from './process-group.ts';
 

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { GatewayFault, type WorkloadHandle, type WorkloadRuntime, type WorkloadSpec } from '@toolmgr/core';
-import { heldWorkload } from '../../kit/workloads/held-workload.ts';
+import { heldWorkload } from '@toolmgr/plugins/kit/workloads';
 import { findProgram } from './find-program.ts';
 import { keepRunning, type ProcessSettings } from './keep-running.ts';
 

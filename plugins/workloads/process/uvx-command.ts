@@ -1,4 +1,4 @@
-import { type PythonPackage, requirementText } from '../../kit/workloads/schemes/python-package.ts';
+import { type PythonPackage, requirementText } from '@toolmgr/plugins/kit/workloads/schemes';
 import { findProgram } from './find-program.ts';
 import type { SchemeOutcome } from './scheme-outcome.ts';
 

@@ -1,6 +1,6 @@
 import { type Backend, definePlugin, GatewayFault, type WorkloadHandle, type WorkloadSpec } from '@toolmgr/core';
+import { heldWorkload } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
-import { heldWorkload } from '../../kit/workloads/held-workload.ts';
 
 const ADDRESS = 'workloads/remote-url';
 

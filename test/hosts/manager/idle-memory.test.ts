@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRecord } from '@toolmgr/plugins/workloads/state';
+import { createRecord } from '@toolmgr/plugins/kit/workloads';
 import { expect, test } from 'vitest';
 import { until } from '../../support/until.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';

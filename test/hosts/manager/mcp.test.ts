@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { operation, problem } from '@toolmgr/plugins/management';
+import { operation, problem } from '@toolmgr/plugins/kit/operations';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type StartedManager, startManager } from '../../support/manager.ts';

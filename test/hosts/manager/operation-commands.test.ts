@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type OperationCommand, operation } from '@toolmgr/plugins/management';
+import { type OperationCommand, operation } from '@toolmgr/plugins/kit/operations';
 import { Command } from 'commander';
 import { describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLog, definePlugin, defineSlot } from '@toolmgr/core';
-import { operation, operations, pageViews } from '@toolmgr/plugins/management';
+import { operation, operations, pageViews } from '@toolmgr/plugins/kit/operations';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { planFrom } from '../../../hosts/manager/manager-config.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Resource } from '@toolmgr/plugins/kubernetes';
+import type { Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { typeNamed } from '../../../hosts/operator/controllers/references.ts';

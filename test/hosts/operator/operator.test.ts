@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Api } from '@toolmgr/plugins/kubernetes';
+import type { Api } from '@toolmgr/plugins/kit/kubernetes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { leases } from '../../../hosts/operator/machinery/leader-election.ts';
 import { LEASE } from '../../../hosts/operator/operator.ts';

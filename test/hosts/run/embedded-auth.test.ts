@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readRunConfig } from '@toolmgr/plugins/workloads/state';
+import { readRunConfig } from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
 import { checkPlan } from '../../../hosts/workloads/planning/check-plan.ts';
 import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';

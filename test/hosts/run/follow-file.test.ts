@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { followFile } from '../../../hosts/workloads/planning/follow-file.ts';
-import { openLogFile } from '../../../plugins/kit/workloads/state/log-file.ts';
+import { openLogFile } from '../../../plugins/kit/files/log-file.ts';
 import { until } from '../../support/until.ts';
 
 let folder: string;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lastLines, logEnds } from '../../../hosts/workloads/planning/last-lines.ts';
-import { WORKLOAD_FILES, workloadDir } from '../../../plugins/kit/workloads/state/index.ts';
+import { WORKLOAD_FILES, workloadDir } from '../../../plugins/kit/workloads/index.ts';
 
 let state: string;
 const file = (name: string): string => join(workloadDir(state, 'one'), name);

@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect } from 'vitest';
 import { removeWorkload } from '../../../hosts/workloads/planning/remove.ts';
 import { moveText, startStored } from '../../../hosts/workloads/planning/start.ts';
 import { stopWorkload } from '../../../hosts/workloads/planning/stop.ts';
-import { markProcess } from '../../../plugins/kit/workloads/state/process-identity.ts';
+import { markProcess } from '../../../plugins/kit/files/process-identity.ts';
 import { changeStatus, createRecord } from '../../../plugins/kit/workloads/state/records.ts';
 import { readWorkload, WORKLOAD_FILES, workloadDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import { withFailingWrites } from '../../plugins/skills/install/failing-writes.ts';

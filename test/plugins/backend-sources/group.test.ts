@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Backend } from '../../../core/contract/backend.ts';
 import plugin from '../../../plugins/backend-sources/group/index.ts';
 import { watchGroup } from '../../../plugins/backend-sources/group/watch-group.ts';
-import { markProcess, type ProcessMark } from '../../../plugins/kit/workloads/state/process-identity.ts';
+import { markProcess, type ProcessMark } from '../../../plugins/kit/files/process-identity.ts';
 import { changeStatus, createRecord, removeRecord } from '../../../plugins/kit/workloads/state/records.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';

@@ -8,7 +8,7 @@ import {
   type KubeObject,
   type WatchEvent,
   type WatchOptions,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { CaFiles } from '../../../plugins/backend-sources/kubernetes/ca-files.ts';
 import { discover } from '../../../plugins/backend-sources/kubernetes/discover.ts';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { newestPackage } from '@toolmgr/plugins';
+import { newestPackage } from '@toolmgr/plugins/kit/workloads/schemes';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { loopbackServer } from '../../support/loopback-server.ts';
 import { startPackageRegistry } from '../../support/package-registry.ts';

@@ -1,4 +1,4 @@
-import { type Applied, keyOf } from '@toolmgr/plugins/kubernetes';
+import { type Applied, keyOf } from '@toolmgr/plugins/kit/kubernetes';
 import type { EmbeddingServer } from '../../kinds/embedding-server.ts';
 import type { PodTemplate, Service, StatefulSet } from '../../objects/built-in-kinds.ts';
 import { MANAGED_BY } from '../../objects/managed-informers.ts';

@@ -1,4 +1,4 @@
-import { ApiError, type KubeObject, keyText, type ObjectKey } from '@toolmgr/plugins/kubernetes';
+import { ApiError, type KubeObject, keyText, type ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import { type EmbeddingServer, embeddingServer } from '../../kinds/embedding-server.ts';
 import { typeOfKind } from '../../kinds/kind.ts';
 import type { Controller, ReconcileContext } from '../../machinery/controller.ts';

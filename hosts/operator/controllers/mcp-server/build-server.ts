@@ -1,5 +1,5 @@
 import { explainIssues } from '@toolmgr/core';
-import { type PermissionProfile, permissionProfile } from '@toolmgr/plugins/workloads/state';
+import { type PermissionProfile, permissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 import { roleBindings, roles, serviceAccounts, services } from '../../objects/built-in-kinds.ts';
 import { contentHash } from '../../objects/content-hash.ts';
 import type { Section } from '../../resolve/context.ts';

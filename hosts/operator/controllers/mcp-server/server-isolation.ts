@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { PermissionProfile } from '@toolmgr/plugins/workloads/state';
+import type { PermissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 
 /** A permission profile as Kubernetes can enforce it. */
 export interface Isolation {

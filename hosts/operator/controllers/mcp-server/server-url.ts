@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@toolmgr/plugins/kubernetes';
+import type { ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import { serverNamesOf } from './server-names.ts';
 import type { ServerSpec } from './server-objects.ts';
 

@@ -1,5 +1,5 @@
 import { explainIssues } from '@toolmgr/core';
-import { ApiError, keyOf, type ObjectKey, type Resource, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import { ApiError, keyOf, type ObjectKey, type Resource, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import type { z } from 'zod';
 import { type KindDefinition, typeOfKind } from '../../kinds/kind.ts';
 import type { Outcome as Again, Controller, EventText, ReconcileContext } from '../../machinery/controller.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { MANAGED_BY } from '../../objects/managed-informers.ts';
 import { labelValue } from '../derived-name.ts';
 

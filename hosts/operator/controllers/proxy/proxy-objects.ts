@@ -1,4 +1,4 @@
-import type { Applied, KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { Applied, KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import {
   configMaps,
   type Deployment,

@@ -1,5 +1,5 @@
 import { explainCause } from '@toolmgr/core';
-import { readRunConfig } from '@toolmgr/plugins/workloads/state';
+import { readRunConfig } from '@toolmgr/plugins/kit/workloads';
 import { checkPlan } from '../../../workloads/planning/check-plan.ts';
 import { planFromRun } from '../../../workloads/proxy/plan.ts';
 import { mcpToolConfig } from '../../kinds/mcp-tool-config.ts';

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@toolmgr/plugins/kubernetes';
+import type { ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import type { z } from 'zod';
 import type { mcpRemoteProxy } from '../../kinds/mcp-remote-proxy.ts';
 import { serviceAccounts } from '../../objects/built-in-kinds.ts';

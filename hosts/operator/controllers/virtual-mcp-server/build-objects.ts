@@ -1,4 +1,4 @@
-import { type Applied, type KubeObject, keyOf, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import { type Applied, type KubeObject, keyOf, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import type { VirtualMcpServer } from '../../kinds/virtual-mcp-server.ts';
 import {
   type ConfigMap,

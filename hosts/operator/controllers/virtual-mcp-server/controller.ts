@@ -1,4 +1,4 @@
-import { keyText, type ObjectKey } from '@toolmgr/plugins/kubernetes';
+import { keyText, type ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import { typeOfKind } from '../../kinds/kind.ts';
 import { type VirtualMcpServer, virtualMcpServer } from '../../kinds/virtual-mcp-server.ts';
 import type { Controller, Outcome } from '../../machinery/controller.ts';

@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@toolmgr/plugins/kubernetes';
+import type { ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import { MANAGED_BY } from '../../objects/managed-informers.ts';
 
 /** Names of the objects of a VirtualMCPServer. */

@@ -1,4 +1,4 @@
-import { keyText, type ObjectKey } from '@toolmgr/plugins/kubernetes';
+import { keyText, type ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import { type PodReport, REPORT_ANNOTATIONS, reportAnnotation } from '../../../vmcp/pod-report.ts';
 import type { ReconcileContext } from '../../machinery/controller.ts';
 import { configMaps, type Pod } from '../../objects/built-in-kinds.ts';

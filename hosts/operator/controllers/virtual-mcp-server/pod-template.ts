@@ -1,4 +1,4 @@
-import type { ObjectKey } from '@toolmgr/plugins/kubernetes';
+import type { ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import type { EnvVar, PodTemplate, Volume, VolumeMount } from '../../objects/built-in-kinds.ts';
 import { CONTAINER_SECURITY, podSecurity } from '../../objects/pod-security.ts';
 import type { PodInputs, Resolution } from '../../resolve/resolution.ts';

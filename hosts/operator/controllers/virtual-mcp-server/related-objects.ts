@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import { typeOfKind } from '../../kinds/kind.ts';
 import type { McpRemoteProxy } from '../../kinds/mcp-remote-proxy.ts';
 import type { McpServer } from '../../kinds/mcp-server.ts';

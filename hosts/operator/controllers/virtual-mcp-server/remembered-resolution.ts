@@ -1,4 +1,4 @@
-import { type KubeObject, keyOf, keyText, type ObjectKey, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import { type KubeObject, keyOf, keyText, type ObjectKey, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import type { VirtualMcpServer } from '../../kinds/virtual-mcp-server.ts';
 import type { Caches } from '../../machinery/controller.ts';
 import { configMaps, secrets } from '../../objects/built-in-kinds.ts';

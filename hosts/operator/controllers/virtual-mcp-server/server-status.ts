@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Condition, ObjectKey } from '@toolmgr/plugins/kubernetes';
+import type { Condition, ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import type { PodReport } from '../../../vmcp/pod-report.ts';
 import type { VirtualMcpServer } from '../../kinds/virtual-mcp-server.ts';
 import type { Resolution } from '../../resolve/resolution.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { ApiError, type Applied, type KubeObject, keyOf } from '@toolmgr/plugins/kubernetes';
+import { ApiError, type Applied, type KubeObject, keyOf } from '@toolmgr/plugins/kit/kubernetes';
 import type { VirtualMcpServer } from '../../kinds/virtual-mcp-server.ts';
 import type { ReconcileContext } from '../../machinery/controller.ts';
 import { type Secret, secrets } from '../../objects/built-in-kinds.ts';

@@ -5,7 +5,7 @@ import {
   type ObjectKey,
   type Resource,
   type ResourceType,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import type { VirtualMcpServer } from '../../kinds/virtual-mcp-server.ts';
 import type { EventText, ReconcileContext } from '../../machinery/controller.ts';
 import { MANAGER } from '../../objects/owned-objects.ts';

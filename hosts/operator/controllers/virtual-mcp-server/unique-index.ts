@@ -1,4 +1,4 @@
-import { type KubeObject, keyOf, type ObjectKey } from '@toolmgr/plugins/kubernetes';
+import { type KubeObject, keyOf, type ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import { typeOfKind } from '../../kinds/kind.ts';
 import { virtualMcpServer } from '../../kinds/virtual-mcp-server.ts';
 import type { Caches, InformerSpec, Watched } from '../../machinery/controller.ts';

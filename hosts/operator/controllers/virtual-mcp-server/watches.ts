@@ -1,4 +1,4 @@
-import { type KubeObject, keyOf, keyText, type ObjectKey } from '@toolmgr/plugins/kubernetes';
+import { type KubeObject, keyOf, keyText, type ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import { KINDS } from '../../kinds/index.ts';
 import { typeOfKind } from '../../kinds/kind.ts';
 import { virtualMcpServer } from '../../kinds/virtual-mcp-server.ts';

@@ -1,4 +1,4 @@
-import { ApiError, keyOf, type ObjectKey } from '@toolmgr/plugins/kubernetes';
+import { ApiError, keyOf, type ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import type { VirtualMcpServer } from '../../kinds/virtual-mcp-server.ts';
 import type { EventText, ReconcileContext } from '../../machinery/controller.ts';
 import { type Deployment, deployments } from '../../objects/built-in-kinds.ts';

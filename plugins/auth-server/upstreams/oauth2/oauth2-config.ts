@@ -1,5 +1,5 @@
+import { secretReference } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
-import { secretReference } from '../../../kit/secrets/secret-reference.ts';
 import { authorizationParams, path, redirectUri, scopes, userInfo, webUrl } from '../config-fields.ts';
 
 const MAX_PATH = 256;

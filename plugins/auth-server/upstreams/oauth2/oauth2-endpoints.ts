@@ -1,5 +1,5 @@
 import type { JsonObject } from '@toolmgr/core';
-import { plainUrl } from '../../../kit/safe-http/remote-http.ts';
+import { plainUrl } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { providerFault } from '../failures.ts';
 import { objectIn, type ProviderHttp } from '../provider/provider-http.ts';
 import { textsIn, usedMetadata } from '../provider/provider-metadata.ts';

@@ -1,5 +1,5 @@
+import { secretReference } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
-import { secretReference } from '../../../kit/secrets/secret-reference.ts';
 import { authorizationParams, redirectUri, scopes, userInfo, webUrl } from '../config-fields.ts';
 
 const SUBJECT_CLAIM = /^(?:[A-Za-z_][A-Za-z0-9_]{0,127})?$/;

@@ -1,6 +1,6 @@
 import type { Secret } from '@toolmgr/core';
+import { type ClientAuthMethod, clientAuthentication } from '@toolmgr/plugins/kit/oauth/settings';
 import type { ClientAuth } from 'openid-client';
-import { type ClientAuthMethod, clientAuthentication } from '../../../kit/oauth/client-authentication.ts';
 import { isTokenError } from '../failures.ts';
 
 /** The gateway as a client of a provider. */

@@ -1,7 +1,7 @@
 import { GatewayFault, type JsonObject, readCaBundle } from '@toolmgr/core';
+import { createRemoteHttp, jsonBody, type RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { plainUrl, type UrlRules } from '@toolmgr/plugins/kit/safe-http/addresses';
 import type { CustomFetch } from 'openid-client';
-import { createRemoteHttp, jsonBody, plainUrl, type RemoteHttp } from '../../../kit/safe-http/remote-http.ts';
-import type { UrlRules } from '../../../kit/safe-http/remote-url.ts';
 import type { UpstreamConfig } from '../config.ts';
 import { isShallow } from '../shallow.ts';
 import { addressRules } from './provider-urls.ts';

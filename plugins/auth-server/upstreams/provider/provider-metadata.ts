@@ -1,6 +1,5 @@
 import type { JsonObject, JsonValue } from '@toolmgr/core';
-import type { UrlRules } from '../../../kit/safe-http/remote-url.ts';
-import { remoteUrlProblem } from '../../../kit/safe-http/remote-url.ts';
+import { remoteUrlProblem, type UrlRules } from '@toolmgr/plugins/kit/safe-http/addresses';
 
 /** Algorithms of ID tokens: asymmetric ones only, so that a public key is never taken for a shared secret. */
 const ALGORITHMS: readonly string[] = [

@@ -1,4 +1,4 @@
-import { remoteUrlProblem, type UrlRules } from '../../../kit/safe-http/remote-url.ts';
+import { remoteUrlProblem, type UrlRules } from '@toolmgr/plugins/kit/safe-http/addresses';
 import type { Oauth2Config } from '../oauth2/oauth2-config.ts';
 import type { OidcUpstreamConfig } from '../oidc/oidc-config.ts';
 

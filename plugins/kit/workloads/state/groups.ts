@@ -2,9 +2,9 @@ import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explainIssues } from '@toolmgr/core';
 import { z } from 'zod';
-import { atomicWrite } from './atomic-write.ts';
+import { atomicWrite } from '../../files/atomic-write.ts';
+import { withLock } from '../../files/lock.ts';
 import { DEFAULT_GROUP, groupName, newGroupName } from './group-name.ts';
-import { withLock } from './lock.ts';
 import { readWorkloads } from './workload-record.ts';
 
 const groupFile = z.strictObject({

@@ -3,8 +3,8 @@ import { link, mkdir, readFile, rm } from 'node:fs/promises';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { GatewayFault } from '@toolmgr/core';
-import { writeSynced } from './atomic-write.ts';
-import { stateDir } from './state-dir.ts';
+import { writeSynced } from '../../files/atomic-write.ts';
+import { stateDir } from '../../files/state-dir.ts';
 
 /** One state folder, among those that share a container engine. */
 export interface Installation {

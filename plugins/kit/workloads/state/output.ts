@@ -1,5 +1,5 @@
 import { StringDecoder } from 'node:string_decoder';
-import { openLogFile } from './log-file.ts';
+import { openLogFile } from '../../files/log-file.ts';
 
 /** The output of a program: the last part in memory, and all of it in an optional, bounded file. */
 export interface Output {

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isRunningNow } from './process-identity.ts';
+import { isRunningNow } from '../../files/process-identity.ts';
 import { workloadName } from './workload-name.ts';
 import {
   readWrittenWorkload,

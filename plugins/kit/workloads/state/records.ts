@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { atomicWrite, syncFolder, writeSynced } from './atomic-write.ts';
-import { withLock } from './lock.ts';
+import { atomicWrite, syncFolder, writeSynced } from '../../files/atomic-write.ts';
+import { withLock } from '../../files/lock.ts';
 import type { RunConfig } from './run-config/run-config.ts';
 import {
   desiredOf,

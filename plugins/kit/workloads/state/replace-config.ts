@@ -1,8 +1,8 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { atomicWrite, syncFolder } from './atomic-write.ts';
-import { withLock } from './lock.ts';
+import { atomicWrite, syncFolder } from '../../files/atomic-write.ts';
+import { withLock } from '../../files/lock.ts';
 import { writeConfig } from './records.ts';
 import { readRunConfig } from './run-config/read-run-config.ts';
 import type { RunConfig } from './run-config/run-config.ts';

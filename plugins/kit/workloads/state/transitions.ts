@@ -1,4 +1,4 @@
-import type { ProcessMark } from './process-identity.ts';
+import type { ProcessMark } from '../../files/process-identity.ts';
 import type { StatusChange } from './records.ts';
 import { type DesiredState, desiredOf, type WorkloadRecord } from './workload-record.ts';
 

@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explainIssues } from '@toolmgr/core';
 import { z } from 'zod';
-import { isRunning, type ProcessMark } from './process-identity.ts';
+import { isRunning, type ProcessMark } from '../../files/process-identity.ts';
 import { readRunConfig } from './run-config/read-run-config.ts';
 import type { RunConfig } from './run-config/run-config.ts';
 import { workloadName } from './workload-name.ts';

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isObject } from '@toolmgr/core';
-import { atomicWrite } from './atomic-write.ts';
-import { withLock } from './lock.ts';
+import { atomicWrite } from '../../files/atomic-write.ts';
+import { withLock } from '../../files/lock.ts';
 import { WORKLOAD_FILES, workloadDir } from './workload-record.ts';
 
 /** The secrets of one workload by name. Changes are atomic, also between processes. */

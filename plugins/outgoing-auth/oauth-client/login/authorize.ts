@@ -1,8 +1,12 @@
-import { authorizationRequest, readAuthorizationResponse } from '../../../kit/oauth/authorization-request.ts';
-import { plainIssuer } from '../../../kit/oauth/oauth-requests.ts';
-import type { RegisteredClient } from '../../../kit/oauth/register-client.ts';
-import type { OauthServer } from '../../../kit/oauth/server-metadata.ts';
-import { plainUrl, type RemoteHttp } from '../../../kit/safe-http/remote-http.ts';
+import {
+  authorizationRequest,
+  type OauthServer,
+  plainIssuer,
+  type RegisteredClient,
+  readAuthorizationResponse,
+} from '@toolmgr/plugins/kit/oauth';
+import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { plainUrl } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { type IssuedTokens, isFailure, requestTokens } from '../token-request.ts';
 import type { CallbackServer } from './callback-server.ts';
 import { shownError } from './choose-client.ts';

@@ -1,6 +1,5 @@
-import { OauthRefusal } from '../../../kit/oauth/library-options.ts';
-import { type RegisteredClient, registerClient } from '../../../kit/oauth/register-client.ts';
-import type { RemoteHttp } from '../../../kit/safe-http/remote-http.ts';
+import { OauthRefusal, type RegisteredClient, registerClient } from '@toolmgr/plugins/kit/oauth';
+import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import type { CallbackServer } from './callback-server.ts';
 import type { FoundServer, LoginProblem } from './find-server.ts';
 import type { CachedClient, LoginSettings } from './login-settings.ts';

@@ -1,12 +1,14 @@
 import { GatewayFault } from '@toolmgr/core';
-import type { Challenge } from '../../../kit/oauth/bearer-challenge.ts';
 import {
+  type Challenge,
+  discoverServer,
+  type OauthServer,
   type ResourceMetadata,
   requestResourceMetadata,
   resourceMetadataUrls,
-} from '../../../kit/oauth/resource-metadata.ts';
-import { discoverServer, type OauthServer } from '../../../kit/oauth/server-metadata.ts';
-import { plainUrl, type RemoteHttp } from '../../../kit/safe-http/remote-http.ts';
+} from '@toolmgr/plugins/kit/oauth';
+import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { plainUrl } from '@toolmgr/plugins/kit/safe-http/addresses';
 import type { LoginSettings } from './login-settings.ts';
 import type { ProbeResult } from './probe-remote.ts';
 

@@ -1,6 +1,6 @@
 import { GatewayFault } from '@toolmgr/core';
-import { discoverServer, type OauthServer } from '../../../kit/oauth/server-metadata.ts';
-import type { RemoteHttp } from '../../../kit/safe-http/remote-http.ts';
+import { discoverServer, type OauthServer } from '@toolmgr/plugins/kit/oauth';
+import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import { oauthHttp, steadyAddresses } from '../oauth-http.ts';
 import { type IssuedTokens, requestTokens, type TokenFailure } from '../token-request.ts';
 import { authorize } from './authorize.ts';

@@ -1,5 +1,5 @@
 import { GatewayFault } from '@toolmgr/core';
-import type { RemoteHttp } from '../../../kit/safe-http/remote-http.ts';
+import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import { oauthHttp, steadyAddresses } from '../oauth-http.ts';
 import type { IssuedTokens } from '../token-request.ts';
 import { type Attempt, authorize } from './authorize.ts';

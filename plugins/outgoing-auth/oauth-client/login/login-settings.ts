@@ -1,4 +1,4 @@
-import type { RegisteredClient } from '../../../kit/oauth/register-client.ts';
+import type { RegisteredClient } from '@toolmgr/plugins/kit/oauth';
 
 /** What the user configured for a login; everything else is discovered. */
 export interface LoginSettings {

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
 import { GatewayFault } from '@toolmgr/core';
-import { type Challenge, challengesIn } from '../../../kit/oauth/bearer-challenge.ts';
-import { createRemoteHttp, type RemoteRequest } from '../../../kit/safe-http/remote-http.ts';
+import { type Challenge, challengesIn } from '@toolmgr/plugins/kit/oauth';
+import { createRemoteHttp, type RemoteRequest } from '@toolmgr/plugins/kit/safe-http';
 
 /** The remote server, and the headers that every request to it has. */
 export interface Remote {

@@ -1,5 +1,4 @@
-import { requirementText } from '../../../kit/workloads/schemes/python-package.ts';
-import type { SchemeTarget } from '../../../kit/workloads/schemes/scheme-target.ts';
+import { requirementText, type SchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import { NODE_ENTRY, PYTHON_ENTRY } from './entry-scripts.ts';
 
 /** What a generated Dockerfile depends on; every value has passed its grammar. */

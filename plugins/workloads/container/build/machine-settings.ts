@@ -1,5 +1,4 @@
-import { type Environment, packageSettings } from '../../../kit/workloads/schemes/package-settings.ts';
-import type { SchemeTarget } from '../../../kit/workloads/schemes/scheme-target.ts';
+import { type Environment, packageSettings, type SchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 
 /** Settings of this machine for downloads of a build. They are build arguments, which the image does not keep. */
 export interface MachineSettings {

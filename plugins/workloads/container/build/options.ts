@@ -1,9 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ContainerBuild } from '@toolmgr/core';
-import { isImageReference } from '../../../kit/oci/image-reference.ts';
-import { readRequirement, requirementText } from '../../../kit/workloads/schemes/python-package.ts';
-import type { SchemeTarget } from '../../../kit/workloads/schemes/scheme-target.ts';
+import { isImageReference } from '@toolmgr/plugins/kit/oci';
+import { readRequirement, requirementText, type SchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 
 const PACKAGE = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,127}$/;
 const VARIABLE = /^[A-Z_][A-Z0-9_]{0,127}$/;

@@ -2,13 +2,13 @@ import { type LookupAddress, lookup } from 'node:dns';
 import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { explainCause, LATE, within } from '@toolmgr/core';
-import { LOOPBACK, notPublic } from '../../../kit/safe-http/public-address.ts';
+import { LOOPBACK, notPublic } from '@toolmgr/plugins/kit/safe-http/addresses';
 import {
   compileEgressRules,
   type EgressRules,
   namedAddresses,
   plainHost,
-} from '../../../kit/workloads/permissions/egress-rules.ts';
+} from '@toolmgr/plugins/kit/workloads/permissions';
 
 const RESOLVE_MS = 10_000;
 const MAX_ADDRESSES = 16;

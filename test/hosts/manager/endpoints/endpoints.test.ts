@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { readWorkloads, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { readWorkloads, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { RecentCall } from '../../../../hosts/http/recent-calls/feed.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';

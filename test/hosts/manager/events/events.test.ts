@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { operation } from '@toolmgr/plugins/management';
-import { createGroup } from '@toolmgr/plugins/workloads/state';
+import { operation } from '@toolmgr/plugins/kit/operations';
+import { createGroup } from '@toolmgr/plugins/kit/workloads';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { createEventHub } from '../../../../hosts/manager/events/event-hub.ts';

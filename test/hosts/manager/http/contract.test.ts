@@ -1,4 +1,4 @@
-import { PROBLEMS } from '@toolmgr/plugins/management';
+import { PROBLEMS } from '@toolmgr/plugins/kit/operations';
 import { describe, expect, it } from 'vitest';
 import { describedOperations } from '../../../../hosts/manager/all-operations.ts';
 import { openApiDocument } from '../../../../hosts/manager/http/openapi.ts';

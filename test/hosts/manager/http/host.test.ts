@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { operation, problem } from '@toolmgr/plugins/management';
+import { operation, problem } from '@toolmgr/plugins/kit/operations';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { startManager } from '../../../support/manager.ts';

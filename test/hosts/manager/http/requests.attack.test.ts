@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import type { Operation } from '@toolmgr/plugins/management';
+import type { Operation } from '@toolmgr/plugins/kit/operations';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 

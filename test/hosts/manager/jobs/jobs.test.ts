@@ -1,4 +1,4 @@
-import { operation } from '@toolmgr/plugins/management';
+import { operation } from '@toolmgr/plugins/kit/operations';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { startManager } from '../../../support/manager.ts';

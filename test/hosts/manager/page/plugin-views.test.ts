@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createRecord } from '@toolmgr/plugins/workloads/state';
+import { createRecord } from '@toolmgr/plugins/kit/workloads';
 import { expect, it } from 'vitest';
 import { planFrom } from '../../../../hosts/manager/manager-config.ts';
 import { browserMissing, openBrowser } from '../../../support/browser.ts';

@@ -1,6 +1,6 @@
 // Replaces the last argument of a workload: `node replace-once.ts NAME ARGUMENT`.
 import { replaceWorkload } from '../../../../hosts/workloads/planning/replace.ts';
-import { stateDir } from '../../../../plugins/kit/workloads/state/state-dir.ts';
+import { stateDir } from '../../../../plugins/kit/files/state-dir.ts';
 import { readWorkload } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 
 const [, , name = '', argument = ''] = process.argv;

@@ -8,7 +8,7 @@ import {
   replaceConfig,
   restoreConfig,
   runConfig,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 
 /** A configuration of more than two kilobytes. */
 export const configOf = (name: string, level: string): RunConfig =>

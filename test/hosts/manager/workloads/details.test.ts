@@ -1,4 +1,4 @@
-import { createRecord, type RunConfig, runConfig } from '@toolmgr/plugins/workloads/state';
+import { createRecord, type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { proves } from '../../../support/proves.ts';

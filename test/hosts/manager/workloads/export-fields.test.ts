@@ -1,4 +1,4 @@
-import { createRecord, type RunConfig, readRunConfig } from '@toolmgr/plugins/workloads/state';
+import { createRecord, type RunConfig, readRunConfig } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { EVERY_FIELD } from '../../../plugins/kit/workloads/state/run-config/every-field.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';

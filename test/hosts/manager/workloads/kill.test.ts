@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createRecord, readGroup, readWorkload, readWorkloads } from '@toolmgr/plugins/workloads/state';
+import { createRecord, readGroup, readWorkload, readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { recoverReplacement } from '../../../../hosts/workloads/planning/replace.ts';
 import { configOf } from './changes.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { changeStatus, createRecord } from '@toolmgr/plugins/workloads/state';
+import { changeStatus, createRecord } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listenForWorkload } from '../../../../hosts/workloads/proxy/ports.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { readWorkloads } from '@toolmgr/plugins/workloads/state';
+import { readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { removeWorkload } from '../../../../hosts/workloads/planning/remove.ts';
 import type { ManagerAnswer, StartedManager } from '../../../support/manager.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createRecord, readWorkloads, workloadDir } from '@toolmgr/plugins/workloads/state';
+import { createRecord, readWorkloads, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { configOf } from './changes.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { createApi, type ResourceType } from '@toolmgr/plugins/kubernetes';
+import { createApi, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import { afterAll, describe, expect, test } from 'vitest';
 import { kubeconfigConnection } from '../../../../hosts/operator/connection/kubeconfig.ts';
 import { kubeSkipped, kubeSuite } from '../../../support/kube-suite.ts';

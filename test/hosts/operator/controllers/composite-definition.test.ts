@@ -1,4 +1,4 @@
-import type { Resource } from '@toolmgr/plugins/kubernetes';
+import type { Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { compositeDefinitionController } from '../../../../hosts/operator/controllers/composite-definition.ts';
 import { typeNamed } from '../../../../hosts/operator/controllers/references.ts';

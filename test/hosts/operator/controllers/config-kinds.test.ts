@@ -1,4 +1,4 @@
-import type { Resource } from '@toolmgr/plugins/kubernetes';
+import type { Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { CONFIG_KINDS } from '../../../../hosts/operator/controllers/config-checks.ts';
 import { configController } from '../../../../hosts/operator/controllers/config-kinds.ts';

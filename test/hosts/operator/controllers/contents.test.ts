@@ -1,4 +1,4 @@
-import type { Api, KubeObject, ObjectKey, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { Api, KubeObject, ObjectKey, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import { expect, it } from 'vitest';
 import { createContents } from '../../../../hosts/operator/controllers/contents.ts';
 import type { Caches } from '../../../../hosts/operator/machinery/controller.ts';

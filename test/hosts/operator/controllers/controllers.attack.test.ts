@@ -1,4 +1,4 @@
-import type { Api, Resource } from '@toolmgr/plugins/kubernetes';
+import type { Api, Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { typeNamed } from '../../../../hosts/operator/controllers/references.ts';
 import { sharedKindsPart } from '../../../../hosts/operator/controllers/shared-kinds-part.ts';

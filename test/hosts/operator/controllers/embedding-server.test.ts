@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectKey, Resource } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ObjectKey, Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { embeddingServerController } from '../../../../hosts/operator/controllers/embedding-server/index.ts';
 import { typeNamed } from '../../../../hosts/operator/controllers/references.ts';

@@ -1,4 +1,4 @@
-import type { Resource } from '@toolmgr/plugins/kubernetes';
+import type { Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { expect, it } from 'vitest';
 import { failureEvent } from '../../../../hosts/operator/controllers/failure-event.ts';
 import { proves } from '../../../support/proves.ts';

@@ -1,4 +1,4 @@
-import { createApi, type Resource } from '@toolmgr/plugins/kubernetes';
+import { createApi, type Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect } from 'vitest';
 import { typeNamed } from '../../../../hosts/operator/controllers/references.ts';
 import { configMaps } from '../../../../hosts/operator/objects/built-in-kinds.ts';

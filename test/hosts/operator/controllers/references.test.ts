@@ -1,4 +1,4 @@
-import { type KubeObject, keyOf, keyText } from '@toolmgr/plugins/kubernetes';
+import { type KubeObject, keyOf, keyText } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import {

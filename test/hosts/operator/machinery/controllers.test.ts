@@ -1,5 +1,11 @@
-import type { Api, KubeObject, ResourceType, WatchEnd } from '@toolmgr/plugins/kubernetes';
-import { createApi, keyOf } from '@toolmgr/plugins/kubernetes';
+import {
+  type Api,
+  createApi,
+  type KubeObject,
+  keyOf,
+  type ResourceType,
+  type WatchEnd,
+} from '@toolmgr/plugins/kit/kubernetes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Controller, InformerSpec } from '../../../../hosts/operator/machinery/controller.ts';
 import { createControllerSet } from '../../../../hosts/operator/machinery/controller-set.ts';

@@ -1,5 +1,4 @@
-import type { Api } from '@toolmgr/plugins/kubernetes';
-import { createApi } from '@toolmgr/plugins/kubernetes';
+import { type Api, createApi } from '@toolmgr/plugins/kit/kubernetes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   acquireLeadership,

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ObjectKey } from '@toolmgr/plugins/kubernetes';
+import type { ObjectKey } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, test } from 'vitest';
 import { createWorkQueue, type WorkQueueOptions } from '../../../../hosts/operator/machinery/work-queue.ts';
 import { until } from '../../../support/until.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { expect, it } from 'vitest';
 import { labelsOf } from '../../../../hosts/operator/controllers/virtual-mcp-server/object-names.ts';
 import { APPLIED_ANNOTATION, MANAGED_INFORMERS } from '../../../../hosts/operator/objects/managed-informers.ts';

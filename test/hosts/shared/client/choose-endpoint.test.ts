@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { markProcess } from '@toolmgr/plugins/workloads/state-files';
+import { markProcess } from '@toolmgr/plugins/kit/files';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { chooseEndpoint } from '../../../../hosts/shared/client/choose-endpoint.ts';
 import { type GatewayRecord, writeRecord } from '../../../../hosts/shared/running/gateway-record.ts';

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { createApi } from '@toolmgr/plugins/kubernetes';
+import { createApi } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { connectionTo } from '../../../support/kube-api.ts';
 import { kubeSkipped, kubeSuite } from '../../../support/kube-suite.ts';

@@ -1,5 +1,5 @@
 import type { BackendState, HealthStatus } from '@toolmgr/core';
-import { type Api, ApiError } from '@toolmgr/plugins/kubernetes';
+import { type Api, ApiError } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it, vi } from 'vitest';
 import { drain } from '../../../../hosts/vmcp/cluster/drain.ts';
 import { publishReports } from '../../../../hosts/vmcp/cluster/publish-reports.ts';

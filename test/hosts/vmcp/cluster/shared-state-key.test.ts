@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
-import type { Api } from '@toolmgr/plugins/kubernetes';
+import type { Api } from '@toolmgr/plugins/kit/kubernetes';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { Contents } from '../../../../hosts/operator/controllers/contents.ts';

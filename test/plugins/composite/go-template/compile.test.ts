@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
-import { compileTemplate } from '../../../../plugins/composite/go-template/compile.ts';
-import { TemplateError } from '../../../../plugins/composite/go-template/template-error.ts';
-import type { TemplateFunction } from '../../../../plugins/composite/go-template/template-function.ts';
+import { compileTemplate } from '../../../../plugins/composite/engine/go-template/compile.ts';
+import { TemplateError } from '../../../../plugins/composite/engine/go-template/template-error.ts';
+import type { TemplateFunction } from '../../../../plugins/composite/engine/go-template/template-function.ts';
 import { proves } from '../../../support/proves.ts';
 
 describe('a compiled template', () => {

@@ -1,7 +1,7 @@
 import type { JsonValue } from '@toolmgr/core';
 import { describe, expect } from 'vitest';
-import { compileTemplate } from '../../../../plugins/composite/go-template/compile.ts';
-import { TemplateError } from '../../../../plugins/composite/go-template/template-error.ts';
+import { compileTemplate } from '../../../../plugins/composite/engine/go-template/compile.ts';
+import { TemplateError } from '../../../../plugins/composite/engine/go-template/template-error.ts';
 import { cpuClock } from '../../../support/cpu-clock.ts';
 import { proves } from '../../../support/proves.ts';
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { JsonValue } from '@toolmgr/core';
-import { compileTemplate } from '../../../../plugins/composite/go-template/compile.ts';
-import { TemplateError } from '../../../../plugins/composite/go-template/template-error.ts';
+import { compileTemplate } from '../../../../plugins/composite/engine/go-template/compile.ts';
+import { TemplateError } from '../../../../plugins/composite/engine/go-template/template-error.ts';
 
 /** The folder of the tables and of the program that fills them. */
 export const TABLES = fileURLToPath(new URL('../../../golden/go-template/', import.meta.url));

@@ -8,7 +8,7 @@ import {
   isMissingType,
   type KubeObject,
   type ResourceType,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type KubeCluster, missingKube, startKube } from '../../../support/kube.ts';
 import { apiOf, connectionTo } from '../../../support/kube-api.ts';

@@ -6,7 +6,7 @@ import {
   reflect,
   type WatchEnd,
   type WatchEvent,
-} from '@toolmgr/plugins/kubernetes';
+} from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, test } from 'vitest';
 
 const maps: ResourceType = { apiVersion: 'v1', kind: 'ConfigMap', plural: 'configmaps' };

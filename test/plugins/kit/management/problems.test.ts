@@ -1,4 +1,4 @@
-import { PROBLEMS, problem, problemBody } from '@toolmgr/plugins/management';
+import { PROBLEMS, problem, problemBody } from '@toolmgr/plugins/kit/operations';
 import { describe, expect, test } from 'vitest';
 
 describe('problems of the manager', () => {

@@ -1,4 +1,4 @@
-import type { Resource, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { Resource, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { mcpServerPart } from '../../../../../hosts/operator/controllers/mcp-server/part.ts';
 import { remoteProxyPart } from '../../../../../hosts/operator/controllers/remote-proxy/part.ts';

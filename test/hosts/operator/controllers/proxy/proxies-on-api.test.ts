@@ -1,5 +1,5 @@
-import type { KubeObject, Resource, ResourceType } from '@toolmgr/plugins/kubernetes';
-import { readRunConfig } from '@toolmgr/plugins/workloads/state';
+import type { KubeObject, Resource, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
+import { readRunConfig } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { mcpServerPart } from '../../../../../hosts/operator/controllers/mcp-server/part.ts';
 import { remoteProxyPart } from '../../../../../hosts/operator/controllers/remote-proxy/part.ts';

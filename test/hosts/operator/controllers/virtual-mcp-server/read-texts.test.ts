@@ -1,4 +1,4 @@
-import type { Api, KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { Api, KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { createContents } from '../../../../../hosts/operator/controllers/contents.ts';
 import { readTexts } from '../../../../../hosts/operator/controllers/virtual-mcp-server/pod-reports.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject, ResourceType } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import { expect, it } from 'vitest';
 import { createRememberedResolutions } from '../../../../../hosts/operator/controllers/virtual-mcp-server/remembered-resolution.ts';
 import type { VirtualMcpServer } from '../../../../../hosts/operator/kinds/virtual-mcp-server.ts';

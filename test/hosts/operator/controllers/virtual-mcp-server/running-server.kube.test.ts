@@ -1,4 +1,4 @@
-import type { ClosableApi, KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { ClosableApi, KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { typeOfKind } from '../../../../../hosts/operator/kinds/kind.ts';
 import { type VirtualMcpServer, virtualMcpServer } from '../../../../../hosts/operator/kinds/virtual-mcp-server.ts';

@@ -1,4 +1,4 @@
-import { type Api, ApiError, type KubeObject } from '@toolmgr/plugins/kubernetes';
+import { type Api, ApiError, type KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { createContents } from '../../../../../hosts/operator/controllers/contents.ts';
 import { ensureStateKey } from '../../../../../hosts/operator/controllers/virtual-mcp-server/state-key.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '@toolmgr/plugins/kubernetes';
+import type { KubeObject } from '@toolmgr/plugins/kit/kubernetes';
 import { expect, it } from 'vitest';
 import {
   UNIQUE_INDEX,

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { changeGroup, createGroup, readGroup, readGroups, removeGroup } from '@toolmgr/plugins/workloads/state';
+import { changeGroup, createGroup, readGroup, readGroups, removeGroup } from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 let state: string;

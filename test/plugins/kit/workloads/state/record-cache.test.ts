@@ -2,16 +2,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { markProcess } from '@toolmgr/plugins/kit/files';
 import {
   changeConfig,
   changeStatus,
   createRecord,
-  markProcess,
   readWorkloads,
   recordReader,
   removeRecord,
   workloadDir,
-} from '@toolmgr/plugins/workloads/state';
+} from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configOf } from '../../../../hosts/manager/workloads/changes.ts';
 

@@ -4,11 +4,11 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from '
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { withLock } from '../../../../../plugins/kit/workloads/state/lock.ts';
-import { markProcess } from '../../../../../plugins/kit/workloads/state/process-identity.ts';
+import { withLock } from '../../../../../plugins/kit/files/lock.ts';
+import { markProcess } from '../../../../../plugins/kit/files/process-identity.ts';
+import { stateDir } from '../../../../../plugins/kit/files/state-dir.ts';
 import { recordReader } from '../../../../../plugins/kit/workloads/state/record-cache.ts';
 import { changeStatus, createRecord, removeRecord } from '../../../../../plugins/kit/workloads/state/records.ts';
-import { stateDir } from '../../../../../plugins/kit/workloads/state/state-dir.ts';
 import {
   readWorkload,
   readWorkloads,

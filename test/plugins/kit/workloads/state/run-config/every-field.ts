@@ -1,4 +1,4 @@
-import { type RunConfig, runConfig } from '@toolmgr/plugins/workloads/state';
+import { type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 
 /** Every field of a program, each with a value that is not its default. */
 export const PROGRAM: RunConfig = {

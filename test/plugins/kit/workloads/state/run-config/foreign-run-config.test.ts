@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readRunConfig } from '@toolmgr/plugins/workloads/state';
+import { readRunConfig } from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
 import { durationMs } from '../../../../../../plugins/kit/settings/go-duration.ts';
 import { proves } from '../../../../../support/proves.ts';

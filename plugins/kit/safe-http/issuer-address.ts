@@ -1,4 +1,4 @@
-import { remoteUrlProblem } from '../safe-http/remote-url.ts';
+import { remoteUrlProblem } from './remote-url.ts';
 
 /** The members of an OIDC configuration that decide which addresses its issuer may have. */
 export interface IssuerAddress {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readVectorJson } from '../../../../plugins/optimizer/embedding/vector-json.ts';
+import { readVectorJson } from '../../../../plugins/kit/embedding/vector-json.ts';
 import fc from '../../../support/fast-check.ts';
 import { proves } from '../../../support/proves.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wholeLines } from '../../../../../plugins/kit/workloads/state/whole-lines.ts';
+import { wholeLines } from '../../../../plugins/kit/files/whole-lines.ts';
 
 function log() {
   const written: string[] = [];

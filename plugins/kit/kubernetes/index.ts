@@ -1,4 +1,4 @@
-/** The Kubernetes API for hosts and plugins: requests, lists and watches on plain JSON objects. */
+/** The Kubernetes API on plain JSON objects: requests, lists and watches. */
 export {
   type Api,
   ApiError,
@@ -32,5 +32,4 @@ export {
 } from './object.ts';
 export { type PodSection, podSection } from './pod-section.ts';
 export { type ReflectorOptions, reflect, type WatchEnd } from './reflector.ts';
-export type { ObservedAnswer } from './requests.ts';
-export { pause } from './requests.ts';
+export { type ObservedAnswer, pause } from './requests.ts';

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { isRunning, markProcess } from '../../../../../plugins/kit/workloads/state/process-identity.ts';
-import { until } from '../../../../support/until.ts';
+import { isRunning, markProcess } from '../../../../plugins/kit/files/process-identity.ts';
+import { until } from '../../../support/until.ts';
 
 describe('process marks', () => {
   it('distinguish a process from another one with its pid', async () => {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
-import { createRemoteHttp, plainUrl, type RemoteAnswer, remoteUrlProblem } from '../../kit/safe-http/remote-http.ts';
+import { createRemoteHttp, plainUrl, type RemoteAnswer, remoteUrlProblem } from '../safe-http/remote-http.ts';
 import { readVectorJson, type VectorJson } from './vector-json.ts';
 
 /** Maximum texts in one request, also when a server accepts more: larger responses would block the event loop. */

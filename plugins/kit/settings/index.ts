@@ -1,0 +1,8 @@
+/** Schemas and texts that settings of several plugins share. */
+import './web-assembly.ts';
+
+export { decimalText } from './decimal-text.ts';
+export { durationMs, goDuration } from './go-duration.ts';
+export { shortened, typeOfSchema } from './schema-type.ts';
+export { type ConfiguredName, unknownNames } from './unknown-names.ts';
+export { addressRules, hmacSecretOf, timeoutMsOf, type WebhookSettings, webhookList } from './webhook-settings.ts';

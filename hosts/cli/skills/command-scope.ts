@@ -63,7 +63,7 @@ export async function callSkills(
   given: JsonObject = {},
   signal?: AbortSignal,
 ): Promise<{ readonly body: unknown } | undefined> {
-  operations ??= userOperations('clients', 'registry', 'image-verification', 'skills');
+  operations ??= userOperations('skills', ...(INSTALLING.has(id) ? ['clients', 'registry', 'image-verification'] : []));
   const call = await operations;
   try {
     return { body: await call(id, given, signal === undefined ? {} : { signal }) };
@@ -74,6 +74,10 @@ export async function callSkills(
   }
 }
 
+/** Operations that read sources and write into folders of clients; the others need the plugin of skills only. */
+const INSTALLING: ReadonlySet<string> = new Set(['syncSkills', 'upgradeSkills']);
+
+/** A command line runs one command. */
 let operations: Promise<CallOperation> | undefined;
 
 /** Members of a request that are given. */

@@ -2,7 +2,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { explainCause } from '@toolmgr/core';
 import { UsageError } from '../../shared/usage-error.ts';
-import { readDiscovery } from '../server-files/discovery-file.ts';
+import type { Discovery } from '../server-files/discovery-file.ts';
 import { openToken } from '../server-files/token-file.ts';
 
 /** An answer of a manager. */
@@ -22,10 +22,8 @@ export type AskManager = (
 const HEALTH_MS = 5_000;
 const ANSWER_MS = 720_000; // longer than the limit of long operations
 
-/** The manager of a state folder; `undefined` when none runs. @throws UsageError when its files are not safe */
-export async function runningManager(state: string): Promise<AskManager | undefined> {
-  const found = await readDiscovery(state);
-  if (found === undefined) return undefined;
+/** The manager that a discovery file names; `undefined` when it does not run. @throws UsageError when its token is not safe */
+export async function runningManager(found: Discovery, state: string): Promise<AskManager | undefined> {
   const health = await send(found.url, { method: 'GET', path: '/health', limitMs: HEALTH_MS }).catch(() => undefined);
   // the file may be of a killed manager, and another program may have its port: it must not get the token
   if (health?.headers['x-toolmgr-nonce'] !== found.nonce) return undefined;

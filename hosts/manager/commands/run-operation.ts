@@ -6,7 +6,8 @@ import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { createRequestReader, type RawParts } from '../http/read-request.ts';
 import { createJobs } from '../jobs/jobs.ts';
-import { type AskManager, runningManager } from './manager-client.ts';
+import { readDiscovery } from '../server-files/discovery-file.ts';
+import type { AskManager } from './manager-client.ts';
 
 /** What a command does while it waits for an operation. */
 export interface Waiting {
@@ -24,7 +25,9 @@ export type RunOperation = (operation: Operation, given: RawParts, waiting?: Wai
  * @throws UsageError with the sentence of a refusal
  */
 export async function operationRunner(state: string, log: Log = quiet): Promise<RunOperation> {
-  const ask = await runningManager(state);
+  const found = await readDiscovery(state);
+  // most commands run without a manager, and need no HTTP
+  const ask = found && (await (await import('./manager-client.ts')).runningManager(found, state));
   return (operation, given, waiting = {}) =>
     ask === undefined ? runHere(operation, given, waiting, log) : runThere(ask, operation, given, waiting);
 }

@@ -6,6 +6,7 @@ import { ROOT } from './sources.ts';
 export const PAGES_WITH_SNIPPETS = [
   'docs/guides/writing-a-plugin.md',
   'docs/guides/plugin-parts.md',
+  'docs/guides/kit.md',
   'docs/start/embed.md',
   'docs/operations/kubernetes-plugins.md',
   'core/README.md',

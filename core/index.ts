@@ -50,10 +50,7 @@ export type { Era, EraSetting } from './contract/era.ts';
 export type {
   BackendChanged,
   CatalogRebuilt,
-  LimitSkipped,
   SessionEnded,
-  ToolSearched,
-  WorkflowAdvanced,
 } from './contract/event.ts';
 export type { Inbound, Responder, ResponseHeaders, ResponseStream } from './contract/inbound.ts';
 export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
@@ -71,9 +68,6 @@ export type {
   ScriptOutcome,
 } from './contract/sandbox.ts';
 export type {
-  Embedder,
-  EmbedderKind,
-  EmbedderSettings,
   Searcher,
   SearchIndex,
   SearchMatch,
@@ -95,19 +89,7 @@ export type {
   StepType,
 } from './contract/step.ts';
 export type { Bucket, Store } from './contract/store.ts';
-export type { TokenIssuer } from './contract/token-issuer.ts';
-export type { UpstreamToken, UpstreamTokens } from './contract/upstream-tokens.ts';
 export type { WireError } from './contract/wire-error.ts';
-export type {
-  ContainerBuild,
-  ContainerIsolation,
-  ContainerMount,
-  ContainerSpec,
-  WorkloadHandle,
-  WorkloadRuntime,
-  WorkloadSpec,
-  WorkloadState,
-} from './contract/workload-runtime.ts';
 export { type MissingFeature, missingFeatures, missingPackage } from './errors/missing-package.ts';
 export {
   causesOf,

@@ -77,6 +77,14 @@ describe('the examples', () => {
   );
 
   it(
+    'have a plugin with a slot of its own, which a second plugin fills',
+    async () => {
+      expect((await tell('own-extension-point')).stdout).toContain('masked a result with the mask of another one');
+    },
+    STORY_MS,
+  );
+
+  it(
     'serve two callers of different groups, and find their calls in the audit trail and the metrics',
     async () => {
       const { stdout } = await tell('two-callers');

@@ -3,19 +3,11 @@ import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHoo
 import type { Call, CallRecord, CallResult, CatalogEntry, Dispatch } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { CatalogDraft, CatalogInputs } from '../contract/catalog-draft.ts';
-import type {
-  BackendChanged,
-  CatalogRebuilt,
-  LimitSkipped,
-  SessionEnded,
-  ToolSearched,
-  WorkflowAdvanced,
-} from '../contract/event.ts';
+import type { BackendChanged, CatalogRebuilt, SessionEnded } from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { RequestRecord } from '../contract/request-record.ts';
 import type { RouteTable } from '../contract/route.ts';
-import type { WorkloadState } from '../contract/workload-runtime.ts';
 import type { GatewayFault } from '../errors.ts';
 import { guard } from './guard.ts';
 
@@ -39,12 +31,8 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     callSettled: guard('callSettled', new SyncHook<[CallRecord]>(['record']), 'tap', report),
     requestSettled: guard('requestSettled', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
     streamOpened: guard('streamOpened', new SyncHook<[RequestRecord]>(['record']), 'tap', report),
-    workflowAdvanced: guard('workflowAdvanced', new SyncHook<[WorkflowAdvanced]>(['advanced']), 'tap', report),
-    toolSearched: guard('toolSearched', new SyncHook<[ToolSearched]>(['search']), 'tap', report),
-    limitSkipped: guard('limitSkipped', new SyncHook<[LimitSkipped]>(['skipped']), 'tap', report),
     sessionEnded: guard('sessionEnded', new SyncHook<[SessionEnded]>(['ended']), 'tap', report),
     backendChanged: guard('backendChanged', new SyncHook<[BackendChanged]>(['changed']), 'tap', report),
-    workloadChanged: guard('workloadChanged', new SyncHook<[WorkloadState]>(['state']), 'tap', report),
     catalogRebuilt: guard('catalogRebuilt', new SyncHook<[CatalogRebuilt]>(['rebuilt']), 'tap', report),
     // boot and stop
     mount: guard('mount', new SyncHook<[RouteTable]>(['routes'])),

@@ -1,4 +1,5 @@
-import type { WorkflowAdvanced } from '@toolmgr/core';
+import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+
 import type { AuditEvent, Outcome } from './event.ts';
 import { type EventContext, textOf, traceOf } from './event-from-call.ts';
 import { typeOfWorkflow } from './event-types.ts';

@@ -1,4 +1,5 @@
-import type { RequestRecord, WorkflowAdvanced } from '@toolmgr/core';
+import type { RequestRecord } from '@toolmgr/core';
+import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
 /** Every type of event, in the order of the reference page. Source: vmcp spec §2 audit `eventTypes`. */
 export const EVENT_TYPES = [

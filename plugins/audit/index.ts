@@ -1,4 +1,6 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
+import { workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+
 import { createCapture } from './capture.ts';
 import { auditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
@@ -32,7 +34,7 @@ export default definePlugin({
     core.hooks.callSettled.tap(late, (record) => addEvent(eventFromCall(record, context)));
     core.hooks.requestSettled.tap(late, (record) => addEvent(eventFromRequest(record, context)));
     core.hooks.streamOpened.tap(late, (record) => addEvent(eventFromStream(record, context)));
-    core.hooks.workflowAdvanced.tap(ADDRESS, (advanced) => addEvent(eventFromWorkflow(advanced, context)));
+    core.hook(workflowAdvanced).tap(ADDRESS, (advanced) => addEvent(eventFromWorkflow(advanced, context)));
     core.hooks.starting.tapPromise(ADDRESS, async () => journal.start(await openSink(config.logFile, core), config));
     core.hooks.stopping.tapPromise(ADDRESS, async () => journal.stop());
   },

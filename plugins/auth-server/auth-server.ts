@@ -1,4 +1,6 @@
-import type { Core, RouteTable, TokenIssuer } from '@toolmgr/core';
+import type { Core, RouteTable } from '@toolmgr/core';
+import type { TokenIssuer } from '@toolmgr/plugins/kit/extension-points';
+
 import type { Accounts } from './accounts/accounts.ts';
 import { createAccountsAndTokens } from './accounts/accounts-and-tokens.ts';
 import { type CallerTokens, whoIs } from './accounts/upstream-tokens.ts';

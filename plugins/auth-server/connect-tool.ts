@@ -6,8 +6,8 @@ import {
   resultFromValue,
   type ToolEntry,
   toolFailure,
-  type UpstreamTokens,
 } from '@toolmgr/core';
+import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 
 /** The name of the tool in every gateway. */
 export const TOOL_NAME = 'connect_account';

@@ -1,4 +1,6 @@
-import { definePlugin, GatewayFault, type RouteTable, STAGE, type UpstreamTokens } from '@toolmgr/core';
+import { definePlugin, GatewayFault, type RouteTable, STAGE } from '@toolmgr/core';
+import { tokenIssuers, type UpstreamTokens, upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
+
 import { type AuthServer, openAuthServer } from './auth-server.ts';
 import { authServerConfig, primaryOf } from './config.ts';
 import { connectTool } from './connect-tool.ts';
@@ -12,14 +14,14 @@ export default definePlugin({
   summary: 'signs people in at upstream identity providers and issues the tokens that clients send',
   contractKey: 'authServerConfig',
   config: authServerConfig,
-  apply({ backends, hooks, slots, log, now, server: gateway }, config) {
+  apply({ backends, hooks, slots, slot, log, now, server: gateway }, config) {
     let opened: AuthServer | undefined;
     let table: RouteTable | undefined;
     const server = (): AuthServer => {
       if (opened === undefined) throw new GatewayFault('PLAN_INCOMPLETE', `${ADDRESS} was used before its start`);
       return opened;
     };
-    slots.tokenIssuers.register(config.issuer, {
+    slot(tokenIssuers).register(config.issuer, {
       audiences: config.allowedAudiences,
       keys: () => server().issuer.keys(),
       isWithdrawn: (claims) => server().issuer.isWithdrawn(claims),
@@ -33,7 +35,7 @@ export default definePlugin({
       refused: (caller, provider) => server().upstreamTokens.refused(caller, provider),
       signInAgain: (caller, provider) => server().upstreamTokens.signInAgain(caller, provider),
     };
-    slots.upstreamTokens.register(ADDRESS, tokens);
+    slot(upstreamTokens).register(ADDRESS, tokens);
     const onDemand = config.upstreamProviders.filter(({ loginPolicy }) => loginPolicy === 'onDemand');
     if (config.connectTool && onDemand.length > 0) {
       const names = onDemand.map(({ name }) => name);

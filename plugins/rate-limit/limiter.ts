@@ -7,6 +7,8 @@ import {
   type Refusal,
   type Store,
 } from '@toolmgr/core';
+import { limitSkipped } from '@toolmgr/plugins/kit/extension-points';
+
 import { bucketsOf } from './buckets.ts';
 import type { RateLimitConfig } from './config.ts';
 
@@ -24,7 +26,7 @@ export interface Limiter {
 }
 
 /** Creates a limiter. The store is looked up at the start, because plugins register stores in any order. */
-export function createLimiter(core: Pick<Core, 'hooks' | 'slots' | 'log' | 'now'>, config: RateLimitConfig): Limiter {
+export function createLimiter(core: Pick<Core, 'hook' | 'slots' | 'log' | 'now'>, config: RateLimitConfig): Limiter {
   const bucketsFor = bucketsOf(config);
   const unchecked = createUncheckedCalls(core, config);
   let store: Store;
@@ -57,8 +59,8 @@ export function createLimiter(core: Pick<Core, 'hooks' | 'slots' | 'log' | 'now'
 }
 
 /** Allows or refuses calls while the store fails, and counts them: two log lines per outage. */
-function createUncheckedCalls(core: Pick<Core, 'hooks' | 'log' | 'now'>, config: RateLimitConfig) {
-  const { limitSkipped } = core.hooks;
+function createUncheckedCalls(core: Pick<Core, 'hook' | 'log' | 'now'>, config: RateLimitConfig) {
+  const skipped = core.hook(limitSkipped);
   const outage = createOutageLog(core, {
     began: 'rate limits cannot be checked',
     over: 'rate limits are checked again',
@@ -85,7 +87,7 @@ function createUncheckedCalls(core: Pick<Core, 'hooks' | 'log' | 'now'>, config:
       outage.failed(cause, { calls: passes ? 'pass' : 'are refused' });
       if (passes) {
         passed += 1;
-        if (limitSkipped.tapped()) limitSkipped.call({ call, cause: explainCause(cause) });
+        if (skipped.tapped()) skipped.call({ call, cause: explainCause(cause) });
         return undefined;
       }
       refused += 1;

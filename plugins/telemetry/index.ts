@@ -1,4 +1,6 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
+import { limitSkipped, toolSearched, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+
 import { telemetryConfig } from './config.ts';
 import { createPrometheus, METRICS_PATH } from './prometheus.ts';
 import { createTelemetry } from './telemetry.ts';
@@ -25,9 +27,9 @@ export default definePlugin({
       hooks.callSettled.tap(ADDRESS, (record) => telemetry.callSettled(record));
       hooks.streamOpened.tap(ADDRESS, (record) => telemetry.streamOpened(record));
       hooks.requestSettled.tap(ADDRESS, (record) => telemetry.requestSettled(record));
-      hooks.workflowAdvanced.tap(ADDRESS, (advanced) => telemetry.workflowAdvanced(advanced));
-      hooks.toolSearched.tap(ADDRESS, (search) => telemetry.toolSearched(search));
-      hooks.limitSkipped.tap(ADDRESS, () => telemetry.limitSkipped());
+      core.hook(workflowAdvanced).tap(ADDRESS, (advanced) => telemetry.workflowAdvanced(advanced));
+      core.hook(toolSearched).tap(ADDRESS, (search) => telemetry.toolSearched(search));
+      core.hook(limitSkipped).tap(ADDRESS, () => telemetry.limitSkipped());
       hooks.sessionEnded.tap(ADDRESS, (ended) => telemetry.sessionEnded(ended));
       hooks.backendChanged.tap(ADDRESS, (changed) => telemetry.backendChanged(changed));
     }

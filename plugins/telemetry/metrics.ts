@@ -7,9 +7,9 @@ import type {
   CallRecord,
   CatalogEntry,
   SessionEnded,
-  ToolSearched,
-  WorkflowAdvanced,
 } from '@toolmgr/core';
+import type { ToolSearched, WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+
 import { boundedLabels, OTHER } from './bounded-labels.ts';
 import type { CallOutcome, RequestOutcome } from './call-outcome.ts';
 import { createLabelledCounter, type LabelledCounter } from './labelled-counter.ts';

@@ -11,9 +11,9 @@ import type {
   Inbound,
   RequestRecord,
   SessionEnded,
-  ToolSearched,
-  WorkflowAdvanced,
 } from '@toolmgr/core';
+import type { ToolSearched, WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+
 import { attributeNaming } from './attribute-table.ts';
 import { callOutcome, requestOutcome } from './call-outcome.ts';
 import type { TelemetryConfig } from './config.ts';

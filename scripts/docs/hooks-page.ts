@@ -1,5 +1,6 @@
 import { createHooks, type Hooks } from '../../core/extension/hooks.ts';
 import { STAGE } from '../../core/extension/stages.ts';
+import { definedTable } from './defined-points.ts';
 import { code, page, table } from './markdown.ts';
 
 /** Text about a hook. */
@@ -93,28 +94,6 @@ export const HOOK_PROSE = {
     thrown: 'logged; the other taps still run',
     when: 'when the stream begins; `requestSettled` follows when it ends',
   },
-  workflowAdvanced: {
-    signature: '(advanced: WorkflowAdvanced) → void',
-    purpose: 'reports that a workflow or one of its steps has begun, ended, or was skipped; must only enqueue',
-    empty: 'no effect',
-    thrown: 'logged; the other taps still run',
-    when: 'called by the plugin that runs the workflow',
-  },
-  toolSearched: {
-    signature: '(search: ToolSearched) → void',
-    purpose:
-      'reports that a caller searched for a tool, or called one through the search, and the result; must only enqueue',
-    empty: 'no effect',
-    thrown: 'logged; the other taps still run',
-    when: 'called by the plugin that provides the search',
-  },
-  limitSkipped: {
-    signature: '(skipped: LimitSkipped) → void',
-    purpose: 'reports that a call was not limited because its limits could not be checked; must only enqueue',
-    empty: 'no effect',
-    thrown: 'logged; the other taps still run',
-    when: 'called by the plugin that limits calls, per call',
-  },
   sessionEnded: {
     signature: '(ended: SessionEnded) → void',
     purpose: 'reports that a legacy client session ended, and why',
@@ -128,13 +107,6 @@ export const HOOK_PROSE = {
     empty: 'no effect',
     thrown: 'logged; the other taps still run',
     when: 'on change',
-  },
-  workloadChanged: {
-    signature: '(state: WorkloadState) → void',
-    purpose: 'reports that the program or container of a workload runs, is started again, or will not run again',
-    empty: 'no effect',
-    thrown: 'logged; the other taps still run',
-    when: 'within a second after the change, by the plugin that starts the workload',
   },
   catalogRebuilt: {
     signature: '(rebuilt: CatalogRebuilt) → void',
@@ -210,6 +182,9 @@ export function hooksPage(): string {
         ].join('\n'),
       ].join('\n\n'),
     ),
+    '## Hooks of packages',
+    'A package defines a hook of its own with `defineHook`, and exports it ([example](../guides/plugin-parts.md)). It is used as `core.hook(value)`. An `event` ignores results, a `decision` takes the first one, a `change` passes each result on.',
+    definedTable('hook'),
   ]);
 }
 

@@ -1,4 +1,5 @@
 import { createSlots, type Slots } from '../../core/extension/slots.ts';
+import { definedTable } from './defined-points.ts';
 import { code, page, table } from './markdown.ts';
 import { pluginLink } from './plugin-link.ts';
 import { sourceTexts } from './sources.ts';
@@ -33,12 +34,6 @@ export const SLOT_PROSE = {
     purpose: 'keyed values and token buckets',
     chosenBy: 'the plugin that needs one, by name',
   },
-  workloadRuntimes: {
-    methods: '`start(spec, signal): Promise<WorkloadHandle>`; the handle stops, reports and keeps the last output',
-    contract: 'WorkloadRuntime',
-    purpose: 'runs workloads',
-    chosenBy: 'the plugin or host that runs workloads, by name',
-  },
   stdioLaunchers: {
     methods: '`(command): StdioProcess`; a process with pipes, wherever it runs',
     contract: 'StdioLauncher',
@@ -70,25 +65,6 @@ export const SLOT_PROSE = {
     purpose: 'finds tools for the optimizer',
     chosenBy: 'the optimizer, by name',
   },
-  embedders: {
-    methods: '`open(settings): Promise<Embedder>`; `embed(texts)`: unit vectors; `identity()`: what they depend on',
-    contract: 'EmbedderKind',
-    purpose: 'converts text to vectors for semantic search',
-    chosenBy: 'the optimizer, by `embeddingProvider`',
-  },
-  tokenIssuers: {
-    methods: '`keys(): Promise<readonly JsonObject[]>`; `isWithdrawn(claims)`',
-    contract: 'TokenIssuer',
-    purpose: 'an authorization server of this gateway: its keys without a request over HTTP',
-    chosenBy: 'incoming authentication, by the issuer URL',
-  },
-  upstreamTokens: {
-    methods:
-      '`known(caller, provider)`; `obtain(caller, provider, signal): Promise<UpstreamToken>`; `refused(caller, provider)`; `signInAgain(caller, provider)`',
-    contract: 'UpstreamTokens',
-    purpose: 'tokens that people got from upstream identity providers when they signed in',
-    chosenBy: 'strategies and policies; its only name is `auth-server`',
-  },
 } as const satisfies Record<keyof Slots, SlotProse>;
 
 /** docs/reference/slots.md */
@@ -114,6 +90,9 @@ export function slotsPage(): string {
         [`- Methods: ${SLOT_PROSE[name].methods}`, `- Chosen by: ${SLOT_PROSE[name].chosenBy}`].join('\n'),
       ].join('\n\n'),
     ),
+    '## Slots of packages',
+    'A package defines a slot of its own with `defineSlot`, and exports it ([example](../guides/plugin-parts.md)). It is used as `core.slot(value)`; the same rules apply.',
+    definedTable('slot'),
   ]);
 }
 

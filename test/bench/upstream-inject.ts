@@ -3,9 +3,10 @@
 
 import { prepareAuthorizers } from '../../core/backend/authorizers.ts';
 import type { AuthContext, Backend } from '../../core/contract/backend.ts';
-import { createSlots } from '../../core/extension/slots.ts';
 import { createAccountsAndTokens } from '../../plugins/auth-server/accounts/accounts-and-tokens.ts';
 import { createMemoryStorage } from '../../plugins/auth-server/storage/memory-storage.ts';
+import { upstreamTokens as upstreamTokensSlot } from '../../plugins/kit/oauth/upstream-tokens.ts';
+
 import { createHeaderInjection } from '../../plugins/outgoing-auth/header-injection/strategy.ts';
 import { createUpstreamInject } from '../../plugins/outgoing-auth/upstream-inject/strategy.ts';
 import { callerOf, ISSUER } from '../support/accounts.ts';
@@ -39,15 +40,15 @@ for (let at = 0; at < CALLERS; at++) {
   contexts.push({ caller: callerOf(id, `session-${at}`), purpose: 'call', signal });
 }
 
-const slots = createSlots();
-slots.upstreamTokens.register('auth-server', {
+const { slots, slot } = pluginCore({});
+slot(upstreamTokensSlot).register('auth-server', {
   providers: ['idp'],
   primary: 'idp',
   isInjectionDisabled: false,
   ...upstreamTokens,
 });
 slots.authStrategies.register('header_injection', createHeaderInjection(slots));
-slots.authStrategies.register('upstream_inject', createUpstreamInject({ slots, log, now: Date.now }));
+slots.authStrategies.register('upstream_inject', createUpstreamInject({ slot, log, now: Date.now }));
 const authorizers = await prepareAuthorizers(
   {
     passthroughHeaders: [],

@@ -45,10 +45,10 @@ describe.skipIf('missing' in found)(
       'signs requests with credentials of the role of each caller, and the signatures are verified there',
       async () => {
         const jwt = secretOf(`${base64url({ alg: 'none' })}.${base64url({ sub: 'ada' })}.c2ln`);
-        const { slots, ada, bob } = await authServerSlots({
+        const { slot, ada, bob } = await authServerSlots({
           known: () => ({ accessToken: jwt, issuedMs: 0, expiresMs: undefined, claims: {} }),
         });
-        const strategy = createAwsSts({ slots, now: Date.now });
+        const strategy = createAwsSts({ slot, now: Date.now });
         const authorizer = await strategy.prepare(OPTIONS, 'outgoingAuth.default');
         const admin = { ...ada, claims: { ...ada.claims, groups: ['admins'] } };
         // both roles are assumed now: moto counts every action, signed or not, as one of the first ones

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import type { WorkflowAdvanced } from '../../core/contract/event.ts';
 import type { JsonObject } from '../../core/contract/json.ts';
 import { fieldPath } from '../../core/extension/field-path.ts';
 import { definePlugin, type Plugin } from '../../core/extension/plugin.ts';
@@ -14,6 +13,7 @@ import {
 } from '../../core/testing/index.ts';
 import { compositeConfig } from '../../plugins/composite/engine/config.ts';
 import engine from '../../plugins/composite/engine/index.ts';
+import { type WorkflowAdvanced, workflowAdvanced } from '../../plugins/kit/extension-points/workflow-advanced.ts';
 
 /** A gateway with composite tools and one fake server, `far`, with a record of workflow events. */
 export interface Composing extends TestGateway {
@@ -54,7 +54,7 @@ export async function composing(
     address: 'test/listener',
     config: z.strictObject({}),
     apply(core) {
-      core.hooks.workflowAdvanced.tap('test/listener', (advanced) => void events.push(advanced));
+      core.hook(workflowAdvanced).tap('test/listener', (advanced) => void events.push(advanced));
     },
   });
   const plugins = [engine, listener, ...(more.plugins ?? [])];

@@ -1,8 +1,10 @@
 import type { Authorizer } from '../../core/contract/auth-strategy.ts';
 import type { AuthContext, BackendRequest } from '../../core/contract/backend.ts';
 import type { Caller } from '../../core/contract/caller.ts';
-import type { UpstreamTokens } from '../../core/contract/upstream-tokens.ts';
+import { createExtensionPoints } from '../../core/extension/extension-points.ts';
+import { createHooks } from '../../core/extension/hooks.ts';
 import { createSlots } from '../../core/extension/slots.ts';
+import { type UpstreamTokens, upstreamTokens } from '../../plugins/kit/oauth/upstream-tokens.ts';
 import { accountsOnMemory, signedIn } from './accounts.ts';
 
 export const NEVER: AbortSignal = new AbortController().signal;
@@ -35,8 +37,9 @@ export function requestTo(backend: string): BackendRequest {
 export async function authServerSlots(over: Partial<UpstreamTokens> = {}) {
   const test = accountsOnMemory();
   const slots = createSlots();
+  const { slot } = createExtensionPoints({ hooks: createHooks(() => {}), slots }, () => {});
   const { upstreamTokens: tokens } = test;
-  slots.upstreamTokens.register('auth-server', {
+  slot(upstreamTokens).register('auth-server', {
     providers: ['idp', 'github'],
     primary: 'idp',
     isInjectionDisabled: false,
@@ -45,5 +48,5 @@ export async function authServerSlots(over: Partial<UpstreamTokens> = {}) {
   });
   const ada = await signedIn(test, test.idp, 'ada');
   const bob = await signedIn(test, test.idp, 'bob');
-  return { ...test, slots, ada: ada.caller, bob: bob.caller };
+  return { ...test, slots, slot, ada: ada.caller, bob: bob.caller };
 }

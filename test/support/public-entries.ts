@@ -18,6 +18,7 @@ export const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins/kit/cel': 'plugins/kit/cel/index.ts',
   '@toolmgr/plugins/kit/credentials': 'plugins/kit/credentials/index.ts',
   '@toolmgr/plugins/kit/embedding': 'plugins/kit/embedding/index.ts',
+  '@toolmgr/plugins/kit/extension-points': 'plugins/kit/extension-points/index.ts',
   '@toolmgr/plugins/kit/files': 'plugins/kit/files/index.ts',
   '@toolmgr/plugins/kit/issuer-keys': 'plugins/kit/issuer-keys/index.ts',
   '@toolmgr/plugins/kit/kubernetes': 'plugins/kit/kubernetes/index.ts',

@@ -1,4 +1,5 @@
-import { type BackendState, definePlugin, explainCause, type Plugin, type WorkloadState } from '@toolmgr/core';
+import { type BackendState, definePlugin, explainCause, type Plugin } from '@toolmgr/core';
+import { type WorkloadState, workloadChanged } from '@toolmgr/plugins/kit/extension-points';
 import type { StatusChange } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 
@@ -46,7 +47,7 @@ export function watchRuntime(): { readonly plugin: Plugin; latest(): WorkloadSta
     summary: 'keeps the state of a workload for its status file',
     config: z.strictObject({}).prefault({}),
     apply(core) {
-      core.hooks.workloadChanged.tap('run/workload-state', (state) => {
+      core.hook(workloadChanged).tap('run/workload-state', (state) => {
         latest = state;
       });
     },

@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
-import type { ContainerBuild, PlanInput, PluginUse } from '@toolmgr/core';
+import type { PlanInput, PluginUse } from '@toolmgr/core';
+import type { ContainerBuild } from '@toolmgr/plugins/kit/extension-points';
 import { imageByDigest } from '@toolmgr/plugins/kit/oci';
 import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { type RunConfig, servesSse, WORKLOAD_FILES } from '@toolmgr/plugins/kit/workloads';

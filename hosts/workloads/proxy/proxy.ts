@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createGateway, explainCause, type Gateway, type Log, type WorkloadState } from '@toolmgr/core';
+import { createGateway, explainCause, type Gateway, type Log } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import type { WorkloadState } from '@toolmgr/plugins/kit/extension-points';
 import { openLogFile } from '@toolmgr/plugins/kit/files';
 import {
   type RunConfig,

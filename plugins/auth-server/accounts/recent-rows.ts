@@ -1,5 +1,6 @@
-import type { UpstreamToken } from '@toolmgr/core';
+import type { UpstreamToken } from '@toolmgr/plugins/kit/extension-points';
 import { LRUCache } from 'lru-cache';
+
 import type { Session, TokenRow } from './accounts.ts';
 
 /** How long a session and a row that were read are used without reading them again; other replicas may end them meanwhile. */

@@ -5,12 +5,12 @@ import {
   LONGEST_TIMER_MS,
   type Log,
   nearest,
-  type UpstreamToken,
-  type UpstreamTokens,
   UserActionRequired,
   within,
 } from '@toolmgr/core';
+import type { UpstreamToken, UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { LRUCache } from 'lru-cache';
+
 import type { AuthStorage } from '../storage/storage.ts';
 import type { Session, TokenRow } from './accounts.ts';
 import { type RecentRows, rowKey } from './recent-rows.ts';

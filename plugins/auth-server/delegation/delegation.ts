@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Core, Inbound, JsonObject, TokenIssuer } from '@toolmgr/core';
+import type { Core, Inbound, JsonObject } from '@toolmgr/core';
+import type { TokenIssuer } from '@toolmgr/plugins/kit/extension-points';
 import { readSecretReference } from '@toolmgr/plugins/kit/secrets';
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose';
 import type { AuthStorage } from '../storage/storage.ts';

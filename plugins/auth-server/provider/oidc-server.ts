@@ -1,7 +1,9 @@
 import type { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createOutageLog, explainCause, type JsonObject, type Log, type TokenIssuer } from '@toolmgr/core';
+import { createOutageLog, explainCause, type JsonObject, type Log } from '@toolmgr/core';
+import type { TokenIssuer } from '@toolmgr/plugins/kit/extension-points';
 import Provider from 'oidc-provider';
+
 import { isStorageFault } from '../storage/storage-fault.ts';
 import { audienceRules } from './audience-rules.ts';
 import { createOauthSessions, type OauthSessions } from './oauth-sessions.ts';

@@ -1,4 +1,5 @@
-import { type Caller, type Core, GatewayFault, type UpstreamToken, type UpstreamTokens } from '@toolmgr/core';
+import { type Caller, type Core, GatewayFault } from '@toolmgr/core';
+import { type UpstreamToken, upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { unknownUpstream } from '@toolmgr/plugins/kit/oauth/settings';
 
 /** The claims that policies read when they are those of an upstream provider. */
@@ -14,13 +15,14 @@ export interface UpstreamClaims {
  * `name` and `email` of the issued token, which are its own, when the access token has none.
  * @throws GatewayFault PLAN_INVALID without an authorization server, and for a name that it does not have
  */
-export function createUpstreamClaims({ slots }: Pick<Core, 'slots'>, provider: string): UpstreamClaims {
+export function createUpstreamClaims({ slot }: Pick<Core, 'slot'>, provider: string): UpstreamClaims {
   const wrong = (why: string) =>
     new GatewayFault('PLAN_INVALID', `authorization/cedar: primaryUpstreamProvider: ${why}`);
-  if (!slots.upstreamTokens.has(SERVER)) {
+  const servers = slot(upstreamTokens);
+  if (!servers.has(SERVER)) {
     throw wrong(`"${provider}" is a provider of the authorization server, and there is none; add authServerConfig`);
   }
-  const tokens: UpstreamTokens = slots.upstreamTokens.get(SERVER);
+  const tokens = servers.get(SERVER);
   const { providers } = tokens;
   if (!providers.includes(provider)) throw wrong(unknownUpstream(provider, providers));
   const added = providers[0] === provider ? OF_FIRST : [];

@@ -1,4 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
+import { workloadChanged, workloadRuntimes } from '@toolmgr/plugins/kit/extension-points';
 import { groupName, podName, workloadName } from '@toolmgr/plugins/kit/workloads';
 import { resourceLimits } from '@toolmgr/plugins/kit/workloads/permissions';
 import { z } from 'zod';
@@ -141,15 +142,15 @@ export default definePlugin({
     const stopped = new AbortController();
     core.slots.backendSources.register(ADDRESS, {
       watch(push, signal) {
-        const { slots, log } = core;
+        const { log } = core;
         const until = AbortSignal.any([signal, stopped.signal]);
         const serving = serveWorkloads({
           workloads,
           stopMs,
-          runtimes: slots.workloadRuntimes,
+          runtimes: core.slot(workloadRuntimes),
           log,
           push,
-          changed: (state) => core.hooks.workloadChanged.call(state),
+          changed: (state) => core.hook(workloadChanged).call(state),
           now: core.now,
           signal: until,
         });

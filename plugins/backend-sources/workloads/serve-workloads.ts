@@ -8,12 +8,14 @@ import {
   type Log,
   type PushBackends,
   type Registry,
-  type WorkloadState as RuntimeState,
   untilAborted,
-  type WorkloadHandle,
-  type WorkloadRuntime,
-  type WorkloadSpec,
 } from '@toolmgr/core';
+import type {
+  WorkloadState as RuntimeState,
+  WorkloadHandle,
+  WorkloadRuntime,
+  WorkloadSpec,
+} from '@toolmgr/plugins/kit/extension-points';
 
 /** What {@link serveWorkloads} needs. */
 export interface ServeOptions {

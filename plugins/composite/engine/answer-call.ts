@@ -15,6 +15,8 @@ import {
   shareOfCall,
   toolFailure,
 } from '@toolmgr/core';
+import { workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+
 import { coerceToSchema } from './coerce.ts';
 import type { WorkflowStep } from './compile-step.ts';
 import type { Workflow } from './compile-workflow.ts';
@@ -35,7 +37,7 @@ export interface StepTool {
 
 /** What {@link answerCall} needs besides the call. */
 export interface AnswerContext {
-  readonly core: Pick<Core, 'hooks' | 'log' | 'now' | 'perform'>;
+  readonly core: Pick<Core, 'hook' | 'log' | 'now' | 'perform'>;
   readonly waiting: SuspendedWorkflows;
   readonly workflow: Workflow;
   /** By the name that the steps use. */
@@ -180,10 +182,11 @@ async function callTool(
 
 type ReportChange = RunContext['tell'];
 
-function createReporter({ hooks, now }: AnswerContext['core'], call: Call, state: WorkflowState): ReportChange {
-  if (!hooks.workflowAdvanced.tapped()) return () => {};
+function createReporter({ hook, now }: AnswerContext['core'], call: Call, state: WorkflowState): ReportChange {
+  const advanced = hook(workflowAdvanced);
+  if (!advanced.tapped()) return () => {};
   return (change, more, step) =>
-    hooks.workflowAdvanced.call({
+    advanced.call({
       change,
       call,
       workflowId: state.id,

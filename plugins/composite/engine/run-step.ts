@@ -1,4 +1,6 @@
-import { CallError, type StepOutput, type StepRunContext, type WorkflowAdvanced } from '@toolmgr/core';
+import { CallError, type StepOutput, type StepRunContext } from '@toolmgr/core';
+import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+
 import { attempt } from './attempts.ts';
 import type { WorkflowStep } from './compile-step.ts';
 import { DeadlineExceeded, withDeadline } from './deadline.ts';

@@ -1,4 +1,6 @@
-import type { JsonValue, WorkflowAdvanced } from '@toolmgr/core';
+import type { JsonValue } from '@toolmgr/core';
+import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+
 import type { WorkflowStep } from './compile-step.ts';
 import type { Workflow } from './compile-workflow.ts';
 import { DeadlineExceeded, untilDeadline } from './deadline.ts';

@@ -7,9 +7,9 @@ import {
   readCaBundle,
   type Secret,
   type Slots,
-  type TokenIssuer,
 } from '@toolmgr/core';
 import { readTokenFile } from '@toolmgr/plugins/kit/credentials';
+import type { TokenIssuer } from '@toolmgr/plugins/kit/extension-points';
 import { createFetchKeys, createSigningKeys } from '@toolmgr/plugins/kit/issuer-keys';
 import { plainIssuer } from '@toolmgr/plugins/kit/oauth';
 import { createRemoteHttp } from '@toolmgr/plugins/kit/safe-http';
@@ -50,7 +50,8 @@ const MAX_WAITING_FOR_KEYS_PER_NETWORK = 512;
 
 /** What the authenticator uses of a gateway. */
 export interface AuthenticatorCore extends Pick<Core, 'log' | 'now'> {
-  readonly slots: Pick<Slots, 'secretSources' | 'tokenIssuers'>;
+  readonly slots: Pick<Slots, 'secretSources'>;
+  readonly slot: Core['slot'];
 }
 
 /** Creates the authenticator of `incoming-auth/oidc`. */

@@ -1,4 +1,5 @@
-import { GatewayFault, type Slots, type TokenIssuer } from '@toolmgr/core';
+import { type Core, GatewayFault } from '@toolmgr/core';
+import { type TokenIssuer, tokenIssuers } from '@toolmgr/plugins/kit/extension-points';
 import { type FetchKeys, usableKeys } from '@toolmgr/plugins/kit/issuer-keys';
 import { plainIssuer } from '@toolmgr/plugins/kit/oauth';
 import { issuerAddressProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
@@ -9,18 +10,16 @@ import type { OidcConfig } from './config.ts';
  * is asked over HTTP, so its URL has to be allowed.
  * @throws GatewayFault PLAN_INVALID when the server issues no tokens for the audience, or the URL is not allowed
  */
-export function findOwnIssuer(
-  { slots: { tokenIssuers } }: { readonly slots: Pick<Slots, 'tokenIssuers'> },
-  config: OidcConfig,
-): TokenIssuer | undefined {
+export function findOwnIssuer({ slot }: Pick<Core, 'slot'>, config: OidcConfig): TokenIssuer | undefined {
   const { issuer, audience } = config;
-  const name = tokenIssuers.names().find((each) => plainIssuer(each) === plainIssuer(issuer));
+  const issuers = slot(tokenIssuers);
+  const name = issuers.names().find((each) => plainIssuer(each) === plainIssuer(issuer));
   if (name === undefined) {
     const problem = issuerAddressProblem(config);
     if (problem === undefined) return undefined;
     throw new GatewayFault('PLAN_INVALID', `incomingAuth.oidc.issuer: ${problem}`);
   }
-  const own = tokenIssuers.get(name);
+  const own = issuers.get(name);
   if (own.audiences.includes(audience)) return own;
   const known = own.audiences.join(', ');
   throw new GatewayFault(

@@ -1,4 +1,12 @@
-import { type Caller, type Inbound, type Log, type Refusal, Registry, type SecretSource } from '@toolmgr/core';
+import {
+  type Caller,
+  type Inbound,
+  type Log,
+  type Refusal,
+  Registry,
+  type SecretSource,
+  type Slot,
+} from '@toolmgr/core';
 import { createAuthenticator } from './authenticator.ts';
 import type { OidcConfig } from './config.ts';
 
@@ -30,8 +38,9 @@ export async function openOidc(
 ): Promise<StandaloneOidc> {
   const secretSources = new Registry<SecretSource>('secretSources');
   secretSources.register('host', { read: readSecret });
-  const slots = { secretSources, tokenIssuers: new Registry<never>('tokenIssuers') };
-  const authenticator = createAuthenticator({ log, now: Date.now, slots }, config);
+  /** The gateway has no authorization server of its own here. */
+  const slot = <T>({ name }: Slot<T>): Registry<T> => new Registry<T>(name);
+  const authenticator = createAuthenticator({ log, now: Date.now, slots: { secretSources }, slot }, config);
   await authenticator.start();
   return {
     async authenticate(request) {

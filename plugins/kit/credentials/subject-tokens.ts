@@ -1,12 +1,6 @@
-import {
-  type Caller,
-  GatewayFault,
-  type JsonObject,
-  type Secret,
-  type UpstreamToken,
-  type UpstreamTokens,
-} from '@toolmgr/core';
+import { type Caller, GatewayFault, type JsonObject, type Secret } from '@toolmgr/core';
 import { jwtClaims } from '../oauth/jwt-claims.ts';
+import type { UpstreamToken, UpstreamTokens } from '../oauth/upstream-tokens.ts';
 
 const EARLY_MS = 30_000; // an ID token is not sent shortly before its end
 

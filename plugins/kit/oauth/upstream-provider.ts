@@ -1,5 +1,6 @@
-import { GatewayFault, type Log, type Slots, type UpstreamTokens } from '@toolmgr/core';
+import { type Core, GatewayFault, type Log } from '@toolmgr/core';
 import { unknownUpstream } from './upstream-names.ts';
+import { type UpstreamTokens, upstreamTokens } from './upstream-tokens.ts';
 
 /** The only name in the slot `upstreamTokens`. */
 const AUTH_SERVER = 'auth-server';
@@ -17,11 +18,12 @@ export interface ProviderSetting {
  * @throws GatewayFault AUTH_STRATEGY_INVALID for an unknown provider, with the nearest one
  */
 export function upstreamTokensFor(
-  slots: Pick<Slots, 'upstreamTokens'>,
+  { slot }: Pick<Core, 'slot'>,
   provider: string | undefined,
   { where, option }: ProviderSetting,
 ): UpstreamTokens | undefined {
-  const server = slots.upstreamTokens.has(AUTH_SERVER) ? slots.upstreamTokens.get(AUTH_SERVER) : undefined;
+  const tokens = slot(upstreamTokens);
+  const server = tokens.has(AUTH_SERVER) ? tokens.get(AUTH_SERVER) : undefined;
   if (provider === undefined || server?.providers.includes(provider)) return server;
   const message =
     server === undefined

@@ -1,4 +1,4 @@
-import type { WorkloadHandle, WorkloadState } from '@toolmgr/core';
+import type { WorkloadHandle, WorkloadState } from './runtimes.ts';
 
 /** A workload without a process of its own: it is running until it is stopped. */
 export function heldWorkload(name: string, reach: WorkloadHandle['reach']): WorkloadHandle {

@@ -1,7 +1,8 @@
 import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { type Embedder, type EmbedderSettings, explainCause, GatewayFault } from '@toolmgr/core';
+import { explainCause, GatewayFault } from '@toolmgr/core';
 import { inBatches, unitVectors } from '@toolmgr/plugins/kit/embedding';
+import type { Embedder, EmbedderSettings } from '@toolmgr/plugins/kit/extension-points';
 
 const ADDRESS = 'optimizer/embed-local';
 const PACKAGE = '@huggingface/transformers';

@@ -1,4 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
+import { embedders } from '@toolmgr/plugins/kit/extension-points';
 import { readOptionalSecret } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
 import { openEmbeddingsApi } from './embeddings-api.ts';
@@ -13,7 +14,7 @@ export default definePlugin({
   summary: 'turns texts into vectors by any service with the `/embeddings` API of OpenAI; key in `EMBEDDING_API_KEY`',
   config: z.strictObject({}),
   apply(core) {
-    core.slots.embedders.register('openai', {
+    core.slot(embedders).register('openai', {
       async open(settings) {
         const key = await readOptionalSecret(core.slots, KEY);
         return openEmbeddingsApi(settings, key?.reveal().trim() ?? '');

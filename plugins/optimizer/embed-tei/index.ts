@@ -1,5 +1,7 @@
 import { definePlugin } from '@toolmgr/core';
+import { embedders } from '@toolmgr/plugins/kit/extension-points';
 import { z } from 'zod';
+
 import { openTei } from './tei.ts';
 
 /** Embedder `tei`: a server of the text-embeddings-inference protocol. */
@@ -9,6 +11,6 @@ export default definePlugin({
   summary: 'turns texts into vectors by a server of the text-embeddings-inference protocol',
   config: z.strictObject({}),
   apply(core) {
-    core.slots.embedders.register('tei', { open: async (settings) => openTei(settings) });
+    core.slot(embedders).register('tei', { open: async (settings) => openTei(settings) });
   },
 });

@@ -1,4 +1,4 @@
-import { type Embedder, type EmbedderSettings, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
+import { GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import {
   createEmbeddingService,
   inBatches,
@@ -6,6 +6,7 @@ import {
   serviceUrlProblem,
   unitVectors,
 } from '@toolmgr/plugins/kit/embedding';
+import type { Embedder, EmbedderSettings } from '@toolmgr/plugins/kit/extension-points';
 
 const DEFAULT_BATCH = 32;
 

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BackOff, backOffMs, createOutageLog, type Embedder, type Log } from '@toolmgr/core';
+import { type BackOff, backOffMs, createOutageLog, type Log } from '@toolmgr/core';
+import type { Embedder } from '@toolmgr/plugins/kit/extension-points';
 import { LRUCache } from 'lru-cache';
+
 import type { Script } from './paraphrases.ts';
 import { canReadScript, probeTexts, scriptOf } from './script-support.ts';
 import { openVectorCache, type VectorCache } from './vector-cache.ts';

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { type Core, type Embedder, GatewayFault, type Searcher, type ToolEntry } from '@toolmgr/core';
+import { type Core, GatewayFault, type Searcher, type ToolEntry } from '@toolmgr/core';
+import { type Embedder, embedders } from '@toolmgr/plugins/kit/extension-points';
 import { stateDir } from '@toolmgr/plugins/kit/files';
 import { createCaller } from './call-tool.ts';
 import type { OptimizerConfig } from './config.ts';
@@ -51,7 +52,7 @@ export function createOptimizer(core: Core, config: OptimizerConfig): Optimizer 
 }
 
 /** The configured embedder; `undefined`, with a log line, when search uses keywords only. */
-async function openEmbedder({ slots, log }: Core, config: OptimizerConfig): Promise<Embedder | undefined> {
+async function openEmbedder({ slot, log }: Core, config: OptimizerConfig): Promise<Embedder | undefined> {
   const { embeddingProvider: provider, embeddingService: service, embeddingModel: model } = config;
   const hasNone = provider === 'tei' && service === undefined;
   if (hasNone || Number(config.hybridSearchSemanticRatio) === 0) {
@@ -62,10 +63,12 @@ async function openEmbedder({ slots, log }: Core, config: OptimizerConfig): Prom
   if (provider === 'tei' && model !== undefined) {
     log.warn('embeddingModel is ignored: a server of provider tei has its own model', { embeddingModel: model });
   }
-  return slots.embedders.get(provider).open({
-    service,
-    model,
-    headers: config.embeddingHeaders ?? {},
-    timeoutMs: config.embeddingServiceTimeout,
-  });
+  return slot(embedders)
+    .get(provider)
+    .open({
+      service,
+      model,
+      headers: config.embeddingHeaders ?? {},
+      timeoutMs: config.embeddingServiceTimeout,
+    });
 }

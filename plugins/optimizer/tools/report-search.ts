@@ -1,4 +1,5 @@
-import type { Call, CallResult, Core, ToolSearched } from '@toolmgr/core';
+import type { Call, CallResult, Core } from '@toolmgr/core';
+import { type ToolSearched, toolSearched } from '@toolmgr/plugins/kit/extension-points';
 
 /** A result of a virtual tool, with figures for the hook `toolSearched`. */
 export interface MeasuredResult {
@@ -10,19 +11,20 @@ export interface MeasuredResult {
 
 /** Calls the hook `toolSearched` after each call; does nothing when no plugin taps it. */
 export function reportSearches(
-  { hooks: { toolSearched }, now }: Pick<Core, 'hooks' | 'now'>,
+  { hook, now }: Pick<Core, 'hook' | 'now'>,
   way: ToolSearched['way'],
   answer: (call: Call) => Promise<MeasuredResult>,
 ): (call: Call) => Promise<CallResult> {
+  const searched = hook(toolSearched);
   return async (call) => {
-    if (!toolSearched.tapped()) return (await answer(call)).result;
+    if (!searched.tapped()) return (await answer(call)).result;
     const startedMs = now();
     let answered: MeasuredResult | undefined;
     try {
       answered = await answer(call);
       return answered.result;
     } finally {
-      toolSearched.call({
+      searched.call({
         way,
         call,
         outcome: outcomeOf(answered),

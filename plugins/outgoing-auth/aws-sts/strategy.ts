@@ -2,10 +2,10 @@ import {
   type Authorizer,
   type AuthStrategy,
   type Caller,
+  type Core,
   explainIssues,
   GatewayFault,
   type Secret,
-  type Slots,
 } from '@toolmgr/core';
 import {
   type CredentialCache,
@@ -31,7 +31,7 @@ export interface AwsSts extends AuthStrategy {
 
 /** What {@link createAwsSts} needs. */
 export interface AwsStsParts {
-  readonly slots: Pick<Slots, 'upstreamTokens'>;
+  readonly slot: Core['slot'];
   now(): number;
 }
 
@@ -41,7 +41,7 @@ export interface AwsStsParts {
  * request; the role is chosen by the claims of the request, and by those of the upstream provider when the options name one. The
  * gateway's own requests, e.g. for lists, have no caller and are not signed.
  */
-export function createAwsSts({ slots, now }: AwsStsParts): AwsSts {
+export function createAwsSts({ slot, now }: AwsStsParts): AwsSts {
   const opened: RoleRequests[] = [];
   return {
     async prepare(given, where) {
@@ -50,7 +50,7 @@ export function createAwsSts({ slots, now }: AwsStsParts): AwsSts {
         const problems = explainIssues(where, awsStsOptions, read.error);
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
-      const subjects = subjectsOf({ slots, now }, read.data, where);
+      const subjects = subjectsOf({ slot, now }, read.data, where);
       const requests = createRoleRequests(read.data, now);
       opened.push(requests);
       const cache = createCredentialCache<AwsCredentials>(now, 'requests for AWS credentials');
@@ -104,8 +104,8 @@ function createAuthorizer(
   };
 }
 
-function subjectsOf({ slots, now }: AwsStsParts, { subjectProviderName }: AwsStsOptions, where: string): SubjectTokens {
-  const server = upstreamTokensFor(slots, subjectProviderName, { where, option: 'subjectProviderName' });
+function subjectsOf({ slot, now }: AwsStsParts, { subjectProviderName }: AwsStsOptions, where: string): SubjectTokens {
+  const server = upstreamTokensFor({ slot }, subjectProviderName, { where, option: 'subjectProviderName' });
   refuseWithoutInjection(server, 'aws_sts', where);
   const provider = subjectProviderName ?? server?.providers[0];
   return server === undefined || provider === undefined ? OWN_TOKENS : upstreamSubjects(server, provider, 'jwt', now);

@@ -1,4 +1,4 @@
-import { type AuthStrategy, explainIssues, GatewayFault, type Log, type Slots } from '@toolmgr/core';
+import { type AuthStrategy, type Core, explainIssues, GatewayFault, type Log, type Slots } from '@toolmgr/core';
 import {
   createCredentialCache,
   createExchangeAuthorizer,
@@ -15,7 +15,8 @@ const GRANT = 'urn:ietf:params:oauth:grant-type:jwt-bearer'; // RFC 7523 §2.1
 
 /** What {@link createObo} needs. */
 export interface OboParts {
-  readonly slots: Pick<Slots, 'secretSources' | 'upstreamTokens'>;
+  readonly slots: Pick<Slots, 'secretSources'>;
+  readonly slot: Core['slot'];
   readonly log: Log;
   now(): number;
 }
@@ -35,7 +36,7 @@ export function createObo(parts: OboParts, allow: boolean): AuthStrategy & { clo
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
       const { subjectTokenProviderName: provider, clientId, clientSecret, clientSecretEnv: env } = read.data;
-      const server = upstreamTokensFor(parts.slots, provider, { where, option: 'subjectTokenProviderName' });
+      const server = upstreamTokensFor(parts, provider, { where, option: 'subjectTokenProviderName' });
       if (server?.isInjectionDisabled) {
         warnWithoutInjection(parts.log, 'obo', where);
         return { headerNames: ['authorization'], apply: () => undefined };

@@ -1,4 +1,4 @@
-import { type AuthStrategy, explainIssues, GatewayFault, type Log, type Slots } from '@toolmgr/core';
+import { type AuthStrategy, type Core, explainIssues, GatewayFault, type Log, type Slots } from '@toolmgr/core';
 import {
   createCredentialCache,
   createExchangeAuthorizer,
@@ -13,7 +13,8 @@ import { createTokenRequests, type TokenRequests } from './token-request.ts';
 
 /** What {@link createTokenExchange} needs. */
 export interface TokenExchangeParts {
-  readonly slots: Pick<Slots, 'secretSources' | 'upstreamTokens'>;
+  readonly slots: Pick<Slots, 'secretSources'>;
+  readonly slot: Core['slot'];
   readonly log: Log;
   now(): number;
 }
@@ -64,11 +65,11 @@ export function createTokenExchange(parts: TokenExchangeParts): TokenExchange {
 }
 
 function subjectsOf(
-  { slots, now }: TokenExchangeParts,
+  { slot, now }: TokenExchangeParts,
   { subjectProviderName, subjectTokenType }: TokenExchangeOptions,
   where: string,
 ): SubjectTokens {
-  const server = upstreamTokensFor(slots, subjectProviderName, { where, option: 'subjectProviderName' });
+  const server = upstreamTokensFor({ slot }, subjectProviderName, { where, option: 'subjectProviderName' });
   refuseWithoutInjection(server, 'token_exchange', where);
   const provider = subjectProviderName ?? server?.providers[0];
   if (server === undefined || provider === undefined) return OWN_TOKENS;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
-import type { Caller, UpstreamToken } from '@toolmgr/core';
+import type { Caller } from '@toolmgr/core';
+import type { UpstreamToken } from '@toolmgr/plugins/kit/extension-points';
 import { LRUCache } from 'lru-cache';
 
 /**

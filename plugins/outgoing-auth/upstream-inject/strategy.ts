@@ -1,21 +1,13 @@
-import {
-  type Authorizer,
-  type AuthStrategy,
-  explainIssues,
-  GatewayFault,
-  type Log,
-  type Slots,
-  type UpstreamToken,
-  type UpstreamTokens,
-} from '@toolmgr/core';
+import { type Authorizer, type AuthStrategy, type Core, explainIssues, GatewayFault, type Log } from '@toolmgr/core';
 import { bearerValue } from '@toolmgr/plugins/kit/credentials';
+import type { UpstreamToken, UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { upstreamTokensFor, warnWithoutInjection } from '@toolmgr/plugins/kit/oauth/settings';
 import { upstreamInjectOptions } from './config.ts';
 import { createRefusedTokens, type RefusedTokens } from './refused-tokens.ts';
 
 /** Creates the strategy `upstream_inject`. */
 export function createUpstreamInject(parts: {
-  readonly slots: Pick<Slots, 'upstreamTokens'>;
+  readonly slot: Core['slot'];
   readonly log: Log;
   /** Epoch milliseconds. */
   now(): number;
@@ -29,7 +21,7 @@ export function createUpstreamInject(parts: {
       }
       const { providerName: provider } = read.data;
       const header = read.data.headerName.toLowerCase();
-      const tokens = upstreamTokensFor(parts.slots, provider, { where, option: 'providerName' });
+      const tokens = upstreamTokensFor(parts, provider, { where, option: 'providerName' });
       if (tokens !== undefined && !tokens.isInjectionDisabled) {
         return createAuthorizer(tokens, createRefusedTokens(parts.now), provider, header);
       }

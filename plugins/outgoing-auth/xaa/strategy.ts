@@ -1,12 +1,6 @@
-import {
-  type AuthStrategy,
-  explainIssues,
-  GatewayFault,
-  type Log,
-  type Slots,
-  type UpstreamTokens,
-} from '@toolmgr/core';
+import { type AuthStrategy, type Core, explainIssues, GatewayFault, type Log, type Slots } from '@toolmgr/core';
 import { createCredentialCache, createExchangeAuthorizer, upstreamSubjects } from '@toolmgr/plugins/kit/credentials';
+import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { ambiguousProvider, upstreamTokensFor, warnWithoutInjection } from '@toolmgr/plugins/kit/oauth/settings';
 import { readSecret } from '@toolmgr/plugins/kit/secrets';
 import { type XaaOptions, xaaOptions } from './config.ts';
@@ -14,7 +8,8 @@ import { type AssertionExchange, createAssertionExchange } from './two-steps.ts'
 
 /** What {@link createXaa} needs. */
 export interface XaaParts {
-  readonly slots: Pick<Slots, 'secretSources' | 'upstreamTokens'>;
+  readonly slots: Pick<Slots, 'secretSources'>;
+  readonly slot: Core['slot'];
   readonly log: Log;
   now(): number;
 }
@@ -36,7 +31,7 @@ export function createXaa(parts: XaaParts): AuthStrategy & { close(): Promise<vo
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
       const options = read.data;
-      const { server, provider } = providerOf(slots, options, where);
+      const { server, provider } = providerOf(parts, options, where);
       if (server.isInjectionDisabled) {
         warnWithoutInjection(log, 'xaa', where);
         return { headerNames: ['authorization'], apply: () => undefined };
@@ -68,11 +63,11 @@ export function createXaa(parts: XaaParts): AuthStrategy & { close(): Promise<vo
 }
 
 function providerOf(
-  slots: Pick<Slots, 'upstreamTokens'>,
+  core: Pick<Core, 'slot'>,
   { subjectProviderName }: XaaOptions,
   where: string,
 ): { readonly server: UpstreamTokens; readonly provider: string } {
-  const server = upstreamTokensFor(slots, subjectProviderName, { where, option: 'subjectProviderName' });
+  const server = upstreamTokensFor(core, subjectProviderName, { where, option: 'subjectProviderName' });
   const provider = subjectProviderName ?? server?.providers[0];
   if (server === undefined || provider === undefined) {
     const message = `${where}: xaa needs the ID token of an upstream provider, and there is no authorization server`;

@@ -1,6 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { GatewayFault, type WorkloadSpec } from '@toolmgr/core';
+import { GatewayFault } from '@toolmgr/core';
+import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import type { Container, ContainerInfo } from 'dockerode';
+
 import { type ContainerUse, createOptions } from './create-options.ts';
 import type { Engine } from './engine.ts';
 import { LASTING, MANAGED } from './labels.ts';

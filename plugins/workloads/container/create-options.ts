@@ -1,5 +1,6 @@
-import type { ContainerSpec, WorkloadSpec } from '@toolmgr/core';
+import type { ContainerSpec, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import type { ContainerCreateOptions } from 'dockerode';
+
 import { type ContainerIdentity, labelsOf } from './labels.ts';
 import type { EngineLimits } from './limits.ts';
 import type { IsolatedNetwork } from './network/isolate.ts';

@@ -1,4 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
+import { workloadRuntimes } from '@toolmgr/plugins/kit/extension-points';
 import { restartSettings } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { connectEngine } from './engine.ts';
@@ -28,7 +29,7 @@ export default definePlugin({
   }),
   apply(core, config) {
     const { runtime, launcher } = createContainerRuntime(() => connectEngine(environmentWith(config.socket)), config);
-    core.slots.workloadRuntimes.register('container', runtime);
+    core.slot(workloadRuntimes).register('container', runtime);
     core.slots.stdioLaunchers.register(LAUNCHER, launcher);
   },
 });

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { explainCause, GatewayFault, LATE, type WorkloadHandle, type WorkloadState, within } from '@toolmgr/core';
+import { explainCause, GatewayFault, LATE, within } from '@toolmgr/core';
+import type { WorkloadHandle, WorkloadState } from '@toolmgr/plugins/kit/extension-points';
 import { nextRestart, type Output, type RestartPolicy } from '@toolmgr/plugins/kit/workloads';
 import type { Container } from 'dockerode';
 import { answersHttp } from './answers-http.ts';

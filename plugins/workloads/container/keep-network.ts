@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { explainCause, type WorkloadHandle, type WorkloadState, within } from '@toolmgr/core';
+import { explainCause, within } from '@toolmgr/core';
+import type { WorkloadHandle, WorkloadState } from '@toolmgr/plugins/kit/extension-points';
 import { nextRestart, type RestartPolicy } from '@toolmgr/plugins/kit/workloads';
 import type { Engine } from './engine.ts';
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { WorkloadSpec } from '@toolmgr/core';
+import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import type { Container } from 'dockerode';
+
 import type { Spared } from './containers.ts';
 import { createOptions } from './create-options.ts';
 import type { Engine } from './engine.ts';

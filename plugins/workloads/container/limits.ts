@@ -1,4 +1,5 @@
-import { GatewayFault, type WorkloadSpec } from '@toolmgr/core';
+import { GatewayFault } from '@toolmgr/core';
+import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { memoryBytes } from '@toolmgr/plugins/kit/workloads/permissions';
 import type { Engine } from './engine.ts';
 

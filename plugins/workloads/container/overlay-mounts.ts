@@ -1,6 +1,7 @@
 import { mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type ContainerMount, type ContainerSpec, explainCause, GatewayFault, type WorkloadSpec } from '@toolmgr/core';
+import { explainCause, GatewayFault } from '@toolmgr/core';
+import type { ContainerMount, ContainerSpec, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { stateDir } from '@toolmgr/plugins/kit/files';
 import { globalIgnoreFile, guardedIgnoreFiles, resolveOverlays } from '@toolmgr/plugins/kit/workloads/permissions';
 

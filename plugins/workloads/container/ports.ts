@@ -1,5 +1,7 @@
-import { GatewayFault, type WorkloadSpec } from '@toolmgr/core';
+import { GatewayFault } from '@toolmgr/core';
+import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import getPort from 'get-port';
+
 import type { LocalImage } from './image.ts';
 
 const USUAL_PORT = 8080;

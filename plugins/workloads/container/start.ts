@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { explainCause, GatewayFault, type StdioLauncher, type WorkloadRuntime, type WorkloadSpec } from '@toolmgr/core';
+import { explainCause, GatewayFault, type StdioLauncher } from '@toolmgr/core';
+import type { WorkloadRuntime, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { wholeLines } from '@toolmgr/plugins/kit/files';
 import { createOutput, type RestartPolicy } from '@toolmgr/plugins/kit/workloads';
 import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';

@@ -1,4 +1,5 @@
-import { GatewayFault, type WorkloadSpec, type WorkloadState } from '@toolmgr/core';
+import { GatewayFault } from '@toolmgr/core';
+import type { WorkloadSpec, WorkloadState } from '@toolmgr/plugins/kit/extension-points';
 import type { Output } from '@toolmgr/plugins/kit/workloads';
 import type { Container } from 'dockerode';
 import { createContainer, removeContainers } from './containers.ts';

@@ -1,4 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
+import { workloadRuntimes } from '@toolmgr/plugins/kit/extension-points';
 import { createApi, inClusterConnection } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import type { Cluster } from './pod-process.ts';
@@ -35,7 +36,7 @@ export default definePlugin({
     const { runtime, launcher } = createPodRuntime(cluster, (workload, reason) =>
       core.log.info('the pod is not ready', { workload, reason }),
     );
-    core.slots.workloadRuntimes.register(KUBERNETES, runtime);
+    core.slot(workloadRuntimes).register(KUBERNETES, runtime);
     core.slots.stdioLaunchers.register(KUBERNETES, launcher);
     core.hooks.stopping.tapPromise(ADDRESS, async () => {
       const used = await found?.catch(() => undefined);

@@ -1,4 +1,5 @@
-import { GatewayFault, type StdioLauncher, type WorkloadRuntime } from '@toolmgr/core';
+import { GatewayFault, type StdioLauncher } from '@toolmgr/core';
+import type { WorkloadRuntime } from '@toolmgr/plugins/kit/extension-points';
 import { wholeLines } from '@toolmgr/plugins/kit/files';
 import { createOutput, heldWorkload } from '@toolmgr/plugins/kit/workloads';
 import { type Cluster, launchInPod, type PodSession } from './pod-process.ts';

@@ -1,4 +1,5 @@
 import { definePlugin } from '@toolmgr/core';
+import { workloadRuntimes } from '@toolmgr/plugins/kit/extension-points';
 import { restartSettings } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { createProcessRuntime } from './process-runtime.ts';
@@ -20,6 +21,6 @@ export default definePlugin({
       .describe('time for the first start, including the installation of its package (npx, uvx)'),
   }),
   apply(core, config) {
-    core.slots.workloadRuntimes.register('process', createProcessRuntime(config));
+    core.slot(workloadRuntimes).register('process', createProcessRuntime(config));
   },
 });

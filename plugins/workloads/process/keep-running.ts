@@ -1,14 +1,7 @@
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  GatewayFault,
-  packageRunOf,
-  programEnvironment,
-  takeInstallTurn,
-  type WorkloadHandle,
-  type WorkloadSpec,
-  type WorkloadState,
-} from '@toolmgr/core';
+import { GatewayFault, packageRunOf, programEnvironment, takeInstallTurn } from '@toolmgr/core';
+import type { WorkloadHandle, WorkloadSpec, WorkloadState } from '@toolmgr/plugins/kit/extension-points';
 import { createOutput, nextRestart, type Output, type RestartPolicy } from '@toolmgr/plugins/kit/workloads';
 import getPort from 'get-port';
 import { portAnswers, waitForPort } from './answering-port.ts';

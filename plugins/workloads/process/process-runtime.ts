@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
-import { GatewayFault, type WorkloadHandle, type WorkloadRuntime, type WorkloadSpec } from '@toolmgr/core';
+import { GatewayFault } from '@toolmgr/core';
+import type { WorkloadHandle, WorkloadRuntime, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { heldWorkload } from '@toolmgr/plugins/kit/workloads';
 import { findProgram } from './find-program.ts';
 import { keepRunning, type ProcessSettings } from './keep-running.ts';

@@ -1,4 +1,5 @@
-import { type Backend, definePlugin, GatewayFault, type WorkloadHandle, type WorkloadSpec } from '@toolmgr/core';
+import { type Backend, definePlugin, GatewayFault } from '@toolmgr/core';
+import { type WorkloadHandle, type WorkloadSpec, workloadRuntimes } from '@toolmgr/plugins/kit/extension-points';
 import { heldWorkload } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 
@@ -20,7 +21,7 @@ export default definePlugin({
     })
     .prefault({}),
   apply(core, { addresses }) {
-    core.slots.workloadRuntimes.register('remote-url', { start: async (spec) => remoteWorkload(spec, addresses) });
+    core.slot(workloadRuntimes).register('remote-url', { start: async (spec) => remoteWorkload(spec, addresses) });
   },
 });
 

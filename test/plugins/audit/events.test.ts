@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Call } from '../../../core/contract/call.ts';
-import type { WorkflowAdvanced } from '../../../core/contract/event.ts';
 import { type Core, definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
 import { resultFromValue } from '../../../core/mcp/result.ts';
 import { recordOf } from '../../../core/server/http/request-recorder.ts';
 import { type FakeAnswer, fakeServer, text } from '../../../core/testing/index.ts';
 import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
+import { type WorkflowAdvanced, workflowAdvanced } from '../../../plugins/kit/extension-points/workflow-advanced.ts';
+
 import { type AuditLine, audited, golden } from '../../support/audited.ts';
 import { modernRequest, openSession, postModern, postStream } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
@@ -54,7 +55,7 @@ const workflow: Plugin = definePlugin({
 async function runFlow(core: Core, call: Call) {
   const step = { id: 's1', type: 'tool', tool: 'add' };
   const tell = (change: WorkflowAdvanced['change'], more: Partial<WorkflowAdvanced> = {}): void =>
-    core.hooks.workflowAdvanced.call({
+    core.hook(workflowAdvanced).call({
       change,
       call,
       workflowId: 'run-1',

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Backend } from '../../../core/contract/backend.ts';
-import type { WorkloadHandle, WorkloadRuntime, WorkloadState } from '../../../core/contract/workload-runtime.ts';
 import plugin from '../../../plugins/backend-sources/workloads/index.ts';
+import {
+  type WorkloadHandle,
+  type WorkloadRuntime,
+  type WorkloadState,
+  workloadRuntimes,
+} from '../../../plugins/kit/workloads/runtimes.ts';
+
 import remoteUrl from '../../../plugins/workloads/remote-url/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { until } from '../../support/until.ts';
@@ -12,7 +18,7 @@ const far = (name: string, url = `http://127.0.0.1:1/${name}`) =>
 async function boot(workloads: readonly object[], runtimes: Readonly<Record<string, WorkloadRuntime>> = {}) {
   const core = await bootPlugin(plugin, { workloads: workloads as ReturnType<typeof far>[], stopMs: 100 });
   remoteUrl.apply(core, {});
-  for (const [name, runtime] of Object.entries(runtimes)) core.slots.workloadRuntimes.register(name, runtime);
+  for (const [name, runtime] of Object.entries(runtimes)) core.slot(workloadRuntimes).register(name, runtime);
   const snapshots: (readonly Backend[])[] = [];
   const abort = new AbortController();
   const source = core.slots.backendSources.get('backend-sources/workloads');

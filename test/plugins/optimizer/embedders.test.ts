@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Embedder, EmbedderSettings } from '../../../core/contract/searcher.ts';
 import type { Plugin } from '../../../core/extension/plugin.ts';
+import { type Embedder, type EmbedderSettings, embedders } from '../../../plugins/kit/embedders/embedders.ts';
+
 import local from '../../../plugins/optimizer/embed-local/index.ts';
 import { openLocalModel } from '../../../plugins/optimizer/embed-local/local-model.ts';
 import openai from '../../../plugins/optimizer/embed-openai/index.ts';
@@ -21,7 +22,10 @@ const many = (count: number): string[] => Array.from({ length: count }, (_, at) 
 
 async function open(plugin: Plugin, name: string, settings: Partial<EmbedderSettings>): Promise<Embedder> {
   const core = await bootPlugin(plugin, {});
-  return core.slots.embedders.get(name).open({ headers: {}, timeoutMs: 5_000, ...settings });
+  return core
+    .slot(embedders)
+    .get(name)
+    .open({ headers: {}, timeoutMs: 5_000, ...settings });
 }
 const openTei = (service: string, timeoutMs = 5_000) => open(tei, 'tei', { service, timeoutMs });
 const openApi = (service: string, more: Partial<EmbedderSettings> = {}) =>

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
 import type { Caller } from '../../../core/contract/caller.ts';
-import { createSlots } from '../../../core/extension/slots.ts';
 import { compileMatcher, matcherProblem } from '../../../plugins/kit/cel/cel-matcher.ts';
 import { sessionNameFrom } from '../../../plugins/outgoing-auth/aws-sts/session-name.ts';
 import { signRequest } from '../../../plugins/outgoing-auth/aws-sts/sign-request.ts';
 import { createAwsSts } from '../../../plugins/outgoing-auth/aws-sts/strategy.ts';
 import { type AwsSts, awsSts, roleOfSignature } from '../../support/aws-sts.ts';
+import { pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 
 const ROLE = 'arn:aws:iam::123456789012:role/';
@@ -38,7 +38,7 @@ async function prepared(options: Record<string, unknown>) {
   const sts = await awsSts(() => nowMs);
   for (const name of ['ada', 'bob', 'eve']) sts.tokens.add(`token-of-${name}`);
   vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.url);
-  const strategy = createAwsSts({ slots: createSlots(), now: () => nowMs });
+  const strategy = createAwsSts({ slot: pluginCore({}).slot, now: () => nowMs });
   onTestFinished(async () => {
     await strategy.close();
     await sts[Symbol.asyncDispose]();
@@ -62,7 +62,7 @@ function roleAt(request: BackendRequest, sts: AwsSts, service = 'aws-mcp'): stri
 }
 
 async function refusalOf(options: Record<string, unknown>): Promise<string> {
-  const strategy = createAwsSts({ slots: createSlots(), now: Date.now });
+  const strategy = createAwsSts({ slot: pluginCore({}).slot, now: Date.now });
   return strategy.prepare({ region: REGION, ...options }, 'outgoingAuth.default').then(
     () => 'accepted',
     (cause: Error) => cause.message,
@@ -262,7 +262,7 @@ describe('answers of STS', () => {
 describe('an STS endpoint with plain http', () => {
   it('gets no token on another machine', async () => {
     vi.stubEnv('AWS_ENDPOINT_URL_STS', 'http://sts.example');
-    const strategy = createAwsSts({ slots: createSlots(), now: Date.now });
+    const strategy = createAwsSts({ slot: pluginCore({}).slot, now: Date.now });
     onTestFinished(() => strategy.close());
     const authorizer = await strategy.prepare({ region: REGION, fallbackRoleArn: READER }, 'outgoingAuth.default');
     const fault = await Promise.resolve(authorizer.apply(requestTo(), contextOf(callerOf('ada')))).catch(

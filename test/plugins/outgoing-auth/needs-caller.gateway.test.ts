@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { definePlugin } from '../../../core/extension/plugin.ts';
 import { createGateway } from '../../../core/gateway/assemble.ts';
 import { catalogue } from '../../../plugins/index.ts';
+import { upstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
+
 import { pluginCore } from '../../support/plugin-core.ts';
 
 /** A server that refuses every request. */
@@ -21,8 +23,8 @@ async function refusing(): Promise<string> {
 const tokensOfPeople = definePlugin({
   address: 'testing/tokens',
   config: z.strictObject({}),
-  apply({ slots }) {
-    slots.upstreamTokens.register('auth-server', {
+  apply({ slot }) {
+    slot(upstreamTokens).register('auth-server', {
       providers: ['idp'],
       primary: 'idp',
       isInjectionDisabled: false,

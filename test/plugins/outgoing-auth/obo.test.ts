@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Caller } from '../../../core/contract/caller.ts';
-import type { UpstreamTokens } from '../../../core/contract/upstream-tokens.ts';
 import { jwtClaims } from '../../../plugins/kit/oauth/jwt-claims.ts';
+import type { UpstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
+
 import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createObo } from '../../../plugins/outgoing-auth/obo/strategy.ts';
 import { CLIENTS } from '../../support/identity-provider.ts';
@@ -20,7 +21,10 @@ async function prepared(options: object = {}, over: Partial<UpstreamTokens> = {}
   for (const name of core.slots.secretSources.names()) {
     test.slots.secretSources.register(name, core.slots.secretSources.get(name));
   }
-  const strategy = createObo({ slots: test.slots, log: core.log, now: () => Date.now() + offset }, true);
+  const strategy = createObo(
+    { slots: test.slots, slot: test.slot, log: core.log, now: () => Date.now() + offset },
+    true,
+  );
   let offset = 0;
   onTestFinished(async () => {
     await strategy.close();
@@ -46,13 +50,13 @@ async function prepared(options: object = {}, over: Partial<UpstreamTokens> = {}
 
 describe('obo', () => {
   proves('vmcp.obo.enterprise-required', 'is refused as enterprise-required, unless the plugin allows it', async () => {
-    const { slots, log, now } = pluginCore();
+    const { slots, slot, log, now } = pluginCore();
     const options = { tokenUrl: 'https://login.example.com/token' };
-    const strategy = createObo({ slots, log, now }, false);
+    const strategy = createObo({ slots, slot, log, now }, false);
     await expect(strategy.prepare(options, 'outgoingAuth.default')).rejects.toThrow(
       'outgoingAuth.default: obo is refused as enterprise-required',
     );
-    await createObo({ slots, log, now }, true).prepare(options, 'outgoingAuth.default');
+    await createObo({ slots, slot, log, now }, true).prepare(options, 'outgoingAuth.default');
   });
 
   proves(

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import type { UpstreamTokens } from '../../../core/contract/upstream-tokens.ts';
+import type { UpstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
+
 import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createAwsSts } from '../../../plugins/outgoing-auth/aws-sts/strategy.ts';
 import { createTokenExchange } from '../../../plugins/outgoing-auth/token-exchange/strategy.ts';
@@ -21,7 +22,12 @@ function jwt(claims: object): string {
 async function exchanging(options: object = {}, over: Partial<UpstreamTokens> = {}) {
   const endpoint = await tokenEndpoint();
   const test = await authServerSlots(over);
-  const strategy = createTokenExchange({ slots: test.slots, log: pluginCore().log, now: test.clock.now });
+  const strategy = createTokenExchange({
+    slots: test.slots,
+    slot: test.slot,
+    log: pluginCore().log,
+    now: test.clock.now,
+  });
   onTestFinished(async () => {
     await strategy.close();
     await endpoint[Symbol.asyncDispose]();
@@ -107,9 +113,9 @@ describe('token_exchange with an authorization server', () => {
       await expect(exchanging({}, { isInjectionDisabled: true })).rejects.toThrow(
         'outgoingAuth.default: token_exchange cannot be combined with authServerConfig.disableUpstreamTokenInjection',
       );
-      const { slots, clock } = await authServerSlots({ isInjectionDisabled: true });
+      const { slot, clock } = await authServerSlots({ isInjectionDisabled: true });
       const options = { region: 'eu-central-1', fallbackRoleArn: 'arn:aws:iam::123456789012:role/r' };
-      await expect(createAwsSts({ slots, now: clock.now }).prepare(options, 'x')).rejects.toThrow(
+      await expect(createAwsSts({ slot, now: clock.now }).prepare(options, 'x')).rejects.toThrow(
         'x: aws_sts cannot be combined with authServerConfig.disableUpstreamTokenInjection',
       );
     },
@@ -146,7 +152,7 @@ describe('aws_sts with an authorization server', () => {
     const test = await authServerSlots(tokens);
     const sts = await awsSts(test.clock.now);
     vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.url);
-    const strategy = createAwsSts({ slots: test.slots, now: test.clock.now });
+    const strategy = createAwsSts({ slot: test.slot, now: test.clock.now });
     onTestFinished(async () => {
       await strategy.close();
       await sts[Symbol.asyncDispose]();

@@ -4,10 +4,11 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import type { Caller } from '../../../core/contract/caller.ts';
-import type { UpstreamTokens } from '../../../core/contract/upstream-tokens.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
 import { createGateway } from '../../../core/gateway/assemble.ts';
 import { catalogue } from '../../../plugins/index.ts';
+import { type UpstreamTokens, upstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
+
 import { accountsOnMemory, signedIn } from '../../support/accounts.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
@@ -28,14 +29,14 @@ async function gatewayWith(over: Partial<UpstreamTokens> = {}) {
   const people = definePlugin({
     address: 'testing/people',
     config: z.strictObject({}),
-    apply({ hooks, slots }) {
+    apply({ hooks, slot }) {
       hooks.authenticate.tap('testing/people', ({ headers }) => {
         const token = headers.authorization?.replace(/^Bearer /, '') ?? '';
         const caller = callers.get(token);
         if (caller === undefined) return { refused: true, status: 401, reason: 'unknown token' };
         return { ...caller, token: { reveal: () => token } };
       });
-      slots.upstreamTokens.register('auth-server', {
+      slot(upstreamTokens).register('auth-server', {
         providers: ['idp', 'github'],
         primary: 'idp',
         isInjectionDisabled: false,

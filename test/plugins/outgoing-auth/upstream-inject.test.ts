@@ -12,7 +12,7 @@ const HOUR_MS = 3_600_000;
 async function prepared(providerName = 'idp', over: Parameters<typeof authServerSlots>[0] = {}) {
   const test = await authServerSlots(over);
   const { lines, log } = pluginCore();
-  const authorizer = await createUpstreamInject({ slots: test.slots, log, now: test.clock.now }).prepare(
+  const authorizer = await createUpstreamInject({ slot: test.slot, log, now: test.clock.now }).prepare(
     { providerName },
     'outgoingAuth.default',
   );
@@ -31,8 +31,8 @@ describe('upstream_inject', () => {
   );
 
   it('sends the token in another header when the options name one', async () => {
-    const { slots, log, ada } = { ...(await authServerSlots()), log: pluginCore().log };
-    const strategy = createUpstreamInject({ slots, log, now: Date.now });
+    const { slot, log, ada } = { ...(await authServerSlots()), log: pluginCore().log };
+    const strategy = createUpstreamInject({ slot, log, now: Date.now });
     const authorizer = await strategy.prepare({ providerName: 'idp', headerName: 'X-Upstream-Token' }, 'x');
     expect(await headersOf(authorizer, ada)).toEqual({ 'x-upstream-token': 'Bearer access.idp.ada.1' });
     expect(authorizer.headerNames).toEqual(['x-upstream-token']);
@@ -56,11 +56,11 @@ describe('upstream_inject', () => {
         'outgoingAuth.default.providerName: no upstream provider is named "gihub", did you mean "github"?',
       );
       await expect(prepared('')).rejects.toThrow('expected the name of an upstream provider');
-      const { slots, log } = pluginCore();
+      const { slot, log } = pluginCore();
       await expect(
-        createUpstreamInject({ slots, log, now: Date.now }).prepare({ providerName: 'idp' }, 'x'),
+        createUpstreamInject({ slot, log, now: Date.now }).prepare({ providerName: 'idp' }, 'x'),
       ).rejects.toThrow('x.providerName: names an upstream provider, and there is no authorization server');
-      await expect(createUpstreamInject({ slots, log, now: Date.now }).prepare({}, 'x')).rejects.toThrow(
+      await expect(createUpstreamInject({ slot, log, now: Date.now }).prepare({}, 'x')).rejects.toThrow(
         'x.providerName',
       );
     },
@@ -73,10 +73,10 @@ describe('upstream_inject', () => {
   });
 
   it('refuses callers without a sign-in here, and sends people to the provider that they have not connected', async () => {
-    const { authorizer, slots, ada } = await prepared();
+    const { authorizer, slot, ada } = await prepared();
     await expect(headersOf(authorizer, GATEWAY)).rejects.toThrow('anonymous');
     await expect(headersOf(authorizer, callerOf(ada.subject, undefined))).rejects.toThrow('no claim tsid');
-    const github = await createUpstreamInject({ slots, log: pluginCore().log, now: Date.now }).prepare(
+    const github = await createUpstreamInject({ slot, log: pluginCore().log, now: Date.now }).prepare(
       { providerName: 'github' },
       'x',
     );

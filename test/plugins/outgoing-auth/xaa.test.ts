@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { UpstreamTokens } from '../../../core/contract/upstream-tokens.ts';
+import type { UpstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
+
 import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createXaa } from '../../../plugins/outgoing-auth/xaa/strategy.ts';
 import { base64url } from '../../support/identity-provider.ts';
@@ -66,7 +67,7 @@ async function prepared({ options = {}, answer = {}, claims = {}, over = {} }: S
   for (const name of core.slots.secretSources.names()) {
     test.slots.secretSources.register(name, core.slots.secretSources.get(name));
   }
-  const strategy = createXaa({ slots: test.slots, log: core.log, now: test.clock.now });
+  const strategy = createXaa({ slots: test.slots, slot: test.slot, log: core.log, now: test.clock.now });
   onTestFinished(async () => {
     await strategy.close();
     await Promise.all([idp[Symbol.asyncDispose](), target[Symbol.asyncDispose]()]);
@@ -183,9 +184,9 @@ describe('xaa', () => {
     await expect(prepared({ options: { subjectProviderName: 'idq-1' } })).rejects.toThrow(
       'no upstream provider is named',
     );
-    const { slots, log, now } = pluginCore();
+    const { slots, slot, log, now } = pluginCore();
     const options = { idpTokenUrl: 'https://a.example', targetAudience: 'x', targetTokenUrl: 'https://b.example' };
-    await expect(createXaa({ slots, log, now }).prepare(options, 'x')).rejects.toThrow(
+    await expect(createXaa({ slots, slot, log, now }).prepare(options, 'x')).rejects.toThrow(
       'there is no authorization server',
     );
   });

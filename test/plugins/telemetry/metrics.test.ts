@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { definePlugin } from '../../../core/extension/plugin.ts';
 import { fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
+import { workflowAdvanced } from '../../../plugins/kit/extension-points/workflow-advanced.ts';
+
 import telemetry from '../../../plugins/telemetry/index.ts';
 import { METRICS } from '../../../plugins/telemetry/metric-table.ts';
 import { prometheusSamples, type Sample } from '../../support/prometheus-text.ts';
@@ -121,14 +123,14 @@ describe('metrics', () => {
     const refusing = definePlugin({
       address: 'testing/refusing',
       config: z.strictObject({}),
-      apply({ hooks }) {
+      apply({ hooks, hook }) {
         hooks.limit.tap('testing/refusing', ({ name }) =>
           name === 'busy' ? { refused: true, status: 429, reason: 'slow down', retryAfterMs: 1 } : undefined,
         );
         hooks.callSettled.tap('testing/refusing', ({ call }) => {
           const told = { call, workflowId: 'w', workflowName: call.name, atMs: 0, durationMs: 5 };
           for (const change of ['started', 'step_failed', call.name === 'busy' ? 'timed_out' : 'completed'] as const) {
-            hooks.workflowAdvanced.call({ ...told, change });
+            hook(workflowAdvanced).call({ ...told, change });
           }
         });
       },

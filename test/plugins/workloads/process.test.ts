@@ -2,9 +2,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { WorkloadHandle, WorkloadSpec } from '../../../core/contract/workload-runtime.ts';
 import { inheritedEnvironment } from '../../../core/index.ts';
 import { nextRestart, RESTART_POLICY } from '../../../plugins/kit/workloads/restart-policy.ts';
+import { type WorkloadHandle, type WorkloadSpec, workloadRuntimes } from '../../../plugins/kit/workloads/runtimes.ts';
+
 import plugin from '../../../plugins/workloads/process/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { processes, processesWith } from '../../support/processes.ts';
@@ -54,7 +55,7 @@ const spec = (args: readonly string[], more: Partial<WorkloadSpec> = {}): Worklo
 
 async function start(of: WorkloadSpec, config: object = QUICK, signal = never): Promise<WorkloadHandle> {
   const core = await bootPlugin(plugin, config);
-  const handle = await core.slots.workloadRuntimes.get('process').start(of, signal);
+  const handle = await core.slot(workloadRuntimes).get('process').start(of, signal);
   handles.push(handle);
   return handle;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WorkloadHandle, WorkloadSpec } from '../../../core/contract/workload-runtime.ts';
+import { type WorkloadHandle, type WorkloadSpec, workloadRuntimes } from '../../../plugins/kit/workloads/runtimes.ts';
+
 import plugin from '../../../plugins/workloads/remote-url/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
@@ -15,7 +16,7 @@ const spec = (more: Partial<WorkloadSpec> = {}): WorkloadSpec => ({
 
 async function start(of: WorkloadSpec, config = {}): Promise<WorkloadHandle> {
   const core = await bootPlugin(plugin, config);
-  return core.slots.workloadRuntimes.get('remote-url').start(of, new AbortController().signal);
+  return core.slot(workloadRuntimes).get('remote-url').start(of, new AbortController().signal);
 }
 
 describe('workloads/remote-url', () => {

@@ -8,9 +8,10 @@ import {
   isObject,
   type JsonObject,
   type Plugin,
-  type WorkflowAdvanced,
 } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { type WorkflowAdvanced, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+
 import { z } from 'zod';
 import { argumentsFrom } from '../../../shared/client/arguments.ts';
 import { EXIT_CODES } from '../../../shared/exit-codes.ts';
@@ -116,9 +117,9 @@ function watcher(answers: ReadonlyMap<string, JsonObject>, onAdvanced: (advanced
   return definePlugin({
     address,
     config: z.strictObject({}),
-    apply({ hooks }) {
+    apply({ hook, hooks }) {
       const running = new Set<string>();
-      hooks.workflowAdvanced.tap(address, (advanced) => {
+      hook(workflowAdvanced).tap(address, (advanced) => {
         const { change, step } = advanced;
         if (step?.type === 'elicitation' && change === 'step_started') running.add(step.id);
         onAdvanced(advanced);

@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net';
-import type { ContainerIsolation } from '@toolmgr/core';
+import type { ContainerIsolation } from '../runtimes.ts';
 
 /** What a container may reach. */
 export interface EgressRules {

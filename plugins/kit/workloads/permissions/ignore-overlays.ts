@@ -2,8 +2,9 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, posix, relative, sep } from 'node:path';
-import { type ContainerMount, GatewayFault } from '@toolmgr/core';
+import { GatewayFault } from '@toolmgr/core';
 import ignore, { type Ignore } from 'ignore';
+import type { ContainerMount } from '../runtimes.ts';
 
 /** Name of the ignore file: at the root of a mounted directory, and in the configuration folder of the user. */
 export const IGNORE_FILE = '.toolmgrignore';

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { isAbsolute, posix, resolve } from 'node:path';
-import type { ContainerMount } from '@toolmgr/core';
+import type { ContainerMount } from '../runtimes.ts';
 
 /** Mounts and what a person should know about them, or why they are refused. */
 export type MountsRead =

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { ContainerBuild } from '@toolmgr/core';
+import type { ContainerBuild } from '@toolmgr/plugins/kit/extension-points';
+
 import { isImageReference } from '@toolmgr/plugins/kit/oci';
 import { readRequirement, requirementText, type SchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 

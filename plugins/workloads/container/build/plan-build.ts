@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import type { ContainerBuild } from '@toolmgr/core';
+import type { ContainerBuild } from '@toolmgr/plugins/kit/extension-points';
+
 import { isFloating, nameOfTarget, readScheme } from '@toolmgr/plugins/kit/workloads/schemes';
 import { BASE_IMAGES, dockerfileOf } from './dockerfile.ts';
 import { type ContextFile, readGoFolder } from './go-folder.ts';

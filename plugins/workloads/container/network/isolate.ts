@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ContainerIsolation, WorkloadSpec } from '@toolmgr/core';
+import type { ContainerIsolation, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
+
 import { createDestinations } from '../egress/destination.ts';
 import { createEgressProxy } from '../egress/egress-proxy.ts';
 import { quietNotes } from '../egress/refusal-notes.ts';

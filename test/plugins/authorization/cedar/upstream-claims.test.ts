@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Caller } from '../../../../core/contract/caller.ts';
 import type { JsonObject } from '../../../../core/contract/json.ts';
-import type { UpstreamTokens } from '../../../../core/contract/upstream-tokens.ts';
 import { GatewayFault, UserActionRequired } from '../../../../core/errors.ts';
 import { definePlugin } from '../../../../core/extension/plugin.ts';
 import { fakeServer, testGateway } from '../../../../core/testing/index.ts';
+import { type UpstreamTokens, upstreamTokens } from '../../../../plugins/kit/oauth/upstream-tokens.ts';
+
 import { proves } from '../../../support/proves.ts';
 import { cedar, claimsFromHeader, claimsHeader } from './support.ts';
 
@@ -47,7 +48,7 @@ async function gatewayWith(provider: string, read: (caller: Caller, provider: st
   const stub = definePlugin({
     address: 'test/upstream-tokens',
     config: z.strictObject({}),
-    apply: ({ slots }) => slots.upstreamTokens.register('auth-server', tokens),
+    apply: ({ slot }) => slot(upstreamTokens).register('auth-server', tokens),
   });
   const kit = await testGateway({
     plugins: [claimsFromHeader, cedar, stub],

@@ -2,10 +2,11 @@ import { createHmac, createPublicKey } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { JsonObject } from '../../../../core/contract/json.ts';
-import type { TokenIssuer } from '../../../../core/contract/token-issuer.ts';
 import { GatewayFault } from '../../../../core/errors.ts';
 import { definePlugin, type Plugin } from '../../../../core/extension/plugin.ts';
 import { tokenIssuer } from '../../../../core/testing/index.ts';
+import { type TokenIssuer, tokenIssuers } from '../../../../plugins/kit/oauth/token-issuers.ts';
+
 import { AUDIENCE, type OidcGiven, oidcGateway } from '../../../support/oidc-gateway.ts';
 
 const ACCESS = { typ: 'at+jwt' };
@@ -27,7 +28,7 @@ async function ownGateway({ name, ...config }: OidcGiven & { readonly name?: str
   const plugin: Plugin = definePlugin({
     address: 'test/own-issuer',
     config: z.strictObject({}),
-    apply: ({ slots }) => slots.tokenIssuers.register(name ?? issuer.issuer, own),
+    apply: ({ slot }) => slot(tokenIssuers).register(name ?? issuer.issuer, own),
   });
   // without the settings that allow http and private addresses
   const given = { insecureAllowHttp: false, jwksAllowPrivateIp: false, ...config };

@@ -2,8 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ContainerBuild } from '@toolmgr/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { ContainerBuild } from '../../../../plugins/kit/workloads/runtimes.ts';
+
 import { type BuildPlan, planBuild } from '../../../../plugins/workloads/container/build/plan-build.ts';
 import { proves } from '../../../support/proves.ts';
 

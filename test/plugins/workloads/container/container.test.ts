@@ -4,9 +4,10 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { expect } from 'vitest';
-import type { ContainerSpec, WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
 import { createGateway } from '../../../../core/index.ts';
 import { catalogue } from '../../../../plugins/index.ts';
+import { type ContainerSpec, type WorkloadSpec, workloadRuntimes } from '../../../../plugins/kit/workloads/runtimes.ts';
+
 import plugin from '../../../../plugins/workloads/container/index.ts';
 import { type ContainerEngine, engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
 import { LONG, onEngines } from '../../../support/on-engines.ts';
@@ -120,7 +121,7 @@ onEngines('workloads/container on', (on) => {
     'says that an image is neither here nor pullable, and that a name is in use',
     async () => {
       const core = await bootPlugin(plugin, { socket: on.engine.socket });
-      const runtime = core.slots.workloadRuntimes.get('container');
+      const runtime = core.slot(workloadRuntimes).get('container');
       const spec = { group: 'default', env: {}, transport: 'streamable-http' } as const;
       const start = (name: string, container: ContainerSpec) =>
         runtime.start({ ...spec, name, container }, AbortSignal.timeout(60_000));

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
+import type { WorkloadSpec } from '../../../../plugins/kit/workloads/runtimes.ts';
+
 import { createOptions } from '../../../../plugins/workloads/container/create-options.ts';
 
 const owner = { id: 'o', place: 'ada@host:/state' };

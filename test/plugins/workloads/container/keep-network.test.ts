@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
-import type { WorkloadHandle, WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
+import type { WorkloadHandle, WorkloadSpec } from '../../../../plugins/kit/workloads/runtimes.ts';
+
 import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';
 import { engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { ContainerSpec, WorkloadHandle, WorkloadSpec } from '../../../../core/contract/workload-runtime.ts';
+import type { ContainerSpec, WorkloadHandle, WorkloadSpec } from '../../../../plugins/kit/workloads/runtimes.ts';
+
 import { connectEngine, type Engine } from '../../../../plugins/workloads/container/engine.ts';
 import { limitsOf } from '../../../../plugins/workloads/container/limits.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';

@@ -1,7 +1,7 @@
-import type { JsonObject } from './json.ts';
+import { defineSlot, type JsonObject } from '@toolmgr/core';
 
 /**
- * Slot `tokenIssuers`: an authorization server of this gateway, named by its issuer URL. An incoming-auth plugin that accepts
+ * An authorization server of this gateway, named by its issuer URL. An incoming-auth plugin that accepts
  * tokens of this issuer reads the keys here, without a request over HTTP.
  */
 export interface TokenIssuer {
@@ -15,3 +15,6 @@ export interface TokenIssuer {
    */
   isWithdrawn(claims: JsonObject): boolean | Promise<boolean>;
 }
+
+/** Authorization servers of this gateway by issuer URL. */
+export const tokenIssuers = defineSlot<TokenIssuer>('tokenIssuers');

@@ -1,4 +1,4 @@
-import type { Backend } from './backend.ts';
+import { type Backend, defineHook, defineSlot } from '@toolmgr/core';
 
 /** A folder or file of the host that a container sees. Paths are absolute. */
 export interface ContainerMount {
@@ -127,7 +127,7 @@ export interface WorkloadHandle {
   logs(): string;
 }
 
-/** Slot `workloadRuntimes`: process, container or remote. */
+/** One way to run workloads: process, container or remote. */
 export interface WorkloadRuntime {
   /**
    * Starts a workload and resolves when it accepts connections.
@@ -135,3 +135,9 @@ export interface WorkloadRuntime {
    */
   start(spec: WorkloadSpec, signal: AbortSignal): Promise<WorkloadHandle>;
 }
+
+/** Ways to run workloads, by name. */
+export const workloadRuntimes = defineSlot<WorkloadRuntime>('workloadRuntimes');
+
+/** A workload has started, ended or failed. */
+export const workloadChanged = defineHook<WorkloadState>('workloadChanged', 'event');

@@ -1,10 +1,14 @@
-import type { GatewayFault, UserActionRequired } from '../errors.ts';
-import type { Caller } from './caller.ts';
-import type { JsonObject } from './json.ts';
-import type { Secret } from './secret.ts';
+import {
+  type Caller,
+  defineSlot,
+  type GatewayFault,
+  type JsonObject,
+  type Secret,
+  type UserActionRequired,
+} from '@toolmgr/core';
 
 /**
- * Slot `upstreamTokens`: the tokens that people got from upstream identity providers when they signed in. An authorization
+ * The tokens that people got from upstream identity providers when they signed in. An authorization
  * server fills it; strategies and policies read it. Its only name is `auth-server`.
  */
 export interface UpstreamTokens {
@@ -47,3 +51,6 @@ export interface UpstreamToken {
   /** Claims about the person: those of the access token when it is a JWT, else of the identity that the provider gave. */
   readonly claims: JsonObject;
 }
+
+/** Tokens of people from upstream identity providers; its only name is `auth-server`. */
+export const upstreamTokens = defineSlot<UpstreamTokens>('upstreamTokens');

@@ -1,5 +1,5 @@
 import type { WireError } from '../../contract/wire-error.ts';
-import { EMPTY_RESULT, errorFromRefusal, headersOfRefusal } from '../../mcp/envelope.ts';
+import { EMPTY_RESULT, errorFromRefusal, headersOfRefusal, retryData } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { isLogLevel } from '../../mcp/log-levels.ts';
 import type { NotificationMessage, RequestMessage } from '../../mcp/message.ts';
@@ -98,5 +98,5 @@ function invalid(message: string): WireError {
 const NOT_WATCHED: Readonly<Record<NotWatched, WireError>> = {
   tooMany: invalid(`at most ${MAX_WATCHES} subscriptions a session`),
   tooLong: invalid(`the URIs of the subscriptions of a session may have ${MAX_WATCHED_BYTES} bytes together`),
-  noMemory: wireError(CODE.internalError, 'there is no memory for more subscriptions of this caller', undefined, 503),
+  noMemory: wireError(CODE.internalError, 'there is no memory for more subscriptions of this caller', retryData(), 503),
 };

@@ -72,7 +72,8 @@ describe('the subscriptions of sessions', () => {
     const first = await fill(one, uriOf, 200);
     const second = await fill(two, uriOf, 200);
     expect(first.count).toBe(200);
-    expect(second).toMatchObject({ count: 53, error: { message: expect.stringContaining('no memory') } });
+    const full = { message: expect.stringContaining('no memory'), data: { retryAfterSeconds: 1 } };
+    expect(second).toMatchObject({ count: 53, error: full });
     await one.end();
     expect(await fill(two, (n) => `memo://more/${n}`, 100)).toMatchObject({ count: 100, error: undefined });
   });

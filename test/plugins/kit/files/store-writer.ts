@@ -1,11 +1,11 @@
 // Adds entries of its own to every store of a state folder, and prints each one that is stored.
 import { join } from 'node:path';
-import { changeGroup } from '../../../../../plugins/kit/workloads/state/groups.ts';
-import { changeConfig } from '../../../../../plugins/kit/workloads/state/records.ts';
-import { workloadSecretStore } from '../../../../../plugins/kit/workloads/state/workload-secret-store.ts';
-import { encryptedFile } from '../../../../../plugins/secrets/encrypted/encrypted-file.ts';
-import { unlocker } from '../../../../../plugins/secrets/encrypted/unlock.ts';
-import { changeLock } from '../../../../../plugins/skills/lock/change-lock.ts';
+import { changeGroup } from '../../../../plugins/kit/workloads/state/groups.ts';
+import { changeConfig } from '../../../../plugins/kit/workloads/state/records.ts';
+import { workloadSecretStore } from '../../../../plugins/kit/workloads/state/workload-secret-store.ts';
+import { encryptedFile } from '../../../../plugins/secrets/encrypted/encrypted-file.ts';
+import { unlocker } from '../../../../plugins/secrets/encrypted/unlock.ts';
+import { changeLock } from '../../../../plugins/skills/lock/change-lock.ts';
 
 const [state = '', writer = '', entries = ''] = process.argv.slice(2);
 const path = join(state, 'secrets_encrypted');

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { withFileLock, withLock } from '../../../../../plugins/kit/files/lock.ts';
+import { withFileLock, withLock } from '../../../../plugins/kit/files/lock.ts';
 
 const [kind = '', path = ''] = process.argv.slice(2);
 const hold = async (): Promise<void> => {

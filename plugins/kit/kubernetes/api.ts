@@ -54,11 +54,13 @@ export interface ObjectList<T> {
   readonly resourceVersion: string;
 }
 
+/** Which objects are watched, and from which version on. */
 export interface WatchOptions extends ListOptions {
   readonly resourceVersion: string;
   readonly signal: AbortSignal;
 }
 
+/** Who applies an object, and how. */
 export interface ApplyOptions {
   /** Field manager: who owns the applied fields. */
   readonly manager: string;

@@ -12,6 +12,7 @@ export type Scripts = NonNullable<CommonRedisOptions['scripts']>;
 
 /** The library, and a client of it. A client of a Cluster has the same commands, and is cast to this type. */
 export type RedisLibrary = Pick<typeof import('ioredis'), 'Redis' | 'Cluster'>;
+/** A client of the library `ioredis`. */
 export type RedisClient = Redis;
 
 /** What a connection leads to. */

@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { definePlugin, GatewayFault, type Plugin, type UpstreamTokens } from '@toolmgr/core';
+import { definePlugin, GatewayFault, type Plugin } from '@toolmgr/core';
 import { fakeServer, type TestGatewayOptions, testGateway, tokenIssuer } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
+import { type UpstreamTokens, upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
 import cedar from './authorization/cedar/index.ts';
@@ -111,7 +112,7 @@ test('outgoing-auth/xaa sends the token of the backend for the ID token of the c
   const signIn: Plugin = definePlugin({
     address: 'own-sign-in',
     config: z.strictObject({}),
-    apply: ({ slots }) => slots.upstreamTokens.register('auth-server', signedIn),
+    apply: (core) => core.slot(upstreamTokens).register('auth-server', signedIn),
   });
   const client = await clientOf(context, {
     plugins: [signIn, xaa],

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { configRows } from '../../../scripts/docs/config-table.ts';
 import { tokensOf } from '../../support/source-text.ts';
 import { readTree } from '../../support/tree.ts';
+import NAMES_IN_OPERATOR from './names-in-operator.json' with { type: 'json' };
 
 /** What only a plugin and the catalogue say: its address, the key of its section, and its fields of several words. */
 async function wordsOfPlugins(): Promise<ReadonlySet<string>> {
@@ -45,6 +46,30 @@ function found(files: ReadonlyMap<string, string>, words: ReadonlySet<string>): 
     ),
   );
 }
+
+/** How often each source of the operator names plugins. */
+function countsOf(files: ReadonlyMap<string, string>, words: ReadonlySet<string>): Readonly<Record<string, number>> {
+  const paths = found(files, words).map((line) => line.slice(0, line.indexOf(':')));
+  return Object.fromEntries(
+    [...new Set(paths)].sort().map((path) => [path, paths.filter((each) => each === path).length]),
+  );
+}
+
+describe('the operator', () => {
+  it('names plugins as often as is counted: a number that falls is written down, and none rises', async () => {
+    const sources = new Map([...readTree()].filter(([path]) => /^hosts\/operator\/.*\.ts$/.test(path)));
+    expect(sources.size).toBeGreaterThan(100);
+    expect(countsOf(sources, await wordsOfPlugins())).toEqual(NAMES_IN_OPERATOR);
+  });
+
+  it('would be found to name one once more', async () => {
+    const files = new Map([
+      ['b.ts', 'telemetry.tracingEnabled'],
+      ['a.ts', "use('stores/redis')"],
+    ]);
+    expect(countsOf(files, await wordsOfPlugins())).toEqual({ 'a.ts': 1, 'b.ts': 2 });
+  });
+});
 
 describe('the vmcp host', () => {
   it('names no plugin, no section of a plugin and no field of one: it walks the catalogue', async () => {

@@ -1,4 +1,6 @@
-import { durationMs } from '@toolmgr/plugins/kit/settings';
+import { type Catalogue, isObject } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import type { ClusterStrategyReader, ExternalAuth, ExternalAuthRefusal } from '@toolmgr/plugins/kit/kubernetes';
 import type { z } from 'zod';
 import type { mcpExternalAuthConfig } from '../kinds/mcp-external-auth-config.ts';
 import type { SecretKey } from './lookups.ts';
@@ -16,12 +18,10 @@ export interface Strategy {
 /** A strategy, or why there is none. Reasons: reference of conditions. */
 export type Converted =
   | { readonly strategy: Strategy }
-  | {
-      readonly reason: 'ConversionFailed' | 'AmbiguousSubjectProvider' | 'EnterpriseRequired';
-      readonly message: string;
+  | (ExternalAuthRefusal & {
       /** `disableUpstreamTokenInjection` excludes the strategy. */
       readonly isExcluded?: true;
-    };
+    });
 
 /** What a conversion needs. */
 export interface StrategyContext {
@@ -49,102 +49,52 @@ export async function convertExternalAuth(spec: Spec, context: StrategyContext):
     collected[found.name] = key;
     return found.name;
   };
-  const made = await CONVERSIONS[spec.type](spec, named, context);
-  if ('reason' in made) return made;
+  const { type, member } = (await conversions()).get(spec.type) ?? {};
+  if (type === undefined) {
+    return failed(`type ${spec.type} is an authorization server for MCPServer and MCPRemoteProxy, no strategy`);
+  }
+  if (member === undefined) return { strategy: { type, secrets: {} } };
+  const given: unknown = spec[spec.type as keyof Spec];
+  if (!isObject(given)) return failed(`${spec.type}: missing, type needs it`);
+  const refused = member.refuse?.(given, { upstreams: context.upstreams ?? [], isAllowed: context.allowsObo });
+  if (refused !== undefined) return refused;
+  const { secrets = {} } = member;
+  const names: Record<string, string | undefined> = {};
+  for (const [ref, prefix] of Object.entries(secrets)) {
+    names[ref] = await named(prefix, given[ref] as SecretKey | undefined, `${spec.type}.${ref}`);
+  }
   if (problems.length > 0) return failed(problems.join('; '));
-  const { type, options } = made;
-  const given = options === undefined ? {} : { options: withoutUndefined(options) };
-  return { strategy: { type, ...given, secrets: collected } };
+  const rest = Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(secrets, key)));
+  const options = withoutUndefined(member.options?.(rest, names) ?? rest);
+  return { strategy: { type, options, secrets: collected } };
 }
 
 type Named = (prefix: string, key: SecretKey | undefined, by: string) => Promise<string | undefined>;
-type Made =
-  | { readonly type: string; readonly options?: Readonly<Record<string, unknown>> }
-  | Exclude<Converted, { strategy: Strategy }>;
-type Conversion = (spec: Spec, named: Named, context: StrategyContext) => Promise<Made>;
 
-const CONVERSIONS: Readonly<Record<Spec['type'], Conversion>> = {
-  async unauthenticated() {
-    return { type: 'unauthenticated' };
-  },
-  async embeddedAuthServer() {
-    return failed('type embeddedAuthServer is an authorization server for MCPServer and MCPRemoteProxy, no strategy');
-  },
-  async headerInjection({ headerInjection: given }, named) {
-    if (given === undefined) return absent('headerInjection');
-    const headerValueEnv = await named(
-      'TOOLMGR_HEADER_INJECTION_VALUE',
-      given.valueSecretRef,
-      'headerInjection.valueSecretRef',
-    );
-    return { type: 'header_injection', options: { headerName: given.headerName, headerValueEnv } };
-  },
-  async bearerToken({ bearerToken: given }, named) {
-    if (given === undefined) return absent('bearerToken');
-    const headerValueEnv = await named('TOOLMGR_BEARER_TOKEN', given.tokenSecretRef, 'bearerToken.tokenSecretRef');
-    return {
-      type: 'header_injection',
-      options: { headerName: 'Authorization', headerValueEnv, valuePrefix: 'Bearer ' },
-    };
-  },
-  async tokenExchange({ tokenExchange: given }, named) {
-    if (given === undefined) return absent('tokenExchange');
-    const { clientSecretRef, externalTokenHeaderName: headerName, ...rest } = given;
-    const clientSecretEnv = await named(
-      'TOOLMGR_TOKEN_EXCHANGE_CLIENT_SECRET',
-      clientSecretRef,
-      'tokenExchange.clientSecretRef',
-    );
-    return { type: 'token_exchange', options: { ...rest, headerName, clientSecretEnv } };
-  },
-  async awsSts({ awsSts: given }) {
-    return given === undefined ? absent('awsSts') : { type: 'aws_sts', options: { ...given } };
-  },
-  async upstreamInject({ upstreamInject: given }) {
-    return given === undefined ? absent('upstreamInject') : { type: 'upstream_inject', options: { ...given } };
-  },
-  async obo({ obo: given }, named, { allowsObo }) {
-    if (given === undefined) return absent('obo');
-    if (!allowsObo) {
-      const message =
-        'obo is refused as enterprise-required; to use it, add {use: outgoing-auth/obo, with: {allow: true}} to spec.config.plugins';
-      return { reason: 'EnterpriseRequired', message };
-    }
-    const { tenantId, authority = 'https://login.microsoftonline.com', cacheSkew, clientSecretRef, ...rest } = given;
-    if (tenantId === undefined) return failed('obo.tenantId: missing, expected a tenant');
-    const clientSecretEnv = await named('TOOLMGR_OBO_CLIENT_SECRET', clientSecretRef, 'obo.clientSecretRef');
-    const skewMs = cacheSkew === undefined ? undefined : durationMs(cacheSkew);
-    const tokenUrl = `${authority.replace(/\/+$/, '')}/${tenantId}/oauth2/v2.0/token`;
-    const cacheSkewSeconds = skewMs === undefined ? undefined : Math.ceil(skewMs / 1000);
-    return { type: 'obo', options: { ...rest, tokenUrl, clientSecretEnv, cacheSkewSeconds } };
-  },
-  async xaa({ xaa: given }, named, { upstreams = [] }) {
-    if (given === undefined) return absent('xaa');
-    if (given.subjectProviderName === undefined && upstreams.length > 1) {
-      const message = `xaa.subjectProviderName: missing, the authorization server has several providers: ${upstreams.join(', ')}`;
-      return { reason: 'AmbiguousSubjectProvider', message };
-    }
-    const { idpClientSecretRef, targetClientSecretRef, ...rest } = given;
-    const idpClientSecretEnv = await named(
-      'TOOLMGR_XAA_IDP_CLIENT_SECRET',
-      idpClientSecretRef,
-      'xaa.idpClientSecretRef',
-    );
-    const targetClientSecretEnv = await named(
-      'TOOLMGR_XAA_TARGET_CLIENT_SECRET',
-      targetClientSecretRef,
-      'xaa.targetClientSecretRef',
-    );
-    return { type: 'xaa', options: { ...rest, idpClientSecretEnv, targetClientSecretEnv } };
-  },
-};
-
-function failed(message: string): Made & Converted {
-  return { reason: 'ConversionFailed', message };
+interface Conversion {
+  readonly type: string;
+  /** Absent for a strategy without options. */
+  readonly member?: ExternalAuth;
 }
 
-function absent(member: string): Made {
-  return failed(`${member}: missing, type needs it`);
+/** The strategies of the catalogue by the values of `type` that mean them. */
+let known: Promise<ReadonlyMap<string, Conversion>> | undefined;
+
+function conversions(): Promise<ReadonlyMap<string, Conversion>> {
+  known ??= Promise.all(Object.values(catalogue).map(conversionsOf)).then((each) => new Map(each.flat()));
+  return known;
+}
+
+async function conversionsOf(entry: Catalogue[string]): Promise<readonly (readonly [string, Conversion])[]> {
+  const choice = typeof entry === 'function' ? undefined : entry.section?.choice;
+  if (typeof entry === 'function' || choice?.of !== 'outgoingAuth.*') return [];
+  if (entry.contract === undefined) return [[choice.type, { type: choice.type }]];
+  const { fromCluster = {} } = (await entry.contract()).contract as Partial<ClusterStrategyReader>;
+  return Object.entries(fromCluster).map(([name, member]) => [name, { type: choice.type, member }]);
+}
+
+function failed(message: string): Converted {
+  return { reason: 'ConversionFailed', message };
 }
 
 /** Members without a value are left out, as YAML and JSON do. */

@@ -18,6 +18,7 @@ export {
 } from './backends-document.ts';
 export type { Connection, Credentials, TlsSettings } from './connection.ts';
 export { type ApiSettings, type ClosableApi, createApi, isMissingType } from './create-api.ts';
+export type { ClusterStrategyReader, ExternalAuth, ExternalAuthFacts, ExternalAuthRefusal } from './external-auth.ts';
 export { inClusterConnection, isInCluster, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
 export {
   type Condition,

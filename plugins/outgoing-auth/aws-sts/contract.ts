@@ -1,8 +1,9 @@
-import type { SectionReader } from '@toolmgr/core';
+import type { ClusterStrategyReader } from '@toolmgr/plugins/kit/kubernetes';
 import { upstreamNameProblems } from '@toolmgr/plugins/kit/oauth/settings';
 
 /** Strategy `aws_sts` of `outgoingAuth` with its options. */
-export const contract: SectionReader = {
+export const contract: ClusterStrategyReader = {
   problems: ({ subjectProviderName }: { readonly subjectProviderName?: string }, facts) =>
     upstreamNameProblems(subjectProviderName, ['subjectProviderName'], facts),
+  fromCluster: { awsSts: {} },
 };

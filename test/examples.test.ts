@@ -143,6 +143,7 @@ function others(): readonly string[] {
     'embed-hono',
     'embed-node-http',
     'fewer-round-trips',
+    'own-extension-point',
     'sign-in',
     'two-callers',
   ]);

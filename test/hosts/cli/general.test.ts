@@ -112,7 +112,16 @@ describe('keys of this implementation in a file', () => {
     const { shape } = configSchema(await sectionsOf(catalogue));
     const ours = Object.keys(shape).filter((key) => !CONTRACT.includes(key));
     expect(ours.sort()).toEqual([
-      ...['endpoint', 'httpClient', 'kubernetes', 'limits', 'maxToolNameLength', 'plugins', 'statusPages'],
+      ...[
+        'endpoint',
+        'httpClient',
+        'kubernetes',
+        'limits',
+        'maxToolNameLength',
+        'plugins',
+        'statusPages',
+        'toolPinning',
+      ],
     ]);
     expect(CONTRACT.filter((key) => !(key in shape))).toEqual([]);
     const spec = {

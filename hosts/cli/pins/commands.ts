@@ -54,24 +54,24 @@ export async function list({
     if (first === undefined) return [id, 'pinned', pinned[0]?.since.slice(0, 10) ?? '', pinned[0]?.by ?? ''];
     return [id, no.includes(first.hash) ? 'rejected' : 'held', first.since.slice(0, 10), first.reason];
   });
-  for (const line of columns([['ENTRY', 'STATE', 'SINCE', 'WHY'], ...rows.map((row) => row.map(visible))]))
+  for (const line of columns([['ENTRY', 'STATE', 'SINCE', 'WHY'], ...rows.map((row) => row.map(oneLine))]))
     stdout.line(line);
 }
 
 /** `toolmgr pins diff`. */
 export async function diff(wanted: readonly string[], { format, ...place }: Place & Format): Promise<void> {
   const held = chosen(entriesOf(await readPins(await fileOf(place))), wanted, 'held');
-  const shown = held.map(({ id, pins }) => comparison(id, pins));
+  const shown = held.flatMap(({ id, pins }) => comparisons(id, pins));
   if (format === 'json') return printJson(shown);
   if (shown.length === 0) return stderr.line('nothing is held');
   for (const { entry, reason, changes, findings } of shown) {
-    stdout.line(`${visible(entry)}: ${visible(reason)}`);
+    stdout.line(`${oneLine(entry)}: ${oneLine(reason)}`);
     for (const { path, before, after } of changes) {
-      stdout.line(`  ${visible(path)}`);
+      stdout.line(`  ${oneLine(path)}`);
       if (before !== undefined) stdout.line(`  - ${visible(textOf(before))}`);
       if (after !== undefined) stdout.line(`  + ${visible(textOf(after))}`);
     }
-    for (const { path, finding } of findings) stdout.line(`  ! ${visible(path)} has ${finding}`);
+    for (const { path, finding } of findings) stdout.line(`  ! ${oneLine(path)} has ${finding}`);
   }
 }
 
@@ -95,7 +95,7 @@ export async function decide(
     return withChanges(pins, changed);
   });
   if (decided.length === 0) return stderr.line('nothing is held');
-  for (const { id } of decided) stdout.line(`${how === 'approve' ? 'approved' : 'rejected'} ${visible(id)}`);
+  for (const { id } of decided) stdout.line(`${how === 'approve' ? 'approved' : 'rejected'} ${oneLine(id)}`);
 }
 
 /** The file with pins that the flags mean. @throws UsageError when there is none, or several */
@@ -158,10 +158,14 @@ interface Comparison {
   readonly findings: readonly Finding[];
 }
 
-/** The newest held definition against the newest pinned one. */
-function comparison(entry: string, { held: [held], approved: [pin] }: EntryPins): Comparison {
-  const { definition = {}, reason = '' } = held ?? {};
-  return { entry, reason, changes: differences(pin?.definition ?? {}, definition), findings: scan(definition) };
+/** Every held definition against the newest pinned one, newest first: `approve` pins them all. */
+function comparisons(entry: string, { held, approved: [pin] }: EntryPins): readonly Comparison[] {
+  return held.map(({ definition, reason }) => ({
+    entry,
+    reason,
+    changes: differences(pin?.definition ?? {}, definition),
+    findings: scan(definition),
+  }));
 }
 
 function textOf(value: unknown): string {
@@ -173,6 +177,11 @@ function visible(text: string): string {
   return printable(
     text.replace(UNSEEN, (each) => `<U+${(each.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`),
   );
+}
+
+/** As {@link visible}, for a name: a line break in it must not look like a line of ours. */
+function oneLine(text: string): string {
+  return visible(text).replaceAll('\n', '<U+000A>');
 }
 
 /** Control and format characters, tags and variation selectors; not line breaks. */

@@ -1,11 +1,12 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { explainIssues, GatewayFault, type JsonObject } from '@toolmgr/core';
+import { explainIssues, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import { z } from 'zod';
 import { atomicWrite } from '../files/atomic-write.ts';
 import { withFileLock } from '../files/lock.ts';
 
-const definition = z.record(z.string(), z.json()) as unknown as z.ZodType<JsonObject>;
+// not a record: it would drop a member named `__proto__`, which a person must see
+const definition = z.custom<JsonObject>(isObject, 'expected an object');
 const pin = z.strictObject({
   hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
   definition,

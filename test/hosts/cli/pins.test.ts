@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { JsonObject } from '../../../core/contract/json.ts';
 import { changePins, type EntryPins, withChanges } from '../../../plugins/kit/tool-pins/index.ts';
 import { cli } from '../../support/cli.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
@@ -77,6 +78,29 @@ describe('toolmgr pins', () => {
     const { far } = (JSON.parse(readFileSync(file, 'utf8')) as { backends: Record<string, Record<string, EntryPins>> })
       .backends;
     expect(far?.['tool add']?.approved.map(({ hash }) => hash)).toEqual([...hashes].reverse());
+  });
+
+  it('shows every definition that approve would pin, with all members that a backend chose', async () => {
+    const file = join(state, 'other.json');
+    const [first = '', second = ''] = hashes;
+    const propertiesOf = (text: string) => ({ inputSchema: { properties: JSON.parse(text) as JsonObject } });
+    const held = (hash: string, definition: JsonObject) => ({ hash, definition, since, reason: 'it changed' });
+    const of = (definition: JsonObject): EntryPins => ({
+      approved: [{ hash: first, definition: propertiesOf('{"a":{}}'), since, by: 'ada' }],
+      held: [held(second, definition)],
+      rejected: [],
+    });
+    const entries = new Map<string, EntryPins>([
+      ['tool twice', { ...of({}), held: [held(second, { title: 'newest' }), held(first, { title: 'older' })] }],
+      ['tool one', of(propertiesOf('{"a":{},"constructor":{"title":"hidden 1"}}'))],
+      ['tool two', of(propertiesOf('{"a":{},"__proto__":{"title":"hidden 2"}}'))],
+      ['tool three', of(propertiesOf('{"a":{},"b\\nfar/x: forged":{}}'))],
+    ]);
+    await changePins(file, (now) => withChanges(now, new Map([['far', entries]])));
+    const { code, out } = await pins('diff', '--file', file);
+    expect(code).toBe(0);
+    for (const text of ['newest', 'older', 'hidden 1', 'hidden 2', 'b<U+000A>far/x: forged'])
+      expect(out).toContain(text);
   });
 
   it('asks which gateway is meant when several have pins', async () => {

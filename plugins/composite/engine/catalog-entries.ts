@@ -125,6 +125,7 @@ function withoutDuplicates(tools: readonly ToolEntry[]): readonly ToolEntry[] {
 }
 
 function isBefore(one: ToolEntry, other: ToolEntry): boolean {
+  if ((one.held === undefined) !== (other.held === undefined)) return one.held === undefined;
   if ((one.run === undefined) !== (other.run === undefined)) return one.run !== undefined;
   return one.backend < other.backend;
 }

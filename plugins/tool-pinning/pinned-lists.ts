@@ -45,6 +45,8 @@ export function createPinnedLists(core: Core, { address, mode, file }: PinnedLis
   let unwritten = new Map<string, Map<string, EntryPins>>();
   let writing: Promise<void> = Promise.resolve();
   let isWriting = false;
+  /** The file changed while this gateway wrote it. */
+  let isStale = false;
 
   const use = (read: Pins): void => {
     if (JSON.stringify(read) === JSON.stringify(pins)) return;
@@ -52,8 +54,16 @@ export function createPinnedLists(core: Core, { address, mode, file }: PinnedLis
     core.backends.reshape();
   };
   const readAgain = (): void => {
-    if (isWriting) return;
-    readPins(file).then(use, (cause: unknown) =>
+    if (isWriting) {
+      isStale = true;
+      return;
+    }
+    const read = readPins(file).then((found) => {
+      if (found !== NO_PINS || pins === NO_PINS) return use(withChanges(found, unlessKnown(unwritten, found)));
+      // without this, everything would be used for the first time again
+      log.error('the file of pins is gone: the pins of before are kept', { plugin: address, file });
+    });
+    read.catch((cause: unknown) =>
       log.error('the file of pins is not used: the pins of before are kept', {
         plugin: address,
         cause: explainCause(cause),
@@ -69,18 +79,30 @@ export function createPinnedLists(core: Core, { address, mode, file }: PinnedLis
         const changed = unwritten;
         unwritten = new Map();
         const base = pins;
-        const merged = await changePins(file, (now) => withChanges(now, unlessKnown(changed, now)));
-        if (pins === base) use(merged);
+        try {
+          const merged = await changePins(file, (found) => {
+            const now = found === NO_PINS ? base : found;
+            return withChanges(now, unlessKnown(changed, now));
+          });
+          if (pins === base) use(merged);
+        } catch (cause) {
+          for (const [backend, entries] of changed)
+            unwritten.set(backend, new Map([...entries, ...(unwritten.get(backend) ?? [])]));
+          throw cause;
+        }
       }
     })()
       .catch((cause: unknown) =>
-        log.error('pins could not be written: they are lost at the end', {
+        log.error('pins could not be written: the next change tries again', {
           plugin: address,
           cause: explainCause(cause),
         }),
       )
       .finally(() => {
         isWriting = false;
+        if (!isStale) return;
+        isStale = false;
+        readAgain();
       });
   };
 

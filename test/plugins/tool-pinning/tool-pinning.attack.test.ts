@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -134,6 +134,46 @@ describe('a hostile backend', () => {
     }
     expect(pinsOf(await readPins(file), 'far', 'tool pay').held).toHaveLength(8);
     expect(await namesOf(kit)).toEqual([]);
+  });
+});
+
+describe('a file of pins that disappears or cannot be written', () => {
+  it('does not make a held definition one of first use', async () => {
+    const file = newFile();
+    const server = fakeServer().tool('pay', 'paid', { description: 'Pays' }).tool('list');
+    {
+      await using kit = await pinned({ far: server }, file);
+      await changed(server, kit, file);
+    }
+    await using kit = await pinned({ far: server }, file);
+    expect(await namesOf(kit)).toEqual(['list']);
+    rmSync(file);
+    await until(async () => kit.logged.some((line) => line.includes('the file of pins is gone')));
+    server.tool('other');
+    server.notify('notifications/tools/list_changed');
+    await until(async () => existsSync(file));
+    expect(await namesOf(kit)).toEqual(['list']);
+    expect(pinsOf(await readPins(file), 'far', 'tool pay').held).toHaveLength(1);
+  });
+
+  it('keeps its verdicts until it can be written', async () => {
+    const file = newFile();
+    const server = fakeServer().tool('pay', 'paid', { description: 'Pays' }).tool('list');
+    await using kit = await pinned({ far: server }, file);
+    await until(async () => existsSync(file));
+    const before = readFileSync(file);
+    rmSync(file);
+    mkdirSync(file); // a folder: it can neither be read nor replaced
+    server.tool('pay', 'paid', { description: 'Pays another one' });
+    server.notify('notifications/tools/list_changed');
+    await until(async () => kit.logged.some((line) => line.includes('could not be written')));
+    rmSync(file, { recursive: true });
+    writeFileSync(file, before);
+    server.tool('more');
+    server.notify('notifications/tools/list_changed');
+    await until(async () => pinsOf(await readPins(file), 'far', 'tool more').held.length === 1);
+    expect(pinsOf(await readPins(file), 'far', 'tool pay').held).toHaveLength(1);
+    expect(await namesOf(kit)).toEqual(['list']);
   });
 });
 

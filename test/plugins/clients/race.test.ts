@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { canonical } from '../../../plugins/clients/edit/canonical.ts';
 import { editClientFile, UnreadableText } from '../../../plugins/clients/file/edit-client-file.ts';
 import { syncClient } from '../../../plugins/clients/registration/sync-client.ts';
@@ -146,6 +146,7 @@ it('no write of an editor is lost while entries come and go', async () => {
   const editor: ChildProcess = spawn(process.execPath, ['-e', EDITOR, path, '150'], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+  onTestFinished(() => void editor.kill('SIGKILL')); // a test that fails must not leave it: the runner would wait for it
   const report = once(editor, 'message') as Promise<[{ last: number; lost: number }]>;
   let isOver = false;
   void report.then(() => {

@@ -9,6 +9,7 @@ import { createGuard, type GuardOptions } from './guard.ts';
 import { sendJson } from './json-reply.ts';
 import { HTTP_LIMITS } from './limits.ts';
 import { createMethodTable } from './method-table.ts';
+import { mistakeProblem } from './mistake.ts';
 import { mountOperation, type OperationHost, routePath } from './mount-operation.ts';
 import { openApiDocument } from './openapi.ts';
 import { parseJsonBody } from './parse-body.ts';
@@ -180,7 +181,7 @@ function mountRaw(app: FastifyInstance, { path, open = false, handle }: RawRoute
 }
 
 function sendFault(fault: FastifyError, reply: FastifyReply, { log, signal }: OperationHost): FastifyReply {
-  const known = problemFromFault(fault);
+  const known = problemFromFault(fault) ?? mistakeProblem(fault);
   if (known !== undefined) return sendProblem(reply, known);
   if (signal.aborted) return sendProblem(reply, problem('stopping', 'the manager is stopping'));
   const missing = missingIn(fault);

@@ -1,6 +1,7 @@
 import { type Call, type CallResult, type JsonObject, resultFromValue, toolFailure } from '@toolmgr/core';
 import { type Answer, isProblem, PROBLEMS, type Problem } from '@toolmgr/plugins/kit/operations';
 import { TIME_LIMITS_MS } from '../http/limits.ts';
+import { mistakeProblem } from '../http/mistake.ts';
 import type { OperationHost } from '../http/mount-operation.ts';
 import { createRequestReader } from '../http/read-request.ts';
 import { confirm } from './confirm.ts';
@@ -34,8 +35,14 @@ export function toolRunner(tool: ManagerTool, settings: ToolSettings): (call: Ca
     const limitMs = TIME_LIMITS_MS[tool.operation.timeLimit ?? 'standard'] ?? STREAM_MS;
     const signal = AbortSignal.any([call.signal, settings.host.signal, AbortSignal.timeout(limitMs)]);
     const context = { signal, caller: call.caller.name ?? call.caller.subject, jobs, publish, isByAgent: !isAsked };
-    const answer = await tool.operation.run({ ...parts, context } as never);
-    return isProblem(answer) ? failure(answer) : success(answer);
+    try {
+      const answer = await tool.operation.run({ ...parts, context } as never);
+      return isProblem(answer) ? failure(answer) : success(answer);
+    } catch (cause) {
+      const mistake = mistakeProblem(cause);
+      if (mistake === undefined) throw cause;
+      return failure(mistake);
+    }
   };
 }
 

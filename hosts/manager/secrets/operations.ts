@@ -1,4 +1,3 @@
-import { GatewayFault } from '@toolmgr/core';
 import { type Operation, operation, type Problem, problem } from '@toolmgr/plugins/kit/operations';
 import { MAX_SECRET_BYTES, PASSWORD_VARIABLE, secretNameProblem } from '@toolmgr/plugins/secrets/encrypted';
 import type { SecretStore } from '@toolmgr/plugins/secrets/stores';
@@ -7,7 +6,6 @@ import { chooseProvider } from '../../shared/secrets/provider.ts';
 import { PROVIDERS, type SecretsProvider } from '../../shared/secrets/providers.ts';
 import { fallbackOf, openSecretStore } from '../../shared/secrets/secret-store.ts';
 import { changePassword, setUpProvider } from '../../shared/secrets/set-up-provider.ts';
-import { UsageError } from '../../shared/usage-error.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -66,14 +64,9 @@ function providerOperations(env: Environment): readonly Operation[] {
         // a new file with another password could not be opened
         if (given !== undefined && env[PASSWORD_VARIABLE] && env[PASSWORD_VARIABLE] !== given)
           return problem('bad_request', `password: the variable ${PASSWORD_VARIABLE} of the manager has another one`);
-        return guarded(
-          async () => {
-            const message = await setUpProvider({ provider, password: given, env, signal: context.signal });
-            context.publish({ type: 'secret', name: 'default' });
-            return { status: 201, body: { message, provider_type: provider } };
-          },
-          provider === 'keyring' ? 'bad_request' : 'internal_error',
-        );
+        const message = await setUpProvider({ provider, password: given, env, signal: context.signal });
+        context.publish({ type: 'secret', name: 'default' });
+        return { status: 201, body: { message, provider_type: provider } };
       },
     }),
     operation({
@@ -250,24 +243,11 @@ type Run = (store: SecretStore, provider: SecretsProvider) => Promise<{ status: 
 
 /** Runs with the provider of the user. It never asks for a password: no user sits at the terminal of a manager. */
 async function withStore(env: Environment, run: Run) {
-  return guarded(async () => {
-    const { provider, isSetUp } = await chooseProvider(env);
-    if (!isSetUp) return problem('not_found', NOT_SET_UP);
-    return run(openSecretStore(provider, { env, asks: false, warn: () => {} }), provider);
-  }, 'internal_error');
+  const { provider, isSetUp } = await chooseProvider(env);
+  if (!isSetUp) return problem('not_found', NOT_SET_UP);
+  return run(openSecretStore(provider, { env, asks: false, warn: () => {} }), provider);
 }
 
 function readOnly(provider: SecretsProvider): Problem {
   return problem('provider_read_only', `the provider ${provider} is read-only: change its secrets where they are`);
-}
-
-/** Faults of providers say what to do and have no value, so the caller gets them. */
-async function guarded<T>(act: () => Promise<T>, code: 'bad_request' | 'internal_error'): Promise<T | Problem> {
-  try {
-    return await act();
-  } catch (cause) {
-    if (cause instanceof GatewayFault && cause.code === 'SECRETS_UNAVAILABLE') return problem(code, cause.message);
-    if (cause instanceof UsageError) return problem('internal_error', cause.message);
-    throw cause;
-  }
 }

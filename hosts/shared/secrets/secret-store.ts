@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { GatewayFault } from '@toolmgr/core';
+import { DamagedSecrets } from '@toolmgr/plugins/kit/secrets';
 import { type EncryptedFile, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
 import { keyringStore, onePasswordStore, type SecretStore } from '@toolmgr/plugins/secrets/stores';
 import { type Opening, openEncrypted } from './open-encrypted.ts';
@@ -71,7 +71,7 @@ function encryptedStore(file: EncryptedFile): SecretStore {
       await file.change(({ system }) => void system.set(probe, 'probe'));
       const isKept = (await file.read()).system.get(probe) === 'probe';
       await file.change(({ system }) => void system.delete(probe));
-      if (!isKept) throw new GatewayFault('SECRETS_UNAVAILABLE', `${file.path} does not return what was stored`);
+      if (!isKept) throw new DamagedSecrets(`${file.path} does not return what was stored`);
     },
   };
 }

@@ -20,4 +20,4 @@ export {
   VARIABLE_REFERENCE,
 } from './secret-name.ts';
 export { readSecretBytes, readSecretReference, type SecretReference, secretReference } from './secret-reference.ts';
-export type { ListedSecret, SecretCapabilities, SecretStore } from './secret-store.ts';
+export { DamagedSecrets, type ListedSecret, type SecretCapabilities, type SecretStore } from './secret-store.ts';

@@ -1,3 +1,12 @@
+import { GatewayFault } from '@toolmgr/core';
+
+/** What is stored cannot be used, e.g. a damaged file. Other faults of a store are mended by its user, e.g. with another password. */
+export class DamagedSecrets extends GatewayFault {
+  constructor(message: string) {
+    super('SECRETS_UNAVAILABLE', message);
+  }
+}
+
 /** What a provider of secrets can do. Source: workload API reference §7. */
 export interface SecretCapabilities {
   readonly can_read: boolean;

@@ -2,6 +2,7 @@ import { chmod, mkdir, open, readdir, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { GatewayFault } from '@toolmgr/core';
 import { atomicWrite, withLock } from '@toolmgr/plugins/kit/files';
+import { DamagedSecrets } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
 import type { FileHeader } from './file-header.ts';
 import { type FileKey, readSealed, type SealedText, seal, unseal } from './sealed-text.ts';
@@ -102,7 +103,7 @@ async function readPrivate(path: string, warn?: (line: string) => void): Promise
   });
   try {
     const { mode, size, uid } = await file.stat();
-    if (size > MAX_FILE_BYTES) throw new GatewayFault('SECRETS_UNAVAILABLE', `${path} is too large: it is damaged`);
+    if (size > MAX_FILE_BYTES) throw new DamagedSecrets(`${path} is too large: it is damaged`);
     const own = process.getuid?.();
     if (own !== undefined && uid !== own && own !== 0)
       throw new GatewayFault('SECRETS_UNAVAILABLE', `${path} belongs to another user`);
@@ -131,7 +132,7 @@ const content = z.strictObject({ user: entries, system: entries });
 
 function tableFrom(path: string, plain: string): SecretTable {
   const read = content.safeParse(JSON.parse(plain));
-  if (!read.success) throw new GatewayFault('SECRETS_UNAVAILABLE', `${path} has content of another version`);
+  if (!read.success) throw new DamagedSecrets(`${path} has content of another version`);
   return { user: new Map(read.data.user), system: new Map(read.data.system) };
 }
 

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { GatewayFault } from '@toolmgr/core';
+import { DamagedSecrets } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
 
 /** Cost of scrypt. Memory: 128 · N · r bytes. */
@@ -102,6 +102,6 @@ function parsed(line: string): unknown {
   }
 }
 
-function unavailable(path: string, why: string): GatewayFault {
-  return new GatewayFault('SECRETS_UNAVAILABLE', `${path} ${why}`);
+function unavailable(path: string, why: string): DamagedSecrets {
+  return new DamagedSecrets(`${path} ${why}`);
 }

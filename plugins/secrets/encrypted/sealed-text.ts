@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import { GatewayFault } from '@toolmgr/core';
+import { DamagedSecrets } from '@toolmgr/plugins/kit/secrets';
 import { type FileHeader, readHeader } from './file-header.ts';
 
 /** The key of a file, with the header line that says how it is derived. */
@@ -41,7 +41,7 @@ export function readSealed(path: string, text: string): SealedText {
   const isWhole = rest.length === 1 && rest[0] === '' && body.length >= NONCE_BYTES + TAG_BYTES;
   // the decoder of Node skips characters that are no base64, so the text is compared
   if (isWhole && body.toString('base64') === data) return { line, header, body };
-  throw new GatewayFault('SECRETS_UNAVAILABLE', `${path} is incomplete or damaged: restore it from a backup`);
+  throw new DamagedSecrets(`${path} is incomplete or damaged: restore it from a backup`);
 }
 
 /** Decrypts. @throws GatewayFault SECRETS_UNAVAILABLE when a byte was changed */
@@ -52,8 +52,7 @@ export function unseal(path: string, { line, body }: SealedText, key: Buffer): s
   try {
     return Buffer.concat([decipher.update(body.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString('utf8');
   } catch {
-    throw new GatewayFault(
-      'SECRETS_UNAVAILABLE',
+    throw new DamagedSecrets(
       `${path} was damaged or changed by another program: its content is not what toolmgr wrote. Restore it from a backup`,
     );
   }

@@ -3,7 +3,13 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { GatewayFault } from '@toolmgr/core';
 import { atomicWrite, withLock } from '@toolmgr/plugins/kit/files';
-import { KeyringError, keyringEntry, SECRET_NAME, type SecretStore } from '@toolmgr/plugins/kit/secrets';
+import {
+  DamagedSecrets,
+  KeyringError,
+  keyringEntry,
+  SECRET_NAME,
+  type SecretStore,
+} from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
 
 /**
@@ -80,7 +86,7 @@ async function readNames(path: string): Promise<Set<string>> {
   try {
     return new Set(namesFile.parse(JSON.parse(text)).names);
   } catch {
-    throw new GatewayFault('SECRETS_UNAVAILABLE', `${path} is damaged: remove it, the secrets stay in the keyring`);
+    throw new DamagedSecrets(`${path} is damaged: remove it, the secrets stay in the keyring`);
   }
 }
 

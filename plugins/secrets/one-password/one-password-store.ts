@@ -1,5 +1,10 @@
 import { GatewayFault } from '@toolmgr/core';
-import { isOnePasswordReference, type ListedSecret, type SecretStore } from '@toolmgr/plugins/kit/secrets';
+import {
+  DamagedSecrets,
+  isOnePasswordReference,
+  type ListedSecret,
+  type SecretStore,
+} from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
 import { OpError, type OpOptions, runOp } from './run-op.ts';
 
@@ -77,7 +82,7 @@ function parsed<T extends z.ZodType>(schema: T, text: string): z.output<T> {
   }
   const read = schema.safeParse(value);
   if (read.success) return read.data;
-  throw new GatewayFault('SECRETS_UNAVAILABLE', 'the program op of 1Password printed something else than expected');
+  throw new DamagedSecrets('the program op of 1Password printed something else than expected');
 }
 
 const MAX_ITEMS = 500;

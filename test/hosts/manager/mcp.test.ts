@@ -2,6 +2,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { operation, problem } from '@toolmgr/plugins/kit/operations';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { UsageError } from '../../../hosts/shared/usage-error.ts';
 import { type StartedManager, startManager } from '../../support/manager.ts';
 import { proves } from '../../support/proves.ts';
 
@@ -33,6 +34,7 @@ const remove = operation({
   problems: ['not_found'],
   tool: { name: 'remove_thing', destructive: true },
   async run({ path }) {
+    if (path.name === 'mistaken') throw new UsageError('config.yaml is not YAML');
     if (path.name === 'unknown') return problem('not_found', 'there is no thing "unknown"');
     removed.push(path.name);
     return { status: 204 };
@@ -130,6 +132,8 @@ describe.each(['legacy', '2026-07-28'] as const)('operations as tools of MCP, re
     expect(asked.at(-1)).toBe('Remove a thing: name "one"?');
     const unknown = await accepting.callTool({ name: 'remove_thing', arguments: { name: 'unknown' } });
     expect(unknown).toMatchObject({ isError: true, structuredContent: { code: 'not_found' } });
+    const mistaken = await accepting.callTool({ name: 'remove_thing', arguments: { name: 'mistaken' } });
+    expect(mistaken.structuredContent).toEqual({ code: 'bad_request', detail: 'config.yaml is not YAML' });
 
     await using declining = disposable(await connect(manager, 'decline'));
     const declined = await declining.callTool({ name: 'remove_thing', arguments: { name: 'two' } });

@@ -91,14 +91,29 @@ describe('set-up', () => {
 
   proves(
     'manager.secrets.setup-500',
-    'answers 500 to a wrong password, and keeps the provider that works',
+    'answers 500 when the file is damaged, and it stays as it is',
+    async () => {
+      await startEncrypted();
+      const file = join(manager.home, 'data/toolmgr/secrets_encrypted');
+      await writeFile(file, 'damaged\n');
+      expect(await codes(manager.request('POST', SECRETS, { provider_type: 'encrypted' }))).toEqual([
+        [500, 'internal_error'],
+      ]);
+      expect(await readFile(file, 'utf8')).toBe('damaged\n');
+    },
+    LONG,
+  );
+
+  proves(
+    'manager.secrets.setup-400',
+    'answers 400 to a wrong password, and keeps the provider that works',
     async () => {
       await startEncrypted();
       const { status, body, text } = await manager.request('POST', SECRETS, {
         provider_type: 'encrypted',
         password: 'wrong-password',
       });
-      expect([status, body.code]).toEqual([500, 'internal_error']);
+      expect([status, body.code]).toEqual([400, 'bad_request']);
       expect(body.detail).toContain('cannot be opened');
       expect(text).not.toContain('wrong-password');
       expect((await manager.request('POST', KEYS, { key: 'A', value: VALUE })).status).toBe(201);
@@ -241,7 +256,7 @@ describe('secrets of the encrypted file', () => {
       await startEncrypted();
       const path = join(manager.home, 'data/toolmgr/secrets_password');
       await chmod(path, 0o644);
-      expect(await codes(manager.request('GET', KEYS))).toEqual([[500, 'internal_error']]);
+      expect(await codes(manager.request('GET', KEYS))).toEqual([[400, 'bad_request']]);
       await chmod(path, 0o600);
       await symlink(path, `${path}-link`);
       expect((await manager.request('GET', KEYS)).status).toBe(200);
@@ -315,7 +330,7 @@ describe('other providers', () => {
       process.env.PATH = `${programs}:${before}`;
       try {
         const refused = await manager.request('POST', SECRETS, { provider_type: '1password' });
-        expect([refused.status, refused.text.includes('ops_bad')]).toEqual([500, false]);
+        expect([refused.status, refused.text.includes('ops_bad')]).toEqual([400, false]);
         expect(refused.body.detail).toContain('OP_SERVICE_ACCOUNT_TOKEN');
         expect((await manager.request('GET', `${SECRETS}/default`)).status).toBe(404);
         process.env.OP_SERVICE_ACCOUNT_TOKEN = 'ops_good';

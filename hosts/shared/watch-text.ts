@@ -1,6 +1,7 @@
-import { type FSWatcher, statSync, watch } from 'node:fs';
+import { statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { watchFolder } from './wake.ts';
 
 const GATHER_MS = 80; // editors write in several steps
 const POLL_MS = 2_000; // finds changes without a system event: mounted volumes, replaced links
@@ -21,7 +22,6 @@ export function watchText(
   let last = known;
   let lastSave = saveOf(file);
   let gathering: NodeJS.Timeout | undefined;
-  let watcher: FSWatcher | undefined;
   const check = async (): Promise<void> => {
     const save = saveOf(file); // before the text: a write in between is found by the next check
     const text = await readFile(file, 'utf8').catch(() => undefined);
@@ -33,24 +33,20 @@ export function watchText(
       onText(text);
     } else if (isSaved) onSameText(text);
   };
-  try {
-    // the folder, not the file: the watch of a file ends when the file is replaced
-    watcher = watch(dirname(file), { persistent: false }, (_event, name) => {
-      if (name !== null && name !== basename(file)) return;
-      clearTimeout(gathering);
-      gathering = setTimeout(() => void check(), GATHER_MS).unref();
-    });
-    watcher.on('error', () => watcher?.close());
-  } catch {
-    // no watches left or not supported: the poll still works
-  }
+  // the folder, not the file: the watch of a file ends when the file is replaced
+  const onChange = (name: string | null): void => {
+    if (name !== null && name !== basename(file)) return;
+    clearTimeout(gathering);
+    gathering = setTimeout(() => void check(), GATHER_MS).unref();
+  };
+  const watch = watchFolder(dirname(file), onChange);
   const polling = setInterval(() => void check(), POLL_MS).unref();
   signal.addEventListener(
     'abort',
     () => {
       clearTimeout(gathering);
       clearInterval(polling);
-      watcher?.close();
+      watch?.[Symbol.dispose]();
     },
     { once: true },
   );

@@ -184,7 +184,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ],
   ['ask.up.timeout', 'hosts/client-files/call-timeout.ts', 'value * (value <= MOST_SECONDS ? 1_000 : 1)', 'value'],
   ['choice.cli.person-folder', 'hosts/cli/invoked-from.ts', 'process.chdir(folder);', ''],
-  ['choice.cli.foreground-exit-code', 'hosts/run/commands/foreground.ts', '      endsWithProgram: true,\n', ''],
+  ['choice.cli.foreground-exit-code', 'hosts/run/commands/foreground.ts', ' endsWithProgram: true,', ''],
   [
     'run.option.foreground',
     'hosts/run/commands/foreground.ts',

@@ -1,4 +1,3 @@
-import { type FSWatcher, watch } from 'node:fs';
 import { mkdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRunning, type ProcessMark } from '@toolmgr/plugins/kit/files';
@@ -10,6 +9,7 @@ import {
   workloadDir,
   workloadsDir,
 } from '@toolmgr/plugins/kit/workloads';
+import { watchFolder } from '../../shared/wake.ts';
 
 /** A workload as it was last seen. */
 export interface FollowedRecord {
@@ -72,27 +72,19 @@ export function followRecords(state: string): FollowedRecords {
 export async function onRecordChange(state: string, onChange: () => void, signal: AbortSignal): Promise<boolean> {
   await mkdir(workloadsDir(state), { recursive: true, mode: 0o700 });
   let gathering: NodeJS.Timeout | undefined;
-  let watcher: FSWatcher | undefined;
-  try {
-    watcher = watch(workloadsDir(state), { persistent: false }, () => {
-      gathering ??= setTimeout(() => {
-        gathering = undefined;
-        onChange();
-      }, GATHER_MS).unref();
-    });
-    watcher.on('error', () => watcher?.close());
-  } catch {
-    return false; // no watches left, or none on this file system
-  }
-  signal.addEventListener(
-    'abort',
-    () => {
-      clearTimeout(gathering);
-      watcher?.close();
-    },
-    { once: true },
-  );
-  return true;
+  const soon = (): void => {
+    gathering ??= setTimeout(() => {
+      gathering = undefined;
+      onChange();
+    }, GATHER_MS).unref();
+  };
+  const watch = watchFolder(workloadsDir(state), soon);
+  const end = (): void => {
+    clearTimeout(gathering);
+    watch?.[Symbol.dispose]();
+  };
+  signal.addEventListener('abort', end, { once: true });
+  return watch !== undefined;
 }
 
 const GATHER_MS = 200;

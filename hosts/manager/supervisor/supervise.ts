@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { setTimeout as delay } from 'node:timers/promises';
 import { explainCause, type Log } from '@toolmgr/core';
 import type { PublishEvent } from '@toolmgr/plugins/kit/operations';
 import { type RunConfig, readWorkload } from '@toolmgr/plugins/kit/workloads';
+import { createWake } from '../../shared/wake.ts';
 import type { Started } from '../../workloads/planning/start.ts';
 import type { StartWork } from '../../workloads/planning/work.ts';
 import { afterStart, currentMemory, decide, type StartMemory } from './decide.ts';
@@ -58,15 +58,21 @@ async function run(deps: SupervisorDeps): Promise<void> {
   const busy = new Set<string>();
   const waitingForEngine = new Set<string>();
   const slots = createSlots(STARTS_AT_ONCE);
-  const wakeUp = createWakeUp(signal);
-  const hasEvents = await onRecordChange(state, () => wakeUp.now(), signal).catch(() => false);
+  const wake = createWake();
+  let wantsScan = true;
+  const scanSoon = (): void => {
+    wantsScan = true;
+    wake.now();
+  };
+  const hasEvents = await onRecordChange(state, scanSoon, signal).catch(() => false);
   let hasEngine = true;
   let nextScanMs = 0;
   let isFirst = true;
 
   while (!signal.aborted) {
     try {
-      if (wakeUp.takesScan() || performance.now() >= nextScanMs) {
+      if (wantsScan || performance.now() >= nextScanMs) {
+        wantsScan = false;
         await followed.scan();
         nextScanMs = performance.now() + (hasEvents ? SCAN_MS : LOOK_MS);
       } else await followed.look();
@@ -77,7 +83,7 @@ async function run(deps: SupervisorDeps): Promise<void> {
       log.error('the records of the workloads cannot be read', { reason: explainCause(cause) });
     }
     isFirst = false;
-    await wakeUp.after(LOOK_MS);
+    await wake.after(LOOK_MS, signal);
   }
 
   function decideAll(): void {
@@ -110,7 +116,7 @@ async function run(deps: SupervisorDeps): Promise<void> {
       memories.set(name, afterStart(memories.get(name), Date.now(), memories.get(name)?.generation ?? 0));
     } finally {
       busy.delete(name);
-      if (hasChanged) wakeUp.now();
+      if (hasChanged) scanSoon();
     }
   }
 
@@ -188,29 +194,6 @@ function createSlots(count: number): { take(): Promise<() => void> } {
       if (free > 0) free--;
       else await new Promise<void>((resolve) => waiting.push(resolve));
       return releaseOnce();
-    },
-  };
-}
-
-/** A wait that can be ended from outside. */
-function createWakeUp(signal: AbortSignal) {
-  let wantsScan = true;
-  let wake: AbortController | undefined;
-  return {
-    now(): void {
-      wantsScan = true;
-      wake?.abort();
-    },
-    takesScan(): boolean {
-      const takes = wantsScan;
-      wantsScan = false;
-      return takes;
-    },
-    async after(ms: number): Promise<void> {
-      if (wantsScan) return;
-      wake = new AbortController();
-      await delay(ms, undefined, { signal: AbortSignal.any([signal, wake.signal]), ref: false }).catch(() => {});
-      wake = undefined;
     },
   };
 }

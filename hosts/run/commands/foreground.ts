@@ -15,23 +15,18 @@ export interface ForegroundRun {
   readonly signal: AbortSignal;
   /** It waits for its server however long that takes. */
   readonly isSupervised: boolean;
+  /** Is called once, when the server has answered. */
+  readonly onRunning: (url: string) => void;
 }
 
 /** Runs a stored workload in this process until `signal` aborts or its program ends, then removes it from disk. */
 export async function runInForeground(run: ForegroundRun): Promise<ProxyEnd> {
-  const { state, config, write, log, signal, isSupervised } = run;
+  const { state, config, write, log, signal, isSupervised, onRunning } = run;
   const { name } = config;
   const over = new AbortController();
   const output = followFile(join(workloadDir(state, name), WORKLOAD_FILES.log), write, over.signal);
   try {
-    return await runProxy({
-      state,
-      name,
-      log,
-      signal,
-      endsWithProgram: true,
-      isSupervised,
-    });
+    return await runProxy({ state, name, log, signal, endsWithProgram: true, isSupervised, onRunning });
   } finally {
     over.abort();
     await output;

@@ -121,7 +121,7 @@ function printNextSteps(config: RunConfig, url: string, signed: string | undefin
 
 async function foreground(state: string, config: RunConfig, flags: RunFlags): Promise<void> {
   const stop = stopSignal();
-  const over = new AbortController();
+  const starting = new AbortController();
   try {
     const problem = await logInFirst(state, config.name, terminalWork(config.name, stop.signal));
     if (problem !== undefined) {
@@ -136,11 +136,13 @@ async function foreground(state: string, config: RunConfig, flags: RunFlags): Pr
       log: gatewayLog.log,
       signal: stop.signal,
       isSupervised: flags.supervised === true,
+      onRunning(url) {
+        starting.abort();
+        stdout.line(`${stdout.bold(config.name)} runs at ${stdout.green(url)}`);
+        stderr.line('Ctrl-C stops and removes it');
+      },
     });
-    const starting = new AbortController();
-    over.signal.addEventListener('abort', () => starting.abort(), { once: true });
     if (isLive(gatewayLog)) void showLive(startRow(config.name), starting.signal);
-    void printWhenRunning(state, config.name, over.signal, () => starting.abort());
     const end = await running;
     if (end.status === 'stopped') return stderr.line(`${config.name} is stopped and removed`);
     if (end.status === 'exited') {
@@ -151,26 +153,7 @@ async function foreground(state: string, config: RunConfig, flags: RunFlags): Pr
     stderr.line(`${stderr.red('toolmgr:')} ${config.name}: ${end.message}`);
     process.exitCode = end.status === 'error' && end.exitCode !== undefined ? end.exitCode : EXIT_CODES.failed.code;
   } finally {
-    over.abort();
+    starting.abort();
     stop.release();
   }
 }
-
-async function printWhenRunning(
-  state: string,
-  name: string,
-  signal: AbortSignal,
-  onRunning: () => void,
-): Promise<void> {
-  while (!signal.aborted) {
-    const record = await readWorkload(state, name);
-    if (record?.status.status === 'running') {
-      onRunning();
-      stdout.line(`${stdout.bold(name)} runs at ${stdout.green(record.status.url ?? '')}`);
-      return stderr.line('Ctrl-C stops and removes it');
-    }
-    await new Promise((resolve) => setTimeout(resolve, RUNNING_POLL_MS).unref());
-  }
-}
-
-const RUNNING_POLL_MS = 100;

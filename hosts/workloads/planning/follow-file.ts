@@ -1,6 +1,7 @@
 import { open, stat } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
-import { setTimeout as delay } from 'node:timers/promises';
+import { createWake, watchFolder } from '../../shared/wake.ts';
 
 /**
  * Writes the content of a file and everything appended to it until `signal` aborts, including the last additions.
@@ -28,12 +29,17 @@ export async function followFile(path: string, write: (text: string) => void, si
       await file.close();
     }
   };
+  const wake = createWake();
+  using _ = watchFolder(dirname(path), (name) => {
+    if (name === null || name === basename(path)) wake.now();
+  });
   while (!signal.aborted) {
     await readOn();
-    await delay(POLL_MS, undefined, { signal }).catch(() => {});
+    await wake.after(LOOK_MS, signal);
   }
   await readOn();
 }
 
 const CHUNK_BYTES = 64 * 1024;
-const POLL_MS = 200;
+/** A file in a folder that did not exist, or on a file system that reports no changes. */
+const LOOK_MS = 500;

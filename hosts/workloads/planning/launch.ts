@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import {
   type RunConfig,
@@ -12,6 +11,7 @@ import {
 } from '@toolmgr/plugins/kit/workloads';
 import { type FileKey, PASSWORD_VARIABLE } from '@toolmgr/plugins/secrets/encrypted';
 import { compileCacheDir } from '../../shared/compile-cache.ts';
+import { createWake, type Wake, watchFolder } from '../../shared/wake.ts';
 import { PROXY_REFUSED } from '../proxy/proxy-refused.ts';
 import { startDeadlineMs } from '../proxy/start-deadline.ts';
 import { passKey } from '../secrets/pass-key.ts';
@@ -33,6 +33,8 @@ export interface DetachedProxy {
   readonly pid: number | undefined;
   /** How it ended; `undefined` while it runs. */
   ended(): string | undefined;
+  /** Is woken when it ends. */
+  readonly wake: Wake;
 }
 
 /**
@@ -51,6 +53,7 @@ export function detachProxy(
   );
   const log = openSync(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog), 'a', 0o600);
   let ended: string | undefined;
+  const wake = createWake();
   try {
     const child = spawn(
       process.execPath,
@@ -70,15 +73,17 @@ export function detachProxy(
     );
     child.once('error', (cause) => {
       ended = cause.message;
+      wake.now();
     });
     child.once('exit', (code, signal) => {
       // the record says what happened to the start
       if (code === PROXY_REFUSED) return;
       ended = signal === null ? `exit code ${code}` : `signal ${signal}`;
+      wake.now();
     });
     if (key !== undefined && child.stdin !== null) passKey(child.stdin, key);
     child.unref();
-    return { pid: child.pid, ended: () => ended };
+    return { pid: child.pid, ended: () => ended, wake };
   } finally {
     closeSync(log);
   }
@@ -100,6 +105,8 @@ export async function waitUntilRunning(
 ): Promise<Launched> {
   const startMs = performance.now();
   const limitMs = startDeadlineMs(config) + SPARE_MS;
+  const { wake = createWake() } = start.proxy ?? {};
+  using _ = watchFolder(workloadDir(state, config.name), () => wake.now());
   for (let reported = 0; !signal.aborted; ) {
     const ended = start.proxy?.ended();
     const launched = outcomeOf(await readWorkload(state, config.name), start, ended);
@@ -108,7 +115,7 @@ export async function waitUntilRunning(
     if (passedMs > limitMs)
       return { kind: 'failed', reason: `its proxy did not respond within ${Math.round(limitMs / 1000)} s` };
     if (passedMs >= (reported + 1) * 1000) progress(++reported);
-    await delay(POLL_MS, undefined, { signal }).catch(() => {});
+    await wake.after(LOOK_MS, signal);
   }
   return { kind: 'failed', reason: INTERRUPTED };
 }
@@ -134,5 +141,6 @@ function outcomeOf(
 /** Reason of a start that the user interrupted. */
 export const INTERRUPTED = 'interrupted';
 
-const POLL_MS = 40;
+/** A change that the file system does not report. */
+const LOOK_MS = 250;
 const SPARE_MS = 15_000; // the proxy reports its own timeout first; this catches a proxy that hangs

@@ -2,6 +2,7 @@ import { type BackendState, definePlugin, explainCause, type Plugin } from '@too
 import { type WorkloadState, workloadChanged } from '@toolmgr/plugins/kit/extension-points';
 import type { StatusChange } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
+import type { Wake } from '../../shared/wake.ts';
 
 /** What the proxy writes about a workload that it serves. */
 export type CurrentStatus = Pick<StatusChange, 'status' | 'message' | 'restarts'>;
@@ -39,8 +40,8 @@ function messageOf(message: string | undefined) {
   return message === undefined ? {} : { message: explainCause(message) };
 }
 
-/** A plugin that keeps what the runtime of the workload said last. */
-export function watchRuntime(): { readonly plugin: Plugin; latest(): WorkloadState | undefined } {
+/** A plugin that keeps what the runtime of the workload said last. It wakes who waits for this or for a change of the backend. */
+export function watchRuntime(wake: Wake): { readonly plugin: Plugin; latest(): WorkloadState | undefined } {
   let latest: WorkloadState | undefined;
   const plugin = definePlugin({
     address: 'run/workload-state',
@@ -49,7 +50,9 @@ export function watchRuntime(): { readonly plugin: Plugin; latest(): WorkloadSta
     apply(core) {
       core.hook(workloadChanged).tap('run/workload-state', (state) => {
         latest = state;
+        wake.now();
       });
+      core.hooks.backendChanged.tap('run/workload-state', () => wake.now());
     },
   });
   return { plugin, latest: () => latest };

@@ -2,6 +2,7 @@ import { spawn as spawnChild } from 'node:child_process';
 import { constants } from 'node:os';
 import type { GatewayOptions } from '@toolmgr/core';
 import { type LogFile, wholeLines } from '@toolmgr/plugins/kit/files';
+import type { Wake } from '../../shared/wake.ts';
 
 /** How a program ended without being stopped. A signal counts as 128 plus its number, as in shells. */
 export interface ProgramEnd {
@@ -18,8 +19,8 @@ export interface Programs {
   forget(): void;
 }
 
-/** Starts programs for the gateway, writes their stderr to `output` and records how they end. */
-export function watchPrograms(output: LogFile): Programs {
+/** Starts programs for the gateway, writes their stderr to `output`, records how they end and wakes who waits for that. */
+export function watchPrograms(output: LogFile, wake: Wake): Programs {
   let ended: ProgramEnd | undefined;
   return {
     spawn(file, args, options) {
@@ -32,6 +33,7 @@ export function watchPrograms(output: LogFile): Programs {
         if (child.stdin?.writableEnded === true) return;
         const exitCode = code ?? 128 + (signal === null ? 0 : constants.signals[signal]);
         ended = { exitCode, how: signal === null ? `exit code ${exitCode}` : `signal ${signal}` };
+        wake.now();
       });
       return child;
     },

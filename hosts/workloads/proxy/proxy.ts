@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { createGateway, explainCause, type Gateway, type Log } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import type { WorkloadState } from '@toolmgr/plugins/kit/extension-points';
@@ -21,6 +20,7 @@ import { widenYoungGeneration } from '../../shared/engine.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
 import { VERSION } from '../../shared/version.ts';
+import { createWake, type Wake } from '../../shared/wake.ts';
 import { readStartSecrets } from '../secrets/start-secrets.ts';
 import { keepCallLog } from './call-log.ts';
 import { type Claim, claimWorkload } from './claim.ts';
@@ -48,6 +48,8 @@ export interface ProxyRun {
   readonly generation?: number;
   /** Fails when another program has the port of the last start. */
   readonly keepsPort?: boolean;
+  /** Is called once, when the server has answered. */
+  readonly onRunning?: (url: string) => void;
 }
 
 /** How a proxy ended: by its signal, with its program, or by an error. The exit code is that of the program. */
@@ -96,11 +98,12 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
   const { config, runId } = claim;
   const logFile = join(workloadDir(state, name), WORKLOAD_FILES.log);
   const output = openLogFile(logFile);
-  const log = recordReasons(run.log);
-  const programs = watchPrograms(output);
+  const wake = createWake();
+  const log = recordReasons(run.log, wake);
+  const programs = watchPrograms(output, wake);
   const restartsProgram = run.endsWithProgram !== true;
   const { secrets, variables } = await readStartSecrets(state, config);
-  const runtime = watchRuntime();
+  const runtime = watchRuntime(wake);
   const calls = createCallFeed();
   const planned = planFromRun(config, { runId, state, logFile, restartsProgram, secrets, variables, ...endOfRun(run) });
   const plan = {
@@ -138,9 +141,15 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
       ...(isLoopbackHost(config.host) ? { allowedHosts: LOOPBACK_NAMES } : {}),
     });
     const at = { port: served.port, url: `${served.url}${servesSse(config) ? '/sse' : '/mcp'}` };
-    const report = (status: CurrentStatus): Promise<void> => claim.report({ ...at, ...status });
+    let isTold = false;
+    const report = async (status: CurrentStatus): Promise<void> => {
+      await claim.report({ ...at, ...status });
+      if (isTold || status.status !== 'running') return;
+      isTold = true;
+      run.onRunning?.(at.url);
+    };
     await report({ status: 'starting' });
-    const failed = await whyNotReady(gateway, config, log, run);
+    const failed = await whyNotReady(gateway, config, log, wake, run);
     if (failed !== undefined) {
       if (signal.aborted) return { status: 'stopped' };
       const exitCode = log.exitCode ?? programs.ended()?.exitCode;
@@ -153,7 +162,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     const first = (backend && loginStatus(backend)) ?? { status: 'running' };
     await report(first);
     const watched = (status: CurrentStatus): Promise<void> => report(status).catch(noted(run));
-    return await watchUntilEnd(run, { gateway, runtime: runtime.latest, programs, report: watched, first });
+    return await watchUntilEnd(run, { gateway, runtime: runtime.latest, programs, wake, report: watched, first });
   } finally {
     // stopping takes some seconds while calls or streams are open
     const port = served?.port ?? claim.port; // clients know the port of the last start, also when this one failed
@@ -192,6 +201,7 @@ async function whyNotReady(
   gateway: Gateway,
   config: RunConfig,
   log: ReasonLog,
+  wake: Wake,
   { signal, isSupervised = false }: ProxyRun,
 ): Promise<string | undefined> {
   const limitMs = startDeadlineMs(config);
@@ -201,7 +211,7 @@ async function whyNotReady(
     // its token is refreshed when the token endpoint is back
     if (state?.status === 'ready' || state?.health?.errorCategory === 'auth_retrying') return undefined;
     if (isSupervised) {
-      await delay(WATCH_MS, undefined, { signal }).catch(() => {});
+      await wake.after(WATCH_MS, signal);
       continue;
     }
     const isFinal = state?.status === 'unavailable' || state?.status === 'unauthenticated';
@@ -210,7 +220,7 @@ async function whyNotReady(
       return explainCause(state.cause?.message ?? `it is ${state.status}`);
     if (state === undefined && log.reason !== undefined) return log.reason;
     if (performance.now() > deadlineMs) return `it did not answer within ${Math.round(limitMs / 1000)} s`;
-    await delay(READY_POLL_MS, undefined, { signal }).catch(() => {});
+    await wake.after(WATCH_MS, signal);
   }
   return 'it was stopped while it started';
 }
@@ -220,6 +230,7 @@ interface Watched {
   readonly gateway: Gateway;
   readonly runtime: () => WorkloadState | undefined;
   readonly programs: Programs;
+  readonly wake: Wake;
   report(status: CurrentStatus): Promise<void>;
   /** What was reported. */
   readonly first: CurrentStatus;
@@ -228,11 +239,11 @@ interface Watched {
 /** Reports changes of the status until the runtime gives the workload up, its container is removed, or `signal` aborts. */
 async function watchUntilEnd(
   { signal, endsWithProgram }: ProxyRun,
-  { gateway, runtime, programs, report, first }: Watched,
+  { gateway, runtime, programs, wake, report, first }: Watched,
 ): Promise<Ended> {
   let written = JSON.stringify(first);
   while (!signal.aborted) {
-    await delay(endsWithProgram ? READY_POLL_MS : WATCH_MS, undefined, { signal }).catch(() => {});
+    await wake.after(WATCH_MS, signal);
     if (signal.aborted) break;
     const ended = programs.ended();
     if (endsWithProgram && ended !== undefined) return { status: 'exited', ...ended };
@@ -259,6 +270,6 @@ function endOf(last: WorkloadState | undefined, endsWithProgram: boolean): Ended
 const CLOSE_MS = 5_000;
 /** Less than the 30 s in which Kubernetes ends a pod, minus its `preStop`. */
 const SUPERVISED_STOP_MS = 20_000;
-const READY_POLL_MS = 50;
 const SPARE_MS = 1_000; // the start reports its own timeout first
+/** A change that nothing reports: the health of its tokens. */
 const WATCH_MS = 1_000;

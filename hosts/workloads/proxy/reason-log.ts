@@ -1,4 +1,5 @@
 import type { Log } from '@toolmgr/core';
+import type { Wake } from '../../shared/wake.ts';
 
 /** A log that remembers why a workload could not be started. */
 export interface ReasonLog extends Log {
@@ -8,8 +9,11 @@ export interface ReasonLog extends Log {
   readonly exitCode: number | undefined;
 }
 
-/** A workload that cannot be started has no backend with a cause, so the reason is taken from the error log. */
-export function recordReasons(log: Log): ReasonLog {
+/**
+ * A workload that cannot be started has no backend with a cause, so the reason is taken from the error log. An error wakes who
+ * waits for it.
+ */
+export function recordReasons(log: Log, wake: Wake): ReasonLog {
   let reason: string | undefined;
   let exitCode: number | undefined;
   return {
@@ -18,6 +22,7 @@ export function recordReasons(log: Log): ReasonLog {
       if (typeof fields?.reason === 'string') reason = fields.reason;
       if (typeof fields?.exitCode === 'number') exitCode = fields.exitCode;
       log.error(message, fields);
+      wake.now();
     },
     get reason() {
       return reason;

@@ -216,7 +216,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'proper-lockfile': ['plugins/kit/workloads/state'],
   ioredis: ['plugins/kit/redis'],
   'oidc-provider': ['plugins/auth-server/provider'],
-  'light-my-request': ['plugins/auth-server/provider'],
   'openid-client': ['plugins/auth-server/upstreams'],
   oauth4webapi: ['plugins/kit/oauth'],
   rfc6902: ['plugins/interception/webhooks'],

@@ -1,9 +1,8 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Inbound, ResponseHeaders } from '@toolmgr/core';
 import type Provider from 'oidc-provider';
 import { errors } from 'oidc-provider';
 import type { Interaction, Interactions } from './interactions.ts';
-import { answerByLibrary, type LibraryAnswer } from './node-bridge.ts';
+import { answerHeaders, libraryCall } from './node-bridge.ts';
 import { BROWSER_SESSION_SECONDS, SIGN_IN_PATH } from './oidc-configuration.ts';
 
 /** What {@link createInteractions} needs. */
@@ -22,52 +21,29 @@ export function createInteractions({ provider, browserBase, needsConsent, now }:
   const { secure, sameSite } = { secure: browserBase.startsWith('https:'), sameSite: 'lax' as const };
   const sessionCookie = { path: '/', httpOnly: true, signed: true, overwrite: true, sameSite, secure };
 
-  /** Runs code with a request of the library that has the cookies of `inbound`. */
-  async function withLibrary<T>(
-    inbound: Inbound,
-    run: (request: IncomingMessage, response: ServerResponse) => Promise<T>,
-  ): Promise<{ readonly result: T; readonly answer: LibraryAnswer }> {
-    let done: { readonly result: T } | undefined;
-    let failed: { readonly cause: unknown } | undefined;
-    const get = { method: 'GET', headers: inbound.headers, remoteAddress: inbound.remoteAddress };
-    const answer = await answerByLibrary(
-      { inbound: get, path: SIGN_IN_PATH, baseUrl: browserBase },
-      async (request, response) => {
-        await run(request, response).then(
-          (result) => {
-            done = { result };
-          },
-          (cause: unknown) => {
-            failed = { cause };
-          },
-        );
-        if (!response.writableEnded) response.end();
-      },
-    );
-    if (done === undefined) throw failed?.cause;
-    return { result: done.result, answer };
+  /** A request of the library that has the cookies of `inbound`. */
+  function contextOf({ headers, remoteAddress }: Inbound) {
+    const inbound = { method: 'GET', headers, query: undefined, remoteAddress };
+    const { request, response } = libraryCall({ inbound, path: SIGN_IN_PATH, baseUrl: browserBase });
+    return provider.createContext(request, response);
   }
 
   /** The interaction of the cookie, if it is the one of the page's path. */
   async function found(inbound: Inbound): Promise<LibraryInteraction | undefined> {
+    const { req, res } = contextOf(inbound);
     try {
-      const { result } = await withLibrary(inbound, (request, response) =>
-        provider.interactionDetails(request, response),
-      );
+      const interaction = await provider.interactionDetails(req, res);
       const uid = inbound.path.split(`${SIGN_IN_PATH}/`)[1];
-      return uid === undefined || uid === result.uid ? result : undefined;
+      return uid === undefined || uid === interaction.uid ? interaction : undefined;
     } catch (cause) {
       if (cause instanceof errors.SessionNotFound) return undefined;
       throw cause;
     }
   }
 
-  const sessionOf = (inbound: Inbound) =>
-    withLibrary(inbound, (request, response) => provider.Session.get(provider.createContext(request, response)));
-
   /** Removes the person of before: the library would show a page of its own that asks to sign out first. */
   async function changePerson(inbound: Inbound, interaction: LibraryInteraction): Promise<void> {
-    const { result: session } = await sessionOf(inbound);
+    const session = await provider.Session.get(contextOf(inbound));
     delete session.accountId;
     delete session.authorizations;
     await session.persist();
@@ -81,15 +57,15 @@ export function createInteractions({ provider, browserBase, needsConsent, now }:
       if (interaction === undefined) return undefined;
       const { client_id: clientId, redirect_uri: redirectUri, resource, scope, prompt, max_age } = interaction.params;
       const prompts = String(prompt ?? '').split(' ');
-      const client = await withLibrary(inbound, () => provider.Client.find(String(clientId)));
-      if (client.result === undefined) return undefined;
+      const client = await provider.Client.find(String(clientId));
+      if (client === undefined) return undefined;
       return interactionOf(interaction, {
         client: {
-          id: client.result.clientId,
-          name: client.result.clientName,
-          uri: client.result.clientUri,
-          isUnknown: needsConsent(client.result.clientId),
-          hasSecret: client.result.clientAuthMethod !== 'none',
+          id: client.clientId,
+          name: client.clientName,
+          uri: client.clientUri,
+          isUnknown: needsConsent(client.clientId),
+          hasSecret: client.clientAuthMethod !== 'none',
         },
         asksLogin: prompts.includes('login') || max_age !== undefined,
         ...(max_age === undefined ? {} : { maxAgeS: Number(max_age) }),
@@ -114,13 +90,12 @@ export function createInteractions({ provider, browserBase, needsConsent, now }:
           : 'consent' in outcome
             ? { consent: {} }
             : { error: outcome.error, error_description: outcome.description };
-      const { answer } = await withLibrary(inbound, (request, response) =>
-        provider.interactionFinished(request, response, result),
-      );
-      return { status: answer.status, headers: { ...answer.headers, 'cache-control': 'no-store' } };
+      const { req, res } = contextOf(inbound);
+      const location = await provider.interactionResult(req, res, result);
+      return { status: 303, headers: { ...answerHeaders(res), location, 'cache-control': 'no-store' } };
     },
     async personOf(inbound) {
-      return (await sessionOf(inbound)).result.accountId;
+      return (await provider.Session.get(contextOf(inbound))).accountId;
     },
     async signIn(inbound, person) {
       return changeSession(inbound, async (session) => {
@@ -143,12 +118,10 @@ export function createInteractions({ provider, browserBase, needsConsent, now }:
     inbound: Inbound,
     change: (session: Awaited<ReturnType<typeof provider.Session.get>>) => Promise<string | undefined>,
   ): Promise<ResponseHeaders> {
-    const { answer } = await withLibrary(inbound, async (request, response) => {
-      const ctx = provider.createContext(request, response);
-      const value = await change(await provider.Session.get(ctx));
-      ctx.cookies.set(provider.cookieName('session'), value ?? null, sessionCookie);
-    });
-    const { 'set-cookie': cookies } = answer.headers;
+    const ctx = contextOf(inbound);
+    const value = await change(await provider.Session.get(ctx));
+    ctx.cookies.set(provider.cookieName('session'), value ?? null, sessionCookie);
+    const { 'set-cookie': cookies } = answerHeaders(ctx.res);
     return cookies === undefined ? {} : { 'set-cookie': cookies };
   }
 }

@@ -23,7 +23,7 @@ export interface OidcServer {
   /** For `incoming-auth/oidc` of the same gateway. */
   readonly issuer: TokenIssuer;
   /** Answers one request of a library route. */
-  handle(request: IncomingMessage, response: ServerResponse): Promise<void>;
+  readonly handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   /** Why the request of an answer with status 500 failed. */
   faultOf(request: IncomingMessage): unknown;
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Inbound, JsonObject, Responder, ResponseHeaders, RouteAnswer, RouteTable } from '@toolmgr/core';
 import { isLocalRedirect } from '../clients/redirect-uri.ts';
 import { GrantRefusal } from '../delegation/grant-refusal.ts';
@@ -138,19 +137,15 @@ function capped(answer: RouteAnswer): RouteAnswer {
 function formRoute(parts: RouteParts, path: string): RouteAnswer {
   return async (inbound, body, responder) => {
     const { server, followUps } = parts;
-    let request: IncomingMessage | undefined;
-    const answer = await answerByLibrary({ inbound, path, baseUrl: parts.issuer, body }, (node, response) => {
-      request = node;
-      return server.handle(node, response);
-    });
+    const answer = await answerByLibrary({ inbound, path, baseUrl: parts.issuer, body }, server.handle);
     if (answer.status === 503) return sendUnavailable(responder);
-    if (answer.status >= 500) return sendFault(responder, request && server.faultOf(request));
+    if (answer.status >= 500) return sendFault(responder, server.faultOf(answer.request));
     const gone = { isGone: false };
     responder.onDisconnect(() => {
       gone.isGone = true;
     });
     responder.send(answer.status, { ...answer.headers, ...NOT_STORED }, answer.body);
-    if (request !== undefined) followUps.add(request, gone);
+    followUps.add(answer.request, gone);
   };
 }
 
@@ -159,16 +154,12 @@ function browserRoute(parts: RouteParts, libraryPath: (path: string) => string):
   return async (inbound, _body, responder) => {
     if (!hasQueryMode(inbound)) return sendPage(responder, failedRequestPage(400, 'unsupported_response_mode'));
     const { server } = parts;
-    let request: IncomingMessage | undefined;
-    const { status, headers, body } = await answerByLibrary(
+    const { request, status, headers, body } = await answerByLibrary(
       { inbound: asGet(inbound), path: libraryPath(inbound.path), baseUrl: parts.browserBase },
-      (node, response) => {
-        request = node;
-        return server.handle(node, response);
-      },
+      server.handle,
     );
     if (status >= 500) {
-      const isDown = status === 503 || isStorageFault(request && server.faultOf(request));
+      const isDown = status === 503 || isStorageFault(server.faultOf(request));
       return sendPage(responder, failedRequestPage(isDown ? 503 : 500));
     }
     const site = inbound.path.endsWith(LIBRARY_ROUTES.authorization) ? otherSite(headers, parts) : undefined;

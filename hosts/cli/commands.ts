@@ -35,12 +35,15 @@ const MODULES: readonly CommandModule[] = [
   { words: ['vmcp'], load: async () => (await import('./vmcp/main.ts')).addVmcpCommands },
   { words: ['operator'], load: async () => (await import('../operator/main.ts')).addOperatorCommand },
   { words: ['pins'], load: async () => (await import('./pins/main.ts')).addPinsCommands },
-  { words: [], load: async () => (await import('../manager/commands/plugin-commands.ts')).loadPluginCommands() },
+  { words: [], load: async () => (await import('../manager/commands/plugin-commands.ts')).loadPluginCommands(taken()) },
   { words: ['plugin'], load: async () => (await import('./plugin/main.ts')).addPluginCommands },
 ];
 
 /** First words that need none of these modules at once. */
 const OWN: ReadonlySet<string> = new Set(['--version', '-v', 'version', 'completion', 'complete']);
+
+/** First words that no plugin can have. */
+const taken = (): ReadonlySet<string> => new Set([...MODULES.flatMap(({ words }) => words), ...OWN, 'help']);
 
 /**
  * Loads what adds the commands of a command line: those of its first word, or all, because help and suggestions name them all.

@@ -28,6 +28,8 @@ export interface FeatureOptions extends Omit<OperationHome, 'workloads'> {
 /** What the plugins of a plan offer. */
 export interface Features {
   readonly operations: readonly Operation[];
+  /** Address of the plugin that offers an operation. */
+  readonly pluginOf: ReadonlyMap<Operation, string>;
   /** In the order of the navigation. */
   readonly views: readonly PageView[];
   /** Runs their background work. Resolves when all of it has ended after `context.signal`. */
@@ -64,6 +66,7 @@ export async function openFeatures(options: FeatureOptions): Promise<Features> {
   refuseEqualRoutes(offered);
   return {
     operations: offered.flatMap(([, own]) => own),
+    pluginOf: new Map(offered.flatMap(([address, own]) => own.map((each) => [each, address] as const))),
     views: filled(pageViews)
       .flatMap(([, views]) => views)
       .sort((a, b) => a.order - b.order),

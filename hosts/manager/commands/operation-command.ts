@@ -2,19 +2,27 @@ import { isObject, type JsonObject } from '@toolmgr/core';
 import type { Operation, OperationCommand } from '@toolmgr/plugins/kit/operations';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { columns, stdout } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
 import { argumentsFrom } from '../mcp/tool-from-operation.ts';
+import { commandFault, flagOf } from './command-fault.ts';
 import type { RunOperation } from './run-operation.ts';
 
-/** Adds the command of an operation: what it takes follows from its schemas. */
+/**
+ * Adds the command of an operation: what it takes follows from its schemas.
+ * @throws UsageError when the operation cannot have this command; nothing is added
+ */
 export function addOperationCommand(
   program: Command,
   operation: Operation,
-  { words, arguments: places = [], print = plainText }: OperationCommand,
+  given: OperationCommand,
   runner: () => Promise<RunOperation>,
 ): void {
-  const command = commandAt(program, words.split(' ')).description(lowered(operation.summary));
+  const { words, arguments: places = [], print = plainText } = given;
   const { inputSchema, partsOf } = argumentsFrom(operation);
   const { properties, required } = inputSchema as InputSchema;
+  const fault = commandFault(given, Object.keys(properties));
+  if (fault !== undefined) throw new UsageError(fault);
+  const command = commandAt(program, words.split(' ')).description(lowered(operation.summary));
   for (const name of places) {
     const schema = properties[name] ?? {};
     const text = required.includes(name) ? `<${name}>` : `[${name}]`;
@@ -25,11 +33,14 @@ export function addOperationCommand(
   }
   command.addOption(new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text'));
   command.action(async (...all: unknown[]) => {
-    const { format, json: _, ...options } = command.opts<Record<string, unknown>>();
-    const given = { ...namesOf(options, properties), ...Object.fromEntries(places.map((name, at) => [name, all[at]])) };
-    const present = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    const options = command.opts<Record<string, unknown>>();
+    const members = {
+      ...namesOf(options, properties),
+      ...Object.fromEntries(places.map((name, at) => [name, all[at]])),
+    };
+    const present = Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
     const body = await (await runner())(operation, partsOf(present as JsonObject));
-    const text = format === 'json' ? JSON.stringify(body ?? null, undefined, 2) : print(body);
+    const text = options.format === 'json' ? JSON.stringify(body ?? null, undefined, 2) : print(body);
     for (const line of text === '' ? [] : text.split('\n')) stdout.line(line);
   });
 }
@@ -56,7 +67,7 @@ function commandAt(program: Command, words: readonly string[]): Command {
 
 function optionFor(name: string, schema: MemberSchema, isRequired: boolean): Option {
   const value = schema.type === 'boolean' ? '' : schema.type === 'array' ? ' <value...>' : ' <value>';
-  const option = new Option(`--${flagOf(name)}${value}`, schema.description ?? '').makeOptionMandatory(isRequired);
+  const option = optionOf(name, value, schema.description).makeOptionMandatory(isRequired);
   if (schema.type === 'array') {
     return option.argParser((given: string, before: readonly unknown[] = []) => [
       ...before,
@@ -85,13 +96,12 @@ function read(given: string, { type, enum: allowed }: MemberSchema): unknown {
 
 /** Commander names options in camel case. */
 function namesOf(options: Readonly<Record<string, unknown>>, properties: InputSchema['properties']) {
-  return Object.fromEntries(
-    Object.keys(properties).map((name) => [name, options[new Option(`--${flagOf(name)}`).attributeName()]]),
-  );
+  return Object.fromEntries(Object.keys(properties).map((name) => [name, options[optionOf(name).attributeName()]]));
 }
 
-function flagOf(name: string): string {
-  return name.replaceAll('_', '-').replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+/** `--no-cache` is the member `no_cache` here; commander takes it for the opposite of `cache`. */
+function optionOf(name: string, value = '', description = ''): Option {
+  return Object.assign(new Option(`--${flagOf(name)}${value}`, description), { negate: false });
 }
 
 function lowered(summary: string): string {

@@ -1,31 +1,33 @@
 import { createLog, explainCause } from '@toolmgr/core';
 import { stateDir } from '@toolmgr/plugins/kit/files';
+import type { Operation } from '@toolmgr/plugins/kit/operations';
 import type { Command } from 'commander';
 import { stderr } from '../../shared/terminal.ts';
+import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
 import { type ManagerSetup, readManagerSetup } from '../manager-config.ts';
 
 /**
  * Loads what adds the commands of the plugins that `manager.yaml` names; nothing when there is no such file. The other commands and the help
- * work with a file that is wrong: what is wrong is a warning.
+ * work with a file or a plugin that is wrong: what is wrong is a warning. `taken`: first words of the commands of the program.
  */
-export async function loadPluginCommands(): Promise<(program: Command) => void> {
+export async function loadPluginCommands(taken: ReadonlySet<string>): Promise<(program: Command) => void> {
   try {
     const setup = await readManagerSetup(undefined, process.env);
-    return setup === undefined ? () => {} : await commandsOf(setup);
+    return setup === undefined ? () => {} : await commandsOf(setup, taken);
   } catch (cause) {
     warn(`the commands of plugins are missing: ${explainCause(cause)}`);
     return () => {};
   }
 }
 
-async function commandsOf(setup: ManagerSetup): Promise<(program: Command) => void> {
+async function commandsOf(setup: ManagerSetup, taken: ReadonlySet<string>): Promise<(program: Command) => void> {
   const [{ openFeatures }, { addOperationCommand }] = await Promise.all([
     import('../open-features.ts'),
     import('./operation-command.ts'),
   ]);
   const state = stateDir();
-  const { operations } = await openFeatures({
+  const { operations, pluginOf } = await openFeatures({
     ...{ state, env: process.env, signal: new AbortController().signal, version: VERSION },
     log: createLog('warn', (line) => stderr.line(line)),
     ...setup,
@@ -33,14 +35,22 @@ async function commandsOf(setup: ManagerSetup): Promise<(program: Command) => vo
   });
   const runner = async () => (await import('./run-operation.ts')).operationRunner(state);
   return (program) => {
-    const own = new Set(program.commands.map((command) => command.name()));
+    const named = (operation: Operation) => `${operation.id} of the plugin ${pluginOf.get(operation)}`;
+    const owners = new Map<string, Operation>();
     for (const operation of operations) {
       const { command } = operation;
       if (command === undefined) continue;
-      const [word = ''] = command.words.split(' ');
-      if (own.has(word))
-        warn(`the command ${command.words} of ${operation.id} is missing: toolmgr has a command ${word}`);
-      else addOperationCommand(program, operation, command, runner);
+      const { words } = command;
+      const [word = ''] = words.split(' ');
+      const owner = owners.get(words);
+      try {
+        if (taken.has(word)) throw new UsageError(`toolmgr has a command ${word}`);
+        if (owner !== undefined) throw new UsageError(`${named(owner)} has this command`);
+        addOperationCommand(program, operation, command, runner);
+        owners.set(words, operation);
+      } catch (cause) {
+        warn(`the command ${words} of ${named(operation)} is missing: ${explainCause(cause)}`);
+      }
     }
   };
 }

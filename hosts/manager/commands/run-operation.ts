@@ -58,7 +58,11 @@ async function runThere(
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(memberOf(given.params, name))),
   );
-  const query = new URLSearchParams(given.query as Record<string, string>).toString();
+  const query = new URLSearchParams(
+    Object.entries(given.query as Record<string, string | readonly string[]>).flatMap(([name, value]) =>
+      [value].flat().map((each): [string, string] => [name, String(each)]),
+    ),
+  ).toString();
   const answer = await ask(method, query === '' ? filled : `${filled}?${query}`, {
     body: body === undefined ? undefined : given.body,
     signal,

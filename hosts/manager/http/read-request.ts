@@ -34,11 +34,30 @@ export function createRequestReader(operation: Operation): (request: RawParts) =
     }
     const parts = {
       path: read('path', params, { ...(request.params as object) }),
-      query: read('query', query, { ...(request.query as object) }),
+      query: read('query', query, withLists(query, { ...(request.query as object) })),
       body: faults.length > 0 && request.body === undefined ? undefined : read('body', body, request.body),
     };
     return faults.length === 0 ? parts : invalid(faults);
   };
+}
+
+/** A parameter that is given once is a list too, where its schema is one. */
+function withLists(schema: z.ZodType, query: Readonly<Record<string, unknown>>): unknown {
+  const shape = (schema as { readonly shape?: Readonly<Record<string, z.core.$ZodType>> }).shape ?? {};
+  return Object.fromEntries(
+    Object.entries(query).map(([name, value]) => [
+      name,
+      typeof value === 'string' && isList(shape[name]) ? [value] : value,
+    ]),
+  );
+}
+
+function isList(schema: z.core.$ZodType | undefined): boolean {
+  const { type, innerType } = (schema?._zod.def ?? {}) as {
+    readonly type?: string;
+    readonly innerType?: z.core.$ZodType;
+  };
+  return type === 'array' || (innerType !== undefined && isList(innerType));
 }
 
 /** An operation without a body accepts none or an empty object, which some clients always send. */

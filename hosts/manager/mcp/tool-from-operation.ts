@@ -157,5 +157,6 @@ function partsOf(
 
 /** Parameters of a URL are text; their schemas convert it. */
 function asText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(asText);
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
 }

@@ -11,6 +11,7 @@ import { stdout } from '../../../hosts/shared/terminal.ts';
 import { cli } from '../../support/cli.ts';
 import { ownFolders, startManager } from '../../support/manager.ts';
 
+const HAS = 'every command has an option';
 const seen: unknown[] = [];
 const note = (command: OperationCommand) =>
   operation({
@@ -97,6 +98,40 @@ it('a command goes through the manager when one runs, with the same answer and r
   expect(runs.mock.calls[1]?.[0].context.caller).toBe('this user');
 });
 
+it('a command asks with lists, and with what a manager and this process read alike', async () => {
+  const asked: unknown[] = [];
+  const tagged = operation({
+    id: 'tagged',
+    method: 'GET',
+    path: '/api/v1beta/tagged',
+    tag: 'notes',
+    summary: 'Show notes',
+    query: z.strictObject({
+      tag: z.array(z.string()).default([]),
+      no_cache: z.enum(['true', 'false']).optional(),
+      json: z.string().optional(),
+      format: z.string().optional(),
+    }),
+    answers: { 200: { description: 'nothing', schema: z.strictObject({}) } },
+    problems: [],
+    command: { words: 'tagged', arguments: ['json', 'format'] },
+    async run({ query }) {
+      asked.push(query);
+      return { status: 200, body: {} };
+    },
+  });
+  await using manager = await startManager({ operations: [tagged] });
+  const [here, there] = [await operationRunner('/nonexistent'), await operationRunner(manager.state)];
+  const lines = [
+    [['--tag', 'a,b'], { tag: ['a,b'] }],
+    [['--tag', 'a', '--tag', 'b,c', '--no-cache', 'true'], { tag: ['a', 'b,c'], no_cache: 'true' }],
+    [[], { tag: [] }],
+    [['x', 'y'], { tag: [], json: 'x', format: 'y' }],
+  ] as const;
+  for (const run of [here, there]) for (const [words] of lines) await printed(['tagged', ...words], run, tagged);
+  expect(asked).toEqual([...lines, ...lines].map(([, query]) => query));
+});
+
 it('a command goes through a manager on a unix socket', async () => {
   const home = await mkdtemp(join(tmpdir(), 'toolmgr-socket-'));
   await using manager = await startManager({ operations: [listed], home, listen: { socket: join(home, 's.sock') } });
@@ -116,6 +151,38 @@ describe('a manager.yaml', { timeout: 60_000 }, () => {
     await rm(home, { recursive: true, force: true });
     return ran;
   };
+
+  it('with a plugin whose commands cannot all be made has the others, and says which are missing', async () => {
+    const plugin = join(import.meta.dirname, 'fixtures/notes.ts');
+    const yaml = `plugins: [{ use: ${JSON.stringify(plugin)} }]`;
+    const help = await run(yaml, '--help');
+    expect(help.code).toBe(0);
+    expect(help.out).toMatch(/First steps/);
+    expect(help.out).toMatch(/^ {2}plugin /m);
+    expect(help.out).toMatch(/^ {2}notes/m);
+    const missing = (words: string, id: string, why: string) =>
+      `warning the command ${words} of ${id} of the plugin notes is missing: ${why}`;
+    expect(help.err.trim().split('\n')).toEqual([
+      missing('notes format', 'formatNotes', `${HAS} --format: give format another name, or put it into the arguments`),
+      missing('notes json', 'jsonNotes', `${HAS} --json: give json another name, or put it into the arguments`),
+      missing('notes age', 'ageNotes', 'max_age and maxAge would both be --max-age'),
+      missing('notes place', 'placeNotes', 'the operation takes no plaec, which is in its arguments'),
+      missing('notes show', 'showAgain', 'showNotes of the plugin notes has this command'),
+      missing('ls', 'listNotes', 'toolmgr has a command ls'),
+      missing('help', 'helpNotes', 'toolmgr has a command help'),
+      missing('version', 'versionNotes', 'toolmgr has a command version'),
+      missing('plugin notes', 'newNotes', 'toolmgr has a command plugin'),
+      missing('notes <book>', 'oddNotes', 'its words are "notes <book>": expected words of a-z, digits and -'),
+    ]);
+    expect(await run(yaml, 'notes', 'show', '--tag', 'a,b', '--json')).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/"a,b"/),
+    });
+    expect(await run(yaml, 'notes', 'json', '--json', 'x')).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/jsonNotes of the plugin notes is missing.*unknown command 'json'/s),
+    });
+  });
 
   it('that is wrong leaves the help as it is, and stops commands that need its plugins', async () => {
     const help = await run('plugin: []', '--help');

@@ -4,6 +4,8 @@ import { decimalText, goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
 
 const MAX_HEADERS = 32;
+const MAX_LISTED = 100;
+const MAX_DESCRIPTION = 4_096;
 /** Headers that belong to the connection or to the gateway. */
 const FORBIDDEN_HEADERS: ReadonlySet<string> = new Set([...CONNECTION_FIELDS, 'content-type']);
 
@@ -59,10 +61,21 @@ const shape = z.strictObject({
     .describe(
       'second path that lists all tools, for clients that prefer the full list; below the path of the endpoint',
     ),
+  alwaysListed: z
+    .array(z.string().min(1))
+    .max(MAX_LISTED)
+    .default([])
+    .describe('names of tools that are listed beside `find_tool` and `call_tool`, also composite tools'),
+  findToolDescription: z
+    .string()
+    .min(1)
+    .max(MAX_DESCRIPTION)
+    .optional()
+    .describe('description of `find_tool` instead of the own one, e.g. what the tools behind it are for'),
   searcher: z.string().min(1).default('hybrid').describe('name of the searcher'),
 });
 
-/** The section `optimizer`; the last two keys are extensions. Source: vmcp spec §2 optimizer and §8 limits. */
+/** The section `optimizer`; `directPath` and the keys after it are extensions. Source: vmcp spec §2 optimizer and §8 limits. */
 export const optimizerConfig = shape.superRefine((config, context) => {
   const { embeddingProvider: provider, embeddingService, embeddingModel, embeddingHeaders } = config;
   const refuse = (key: keyof typeof config, message: string) =>

@@ -14,7 +14,7 @@ export default definePlugin({
   config: optimizerConfig,
   apply(core, config) {
     const optimizer = createOptimizer(core, config);
-    const shape = hideBehindVirtualTools(optimizer);
+    const shape = hideBehindVirtualTools(optimizer, config);
     core.endpoint.serveOnly('2025-11-25'); // vmcp spec §2 optimizer
     if (config.directPath !== undefined) core.endpoint.serveDirect(config.directPath);
     core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.last }, shape);

@@ -1,4 +1,13 @@
-import { type Call, type CallResult, type CatalogDraft, encode, type JsonObject, type ToolEntry } from '@toolmgr/core';
+import {
+  type Call,
+  type CallResult,
+  type CatalogDraft,
+  encode,
+  type JsonObject,
+  nearest,
+  type ToolEntry,
+} from '@toolmgr/core';
+import type { OptimizerConfig } from './config.ts';
 
 /** The handlers of the two virtual tools. */
 export interface VirtualTools {
@@ -13,22 +22,40 @@ export const CALL_TOOL = 'call_tool';
 const ADDRESS = 'optimizer/tools';
 
 /**
- * Lists the two virtual tools at the endpoint, and all others only at the direct path. Drops backend tools with the same
- * names, with a warning.
+ * Lists the two virtual tools and those of `alwaysListed` at the endpoint, and all others only at the direct path. Drops backend
+ * tools with the names of the virtual ones, with a warning.
  */
-export function hideBehindVirtualTools(tools: VirtualTools): (draft: CatalogDraft) => CatalogDraft {
+export function hideBehindVirtualTools(
+  tools: VirtualTools,
+  { alwaysListed, findToolDescription }: Pick<OptimizerConfig, 'alwaysListed' | 'findToolDescription'>,
+): (draft: CatalogDraft) => CatalogDraft {
+  const given: JsonObject = findToolDescription === undefined ? {} : { description: findToolDescription };
   const own: readonly ToolEntry[] = [
-    entryOf(FIND_TOOL, FIND_DEFINITION, tools.find),
+    entryOf(FIND_TOOL, { ...FIND_DEFINITION, ...given }, tools.find),
     { ...entryOf(CALL_TOOL, CALL_DEFINITION, tools.call), makesOneCall: true },
   ];
+  const listed = new Set(alwaysListed);
   return (draft) => {
     const shadowed = draft.tools.filter((tool) => hasVirtualName(tool));
+    const others = draft.tools.filter((tool) => !hasVirtualName(tool));
     return {
       ...draft,
-      tools: [...draft.tools.filter((tool) => !hasVirtualName(tool)).map(serveAtDirectPath), ...own],
-      warnings: [...draft.warnings, ...shadowed.map(shadowedWarning)],
+      tools: [...others.map((tool) => (listed.has(tool.key) ? tool : serveAtDirectPath(tool))), ...own],
+      warnings: [...draft.warnings, ...shadowed.map(shadowedWarning), ...unmatched(alwaysListed, others)],
     };
   };
+}
+
+function unmatched(alwaysListed: readonly string[], tools: readonly ToolEntry[]): readonly string[] {
+  if (alwaysListed.length === 0) return [];
+  const names = new Set(tools.filter(({ hiddenBy }) => hiddenBy === undefined).map(({ key }) => key));
+  return alwaysListed.flatMap((name) => {
+    if (names.has(name)) return [];
+    const near = nearest(name, [...names]);
+    return [
+      `optimizer.alwaysListed: no tool is named "${name}" now${near === undefined ? '' : `, did you mean "${near}"?`}`,
+    ];
+  });
 }
 
 function hasVirtualName({ key, hiddenBy }: ToolEntry): boolean {

@@ -328,6 +328,8 @@ export const gatewayChoices = [
       'choice.optimizer.slips': 'unambiguous mistakes of models are corrected',
       'choice.optimizer.errors': 'errors of the two tools are failed tool results',
       'choice.optimizer.direct-path': 'optimizer.directPath serves the list of all tools at a second path',
+      'choice.optimizer.always-listed':
+        'optimizer.alwaysListed names tools, also composites, that are listed beside find_tool and call_tool',
       'choice.optimizer.limits':
         'the two tools are limited like others; what call_tool calls takes from its own buckets, not from the server again',
       'choice.optimizer.chosen-names':

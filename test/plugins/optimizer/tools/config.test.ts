@@ -20,6 +20,7 @@ describe('the section optimizer', () => {
     'has the defaults of the contract',
     () => {
       expect(read({}).data).toEqual({
+        alwaysListed: [],
         embeddingProvider: 'tei',
         embeddingServiceTimeout: 30_000,
         hybridSearchSemanticRatio: '0.5',

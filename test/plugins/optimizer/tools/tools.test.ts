@@ -246,6 +246,30 @@ describe('the optimizer', () => {
     await expect(sdkClient(without, { path: '/mcp/direct' })).rejects.toThrow();
   });
 
+  proves(
+    'choice.optimizer.always-listed',
+    'lists chosen tools too, which are found and called like others',
+    async () => {
+      const settings = {
+        alwaysListed: ['read_file', 'red_file'],
+        findToolDescription: 'Searches the tools of the office.',
+      };
+      await using kit = await optimized(settings, { far: office() });
+      const client = await sdkClient(kit);
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(['call_tool', 'find_tool', 'read_file']);
+      expect(tools.find(({ name }) => name === 'find_tool')?.description).toBe('Searches the tools of the office.');
+      expect(await client.callTool({ name: 'read_file', arguments: {} })).toMatchObject(text('did read_file'));
+      const through = { name: 'call_tool', arguments: { tool_name: 'read_file', parameters: {} } };
+      expect(await client.callTool(through)).toMatchObject(text('did read_file'));
+      expect(await names(client, 'read a file')).toContain('read_file');
+      await expect(client.callTool({ name: 'translate', arguments: {} })).rejects.toThrow();
+      expect(kit.logged.join()).toMatch(
+        /alwaysListed: no tool is named \\"red_file\\" now, did you mean \\"read_file\\"\?/,
+      );
+    },
+  );
+
   it('finds new tools and no removed ones after backend changes', async () => {
     const far = office();
     await using kit = await optimized({}, { far });

@@ -76,6 +76,14 @@ function person(size: number) {
 }
 
 describe('a composite tool with find_tool and call_tool', () => {
+  it('is listed when alwaysListed names it', async () => {
+    const uses = [{ use: 'composite/engine', with: { compositeTools: [FLOW] } }];
+    await using kit = await optimized({ alwaysListed: ['flow'] }, { far: farServer() }, { uses });
+    const client = await legacy(kit);
+    expect(await client.toolNames()).toContain('flow');
+    expect(await client.callTool('flow', {})).toMatchObject({ structuredContent: { total: 3 } });
+  });
+
   it('is found by its description, and runs', async () => {
     await using kit = await everything();
     const client = await legacy(kit);

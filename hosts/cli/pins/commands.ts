@@ -2,21 +2,14 @@ import { existsSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
-import { nearest } from '@toolmgr/core';
 import { stateDir } from '@toolmgr/plugins/kit/files';
 import {
-  approved,
-  changePins,
-  type Difference,
-  differences,
-  type EntryPins,
-  type Finding,
-  type Pins,
-  pinsOf,
+  comparisons,
+  decide as decidePins,
+  type HeldDefinition,
+  heldNamed,
+  listedEntries,
   readPins,
-  rejected,
-  scan,
-  withChanges,
 } from '@toolmgr/plugins/kit/tool-pins';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
@@ -31,41 +24,36 @@ interface Format {
   readonly format: 'text' | 'json';
 }
 
-/** An entry of a pins file, with the word that commands name it by: `BACKEND/NAME`, or `BACKEND/KIND:NAME` for other kinds than tools. */
-interface Listed {
-  readonly id: string;
-  readonly backend: string;
-  readonly entry: string;
-  readonly pins: EntryPins;
-}
-
 /** `toolmgr pins list`. */
 export async function list({
   all = false,
   format,
   ...place
 }: Place & Format & { readonly all?: boolean }): Promise<void> {
-  const found = entriesOf(await readPins(await fileOf(place)));
+  const found = listedEntries(await readPins(await fileOf(place)));
   const shown = all ? found : found.filter(({ pins }) => pins.held.length > 0);
   if (format === 'json') return printJson(shown.map(({ id, pins }) => ({ entry: id, ...pins })));
   if (shown.length === 0) return stderr.line(found.length === 0 ? 'no pins yet' : 'nothing is held');
-  const rows = shown.map(({ id, pins: { held, approved: pinned, rejected: no } }) => {
-    const [first] = held;
-    if (first === undefined) return [id, 'pinned', pinned[0]?.since.slice(0, 10) ?? '', pinned[0]?.by ?? ''];
-    return [id, no.includes(first.hash) ? 'rejected' : 'held', first.since.slice(0, 10), first.reason];
+  const rows = shown.flatMap((entry) => {
+    const waiting = comparisons(entry);
+    if (waiting.length > 0)
+      return waiting.map(({ state, since, hash, reason }) => [entry.id, state, since.slice(0, 10), reason, hash]);
+    const [pin] = entry.pins.approved;
+    return [[entry.id, 'pinned', pin?.since.slice(0, 10) ?? '', pin?.by ?? '', pin?.hash ?? '']];
   });
-  for (const line of columns([['ENTRY', 'STATE', 'SINCE', 'WHY'], ...rows.map((row) => row.map(oneLine))]))
+  for (const line of columns([['ENTRY', 'STATE', 'SINCE', 'WHY', 'HASH'], ...rows.map((row) => row.map(oneLine))]))
     stdout.line(line);
 }
 
 /** `toolmgr pins diff`. */
 export async function diff(wanted: readonly string[], { format, ...place }: Place & Format): Promise<void> {
-  const held = chosen(entriesOf(await readPins(await fileOf(place))), wanted, 'held');
-  const shown = held.flatMap(({ id, pins }) => comparisons(id, pins));
+  const all = listedEntries(await readPins(await fileOf(place)));
+  const meant = new Set(found(heldNamed(all, wanted)).map(({ id, hash }) => `${id}@${hash}`));
+  const shown = all.flatMap(comparisons).filter(({ entry, hash }) => meant.has(`${entry}@${hash}`));
   if (format === 'json') return printJson(shown);
   if (shown.length === 0) return stderr.line('nothing is held');
-  for (const { entry, reason, changes, findings } of shown) {
-    stdout.line(`${oneLine(entry)}: ${oneLine(reason)}`);
+  for (const { entry, hash, reason, changes, findings } of shown) {
+    stdout.line(`${oneLine(entry)}@${oneLine(hash)}: ${oneLine(reason)}`);
     for (const { path, before, after } of changes) {
       stdout.line(`  ${oneLine(path)}`);
       if (before !== undefined) stdout.line(`  - ${visible(textOf(before))}`);
@@ -83,19 +71,16 @@ export async function decide(
 ): Promise<void> {
   if (all === wanted.length > 0)
     throw new UsageError(`name the entries, or give --all for everything that is held: ${ownCommand('pins list')}`);
-  let decided: readonly Listed[] = [];
-  await changePins(await fileOf(place), (pins) => {
-    decided = chosen(entriesOf(pins), wanted, 'held');
-    const changed = new Map<string, Map<string, EntryPins>>();
-    for (const { backend, entry } of decided) {
-      const before = pinsOf(pins, backend, entry);
-      const after = how === 'approve' ? approved(before, userInfo().username, new Date()) : rejected(before);
-      if (after !== undefined) changed.set(backend, (changed.get(backend) ?? new Map()).set(entry, after));
-    }
-    return withChanges(pins, changed);
-  });
-  if (decided.length === 0) return stderr.line('nothing is held');
-  for (const { id } of decided) stdout.line(`${how === 'approve' ? 'approved' : 'rejected'} ${oneLine(id)}`);
+  const outcome = await decidePins(await fileOf(place), { how, wanted, by: userInfo().username, now: new Date() });
+  if ('refused' in outcome) throw new UsageError(outcome.refused);
+  if (outcome.decided.length === 0) return stderr.line('nothing is held');
+  for (const name of outcome.decided) stdout.line(`${how === 'approve' ? 'approved' : 'rejected'} ${oneLine(name)}`);
+}
+
+/** @throws UsageError when nothing is meant */
+function found(held: ReturnType<typeof heldNamed>): readonly HeldDefinition[] {
+  if ('refused' in held) throw new UsageError(held.refused);
+  return held;
 }
 
 /** The file with pins that the flags mean. @throws UsageError when there is none, or several */
@@ -121,51 +106,6 @@ async function fileOf({ gateway, file }: Place): Promise<string> {
   if (names.length > 1)
     throw new UsageError(`several gateways have pins; choose one: --gateway ${names.join(', --gateway ')}`);
   return join(folder, `${encodeURIComponent(only)}.json`);
-}
-
-function entriesOf({ backends }: Pins): readonly Listed[] {
-  return Object.entries(backends).flatMap(([backend, entries]) =>
-    Object.entries(entries).map(([entry, pins]) => ({ id: idOf(backend, entry), backend, entry, pins })),
-  );
-}
-
-function idOf(backend: string, entry: string): string {
-  const at = entry.indexOf(' ');
-  const [kind, name] = [entry.slice(0, at), entry.slice(at + 1)];
-  return kind === 'tool' ? `${backend}/${name}` : `${backend}/${kind}:${name}`;
-}
-
-/** Held entries, or those that are named. @throws UsageError for one that is not held, with the nearest name */
-function chosen(all: readonly Listed[], wanted: readonly string[], state: 'held'): readonly Listed[] {
-  const held = all.filter(({ pins }) => pins.held.length > 0);
-  if (wanted.length === 0) return held;
-  return wanted.map((id) => {
-    const found = held.find((each) => each.id === id);
-    if (found !== undefined) return found;
-    if (all.some((each) => each.id === id)) throw new UsageError(`${id} is not ${state}`);
-    const near = nearest(
-      id,
-      held.map((each) => each.id),
-    );
-    throw new UsageError(`nothing is named ${id}${near === undefined ? '' : `; did you mean ${near}?`}`);
-  });
-}
-
-interface Comparison {
-  readonly entry: string;
-  readonly reason: string;
-  readonly changes: readonly Difference[];
-  readonly findings: readonly Finding[];
-}
-
-/** Every held definition against the newest pinned one, newest first: `approve` pins them all. */
-function comparisons(entry: string, { held, approved: [pin] }: EntryPins): readonly Comparison[] {
-  return held.map(({ definition, reason }) => ({
-    entry,
-    reason,
-    changes: differences(pin?.definition ?? {}, definition),
-    findings: scan(definition),
-  }));
 }
 
 function textOf(value: unknown): string {

@@ -25,7 +25,8 @@ export function addPinsCommands(program: Command): void {
   }
 }
 
-const ENTRIES = 'entries as `pins list` shows them, e.g. github/create_issue';
+const ENTRIES =
+  'entries as `pins list` shows them, e.g. github/create_issue; with @ and a hash only that definition of it';
 
 const DECISIONS = [
   ['approve', 'pin what is held, so that it is listed and can be called'],
@@ -40,6 +41,7 @@ function withPlace(command: Command): Command {
 
 const HELP = `
 A gateway whose file has the section toolPinning follows these decisions within seconds.
+A backend can change a definition after you looked at it. Approve the hash that pins diff shows: ENTRY@sha256:…
 
 Examples:
   toolmgr pins list

@@ -1,3 +1,14 @@
+export {
+  type Comparison,
+  comparisons,
+  type Decided,
+  type Decision,
+  decide,
+  type HeldDefinition,
+  heldNamed,
+  type ListedEntry,
+  listedEntries,
+} from './decide.ts';
 export { canonicalJson, type PinnedDefinition, pinnedDefinition } from './definition.ts';
 export { changedMembers, type Difference, differences } from './differences.ts';
 export { approved, type JudgeContext, judge, type PinningMode, rejected, type Verdict } from './judge.ts';

@@ -56,22 +56,21 @@ function newestFirst<T extends Pick<Held, 'hash'>>(added: T, before: readonly T[
   return [added, ...before.filter(({ hash }) => hash !== added.hash)].slice(0, MOST_OF_ENTRY);
 }
 
-/** A person approves what is held of an entry: all of it, or one hash. `undefined` when nothing is held or was rejected. */
-export function approved(pins: EntryPins, by: string, now: Date, only?: string): EntryPins | undefined {
-  const wanted = pins.held.filter(({ hash }) => only === undefined || hash === only);
-  if (wanted.length === 0) return undefined;
-  const hashes = new Set(wanted.map(({ hash }) => hash));
-  const added = wanted.map(({ hash, definition }) => ({ hash, definition, since: now.toISOString(), by }));
+/** A person approves one held definition. `undefined` when it is not held. */
+export function approved(pins: EntryPins, hash: string, by: string, now: Date): EntryPins | undefined {
+  const wanted = pins.held.find((each) => each.hash === hash);
+  if (wanted === undefined) return undefined;
+  const { definition } = wanted;
   return {
-    approved: [...added, ...pins.approved.filter(({ hash }) => !hashes.has(hash))].slice(0, MOST_OF_ENTRY),
-    held: pins.held.filter(({ hash }) => !hashes.has(hash)),
-    rejected: pins.rejected.filter((hash) => !hashes.has(hash)),
+    approved: newestFirst({ hash, definition, since: now.toISOString(), by }, pins.approved),
+    held: pins.held.filter((each) => each.hash !== hash),
+    rejected: pins.rejected.filter((each) => each !== hash),
   };
 }
 
-/** A person rejects what is held of an entry: it stays held, also when it comes again. `undefined` when nothing is held. */
-export function rejected(pins: EntryPins): EntryPins | undefined {
-  const hashes = pins.held.map(({ hash }) => hash).filter((hash) => !pins.rejected.includes(hash));
-  if (hashes.length === 0) return undefined;
-  return { ...pins, rejected: [...hashes, ...pins.rejected].slice(0, 4 * MOST_OF_ENTRY) };
+/** A person rejects one held definition: it stays held, also when it comes again. `undefined` when it is not held. */
+export function rejected(pins: EntryPins, hash: string): EntryPins | undefined {
+  if (!pins.held.some((each) => each.hash === hash)) return undefined;
+  const others = pins.rejected.filter((each) => each !== hash);
+  return { ...pins, rejected: [hash, ...others].slice(0, 4 * MOST_OF_ENTRY) };
 }

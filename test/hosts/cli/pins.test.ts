@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
-import { changePins, type EntryPins, withChanges } from '../../../plugins/kit/tool-pins/index.ts';
+import { changePins, type EntryPins, pinsOf, readPins, withChanges } from '../../../plugins/kit/tool-pins/index.ts';
 import { cli } from '../../support/cli.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
@@ -72,8 +72,11 @@ describe('toolmgr pins', () => {
       err: expect.stringContaining('far/fine is not held'),
     });
     expect(await pins('approve')).toMatchObject({ code: 1, err: expect.stringContaining('--all') });
-    expect(await pins('approve', 'far/add')).toMatchObject({ code: 0, out: 'approved far/add\n' });
-    expect(await pins('reject', '--all')).toMatchObject({ code: 0, out: 'rejected far/prompt:ask\n' });
+    const [, hash = ''] = hashes;
+    expect(listed.out).toContain(hash);
+    expect(out).toContain(`far/add@${hash}: its description changed`);
+    expect(await pins('approve', 'far/add')).toMatchObject({ code: 0, out: `approved far/add@${hash}\n` });
+    expect(await pins('reject', '--all')).toMatchObject({ code: 0, out: `rejected far/prompt:ask@${hash}\n` });
     expect((await pins('list')).out).toMatch(/far\/prompt:ask +rejected/);
     const { far } = (JSON.parse(readFileSync(file, 'utf8')) as { backends: Record<string, Record<string, EntryPins>> })
       .backends;
@@ -101,6 +104,46 @@ describe('toolmgr pins', () => {
     expect(code).toBe(0);
     for (const text of ['newest', 'older', 'hidden 1', 'hidden 2', 'b<U+000A>far/x: forged'])
       expect(out).toContain(text);
+  });
+
+  it('approves only the definition that a person saw, when another one came in its place', async () => {
+    const file = join(state, 'seen.json');
+    const [seen = '', other = ''] = hashes;
+    const held = (hash: string) => ({ hash, definition: { name: 'add', title: hash }, since, reason: 'it is new' });
+    const write = (entry: EntryPins, name = 'tool add') =>
+      changePins(file, (now) => withChanges(now, new Map([['far', new Map([[name, entry]])]])));
+    await write({ approved: [], held: [held(seen)], rejected: [] });
+    const [row] = JSON.parse((await pins('diff', '--file', file, '--format', 'json')).out) as [{ hash: string }];
+
+    await write({ approved: [], held: [held(other), held(seen)], rejected: [] });
+    const decided = await pins('approve', `far/add@${row.hash}`, '--file', file);
+    expect(decided).toMatchObject({ code: 0, out: `approved far/add@${seen}\n` });
+    const after = pinsOf(await readPins(file), 'far', 'tool add');
+    expect(after).toMatchObject({ approved: [{ hash: seen }], held: [{ hash: other }] });
+
+    await write({ approved: [], held: [held(other)], rejected: [] });
+    expect(await pins('approve', `far/add@${seen}`, '--file', file)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(`far/add is not held with ${seen}: look at it again`),
+    });
+    expect(pinsOf(await readPins(file), 'far', 'tool add').approved).toEqual([]);
+
+    await write({ approved: [], held: [held(other), held(seen)], rejected: [seen] });
+    expect(await pins('approve', '--all', '--file', file)).toMatchObject({ out: `approved far/add@${other}\n` });
+    expect(await pins('approve', 'far/add', '--file', file)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('far/add is rejected'),
+    });
+
+    // names of a backend that read like the reference of another definition
+    await write({ approved: [], held: [held(other)], rejected: [] }, `tool add@${seen}`);
+    await write({ approved: [], held: [held(other)], rejected: [] }, 'tool prompt:ask');
+    await write({ approved: [], held: [held(seen)], rejected: [] }, 'prompt ask');
+    expect(await pins('approve', `far/add@${seen}@${other}`, '--file', file)).toMatchObject({ code: 0 });
+    expect(await pins('approve', 'far/prompt:ask', '--file', file)).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('several entries are named far/prompt:ask'),
+    });
   });
 
   it('asks which gateway is meant when several have pins', async () => {

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../core/contract/json.ts';
 import { type FakeServer, fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
-import { approved, changePins, pinsOf, readPins, rejected, withChanges } from '../../../plugins/kit/tool-pins/index.ts';
+import { decide as decidePins, pinsOf, readPins } from '../../../plugins/kit/tool-pins/index.ts';
 import { until } from '../../support/until.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-pins-'));
@@ -40,12 +40,8 @@ const change = (server: FakeServer, name: string, description: string): void => 
   server.notify('notifications/tools/list_changed');
 };
 
-const decide = (file: string, how: 'approve' | 'reject', backend: string, entry: string) =>
-  changePins(file, (pins) => {
-    const before = pinsOf(pins, backend, entry);
-    const after = how === 'approve' ? approved(before, 'ada', new Date()) : rejected(before);
-    return after === undefined ? pins : withChanges(pins, new Map([[backend, new Map([[entry, after]])]]));
-  });
+const decide = (file: string, how: 'approve' | 'reject', entry: string) =>
+  decidePins(file, { how, wanted: [entry], by: 'ada', now: new Date() });
 
 describe('tool-pinning', () => {
   it('uses the first lists of a backend, and holds what changes or is new until a person approves it', async () => {
@@ -67,7 +63,7 @@ describe('tool-pinning', () => {
     expect(server.received.filter(({ method }) => method === 'tools/call')).toHaveLength(1);
 
     await until(async () => pinsOf(await readPins(file), 'far', 'tool add').held.length === 1);
-    await decide(file, 'approve', 'far', 'tool add');
+    await decide(file, 'approve', 'far/add');
     await until(async () => (await namesOf(kit)).join() === 'add,read');
     expect((await call(kit, 'add')).result).toBeDefined();
     expect(pinsOf(await readPins(file), 'far', 'tool add').approved.map(({ by }) => by)).toEqual(['ada', 'first use']);
@@ -91,7 +87,7 @@ describe('tool-pinning', () => {
     change(server, 'add', 'two');
     await until(async () => (await namesOf(kit)).length === 0);
     await until(async () => pinsOf(await readPins(file), 'far', 'tool add').held.length === 1);
-    await decide(file, 'reject', 'far', 'tool add');
+    await decide(file, 'reject', 'far/add');
     change(server, 'add', 'one');
     await until(async () => (await namesOf(kit)).length === 1);
     change(server, 'add', 'two');
@@ -109,7 +105,7 @@ describe('tool-pinning', () => {
     expect((await client.request('resources/templates/list', {})).result).toMatchObject({ resourceTemplates: [] });
     expect(JSON.stringify(await client.request('prompts/get', { name: 'ask' }))).toContain('this prompt is held');
     await until(async () => Object.keys((await readPins(file)).backends.far ?? {}).length === 3);
-    for (const entry of ['tool add', 'prompt ask', 'template memo://{id}']) await decide(file, 'approve', 'far', entry);
+    for (const entry of ['far/add', 'far/prompt:ask', 'far/template:memo://{id}']) await decide(file, 'approve', entry);
     await until(async () => (await namesOf(kit)).length === 1);
     expect((await client.request('prompts/get', { name: 'ask' })).result).toBeDefined();
   });

@@ -10,6 +10,7 @@ import { type Variables, variablesOfFile, variablesOfFolder } from './env-files.
 import { policyFromFlags } from './policy-from-flags.ts';
 import { present } from './present.ts';
 import { remoteAuthFromFlags } from './remote-auth-from-flags.ts';
+import { storedFields, storedSection } from './stored-values.ts';
 import { readTarget, type Target } from './target.ts';
 import { readOverrides } from './tools-override.ts';
 import { webhooksFromFlags } from './webhooks-from-flags.ts';
@@ -41,18 +42,24 @@ export async function configFromFlags(
   if (problem !== undefined) throw new UsageError(problem);
   const warnings: string[] = read.kind === 'command' ? [...(read.warnings ?? [])] : [];
   const secrets = collectSecrets();
+  const storing = { flags, cwd, secrets };
   const name = checkedName('--name', flags.name ?? read.name);
   const config: RunConfig = {
     schema_version: RUN_CONFIG_VERSION,
     name,
     group: checkedName('--group', flags.group, groupName),
     transport,
+    ...(await storedFields(storing)),
     ...(read.kind === 'url' ? { remote_url: read.url } : {}),
     ...(read.kind === 'command' ? { process: programOf(target, read, flags, cwd) } : {}),
     isolate_network: false,
     allow_docker_gateway: false,
     ...(read.kind === 'image' ? await containerFromFlags(read.image, flags, cwd, warnings, defaults.profile) : {}),
-    ...(kind === 'package' ? packageFromFlags(flags, cwd) : {}),
+    ...present({
+      runtime_config: await storedSection('runtime_config', storing),
+      resource_limits: await storedSection('resource_limits', storing),
+      header_forward: await storedSection('header_forward', storing),
+    }),
     cmd_args: [...args],
     env_vars:
       read.kind === 'url'
@@ -63,27 +70,11 @@ export async function configFromFlags(
             ...flags.env,
           },
     ...(flags.secret === undefined ? {} : { secrets: lastOfTarget(flags.secret) }),
-    ...(flags.envFileDir === undefined ? {} : { env_file_dir: resolve(cwd, flags.envFileDir) }),
-    debug: flags.debug === true,
     host: flags.host.replace(/^\[(.*)\]$/, '$1'),
-    ...(flags.proxyPort === undefined ? {} : { port: flags.proxyPort }),
-    proxy_mode: flags.proxyMode,
-    ...(flags.targetHost === undefined ? {} : { target_host: flags.targetHost }),
-    ...(flags.targetPort === undefined ? {} : { target_port: flags.targetPort }),
-    ...(flags.allowedOrigins === undefined ? {} : { allowed_origins: [...flags.allowedOrigins] }),
-    ...(flags.endpointPrefix === undefined ? {} : { endpoint_prefix: flags.endpointPrefix }),
-    trust_proxy_headers: flags.trustProxyHeaders === true,
-    session_ttl: flags.sessionTtl,
-    stateless: flags.stateless === true,
-    ...(flags.sessions === undefined ? {} : { sessions: flags.sessions }),
-    ...(flags.memoryBudget === undefined ? {} : { memory_budget_bytes: flags.memoryBudget }),
-    strict_protocol_validation: flags.strictProtocolValidation === true,
-    ...(flags.tools === undefined ? {} : { tools_filter: [...flags.tools] }),
     ...(flags.toolsOverride === undefined ? {} : { tools_override: await readOverrides(flags.toolsOverride, cwd) }),
-    ...(await policyFromFlags(name, flags, cwd, secrets)),
+    ...(await policyFromFlags(name, storing)),
     ...(await webhooksFromFlags(flags.webhookConfig ?? [], cwd, secrets)),
-    ...forwardedHeaders(flags),
-    ...(await remoteAuthFromFlags(flags, cwd, secrets)),
+    ...(await remoteAuthFromFlags(storing)),
     created_at: new Date(nowMs).toISOString(),
   };
   warnings.push(...headerWarnings(flags), ...proxyModeWarnings(config));
@@ -93,34 +84,6 @@ export async function configFromFlags(
 /** For flags and files. */
 export function proxyModeWarnings({ proxy_mode }: RunConfig): string[] {
   return proxy_mode === 'sse' ? ['the proxy mode sse is deprecated: clients should use streamable-http'] : [];
-}
-
-/** Settings for the image of a package; they are checked before it is built. */
-function packageFromFlags(
-  { runtimeImage, runtimeAddPackage, buildWith, caCert }: RunFlags,
-  cwd: string,
-): Pick<RunConfig, 'runtime_config' | 'build_ca_cert'> {
-  const runtime = present({
-    builder_image: runtimeImage,
-    additional_packages: runtimeAddPackage,
-    build_with: buildWith,
-  });
-  return {
-    ...(Object.keys(runtime).length === 0 ? {} : { runtime_config: runtime as RunConfig['runtime_config'] }),
-    ...(caCert === undefined ? {} : { build_ca_cert: resolve(cwd, caCert) }),
-  };
-}
-
-/** Headers with values and headers with names of secrets. */
-function forwardedHeaders(flags: RunFlags): Pick<RunConfig, 'header_forward'> {
-  const { remoteForwardHeaders: plain, remoteForwardHeadersSecret: secret } = flags;
-  if (plain === undefined && secret === undefined) return {};
-  return {
-    header_forward: {
-      ...(plain === undefined ? {} : { add_plaintext_headers: { ...plain } }),
-      ...(secret === undefined ? {} : { add_headers_from_secret: { ...secret } }),
-    },
-  };
 }
 
 /** One reference for each variable. */

@@ -8,13 +8,12 @@ import {
 } from '@toolmgr/plugins/kit/workloads/permissions';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { RunFlags } from '../fields/options.ts';
-import { present } from './present.ts';
 
-/** The fields of a run configuration that only containers have. */
+/** The fields of a run configuration that only containers have and that more than one option decides. */
 export type ContainerFields = Pick<
   RunConfig,
-  | ('image' | 'container_labels' | 'volumes' | 'publish' | 'permission_profile' | 'permission_profile_name_or_path')
-  | ('isolate_network' | 'allow_docker_gateway' | 'ignore_config' | 'resource_limits' | 'read_only_root')
+  | ('image' | 'container_labels' | 'volumes' | 'permission_profile' | 'permission_profile_name_or_path')
+  | ('isolate_network' | 'allow_docker_gateway' | 'ignore_config')
 >;
 
 const LABEL = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
@@ -32,7 +31,7 @@ export async function containerFromFlags(
   warnings: string[],
   ofRegistry?: PermissionProfile,
 ): Promise<ContainerFields> {
-  const { label, network, publish, volume } = flags;
+  const { label, network, volume } = flags;
   const given = flags.permissionProfile ?? (ofRegistry === undefined ? 'network' : undefined);
   const read =
     given === undefined && ofRegistry !== undefined ? { profile: ofRegistry } : await readProfile(given ?? 'network');
@@ -48,11 +47,9 @@ export async function containerFromFlags(
     image,
     ...(label === undefined ? {} : { container_labels: labelsOf(label, warnings) }),
     ...(mounts.mounts.length === 0 ? {} : { volumes: mounts.mounts.map(volumeText) }),
-    ...(publish === undefined ? {} : { publish: [...publish] }),
     isolate_network: isolated,
     allow_docker_gateway: flags.allowDockerGateway === true,
     ...ignoreConfig(flags),
-    ...limitsFrom(flags),
     ...(given === undefined ? {} : { permission_profile_name_or_path: given }),
     permission_profile: {
       ...profile,
@@ -108,16 +105,6 @@ function proxyWarnings({ env }: RunFlags): string[] {
 
 function ignoreConfig({ ignoreGlobally, printResolvedOverlays }: RunFlags): Pick<ContainerFields, 'ignore_config'> {
   return { ignore_config: { loadGlobal: ignoreGlobally !== false, printOverlays: printResolvedOverlays === true } };
-}
-
-function limitsFrom({
-  memory,
-  cpus,
-  pidsLimit: pids,
-  readOnly,
-}: RunFlags): Pick<ContainerFields, 'resource_limits' | 'read_only_root'> {
-  const limits = present({ memory, cpus, pids });
-  return present({ resource_limits: Object.keys(limits).length === 0 ? undefined : limits, read_only_root: readOnly });
 }
 
 /** A label that is not valid is left out, with a warning. */

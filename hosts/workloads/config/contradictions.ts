@@ -1,5 +1,7 @@
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
-import type { RunFlags } from '../fields/options.ts';
+import { flagOf, type RunFlags } from '../fields/options.ts';
+import { REMOTE_AUTH_OPTIONS } from '../fields/remote-auth-options.ts';
+import type { RunOption } from '../fields/run-option.ts';
 
 type Kind = 'url' | 'command' | 'image' | 'package';
 
@@ -17,12 +19,10 @@ const isNoImage: Rule['when'] = (kind) => kind !== 'image' && kind !== 'package'
 const isStdio: Rule['when'] = (kind, transport) => kind !== 'url' && transport === 'stdio';
 
 /** Flags of a login at a remote server. */
-const LOGIN_FLAGS = [
-  ...(['remoteAuth', 'remoteAuthIssuer', 'remoteAuthAuthorizeUrl', 'remoteAuthTokenUrl'] as const),
-  ...(['remoteAuthClientId', 'remoteAuthClientSecret', 'remoteAuthClientSecretFile'] as const),
-  ...(['remoteAuthCallbackPort', 'remoteAuthResource', 'remoteAuthScopeParamName', 'remoteAuthScopes'] as const),
-  ...(['remoteAuthSkipBrowser', 'remoteAuthTimeout'] as const),
-] as const;
+const LOGIN_FLAGS = Object.values<readonly RunOption[]>(REMOTE_AUTH_OPTIONS)
+  .flat()
+  .filter(({ stored = '' }) => /^remote_auth_config\.(?!bearer_)/.test(stored))
+  .map(flagOf);
 
 /** A setting that would have no effect is refused instead of ignored. The first rule that applies is reported. */
 const RULES: readonly Rule[] = [

@@ -1,9 +1,8 @@
 import { resolve } from 'node:path';
 import { type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
-import type { PolicyFlags } from '../fields/policy-options.ts';
-import type { SecretCollector } from './collect-secrets.ts';
 import { readOptionFile, readSecretFile } from './option-file.ts';
 import { present } from './present.ts';
+import { type Storing, storedSection } from './stored-values.ts';
 
 /** The fields of a run configuration that say who may call, what is recorded and which token goes to the server. */
 export type Policy = Pick<
@@ -23,85 +22,59 @@ export type Policy = Pick<
  * Reads the policy flags and their files. Paths become absolute, because the proxy runs in another folder.
  * @throws UsageError naming the option and what is wrong
  */
-export async function policyFromFlags(
-  name: string,
-  flags: PolicyFlags,
-  cwd: string,
-  secrets: SecretCollector,
-): Promise<Policy> {
+export async function policyFromFlags(name: string, storing: Storing): Promise<Policy> {
   return {
-    ...(await auditOf(flags, cwd)),
-    ...(await authzOf(flags, cwd)),
-    ...oidcOf(flags, cwd, secrets),
-    ...(await tokenExchangeOf(flags, cwd, secrets)),
-    ...telemetryOf(name, flags, secrets),
+    ...(await auditOf(storing)),
+    ...(await authzOf(storing)),
+    ...(await oidcOf(storing)),
+    ...(await tokenExchangeOf(storing)),
+    ...(await telemetryOf(name, storing)),
   };
 }
 
-async function auditOf({ enableAudit, auditConfig: file }: PolicyFlags, cwd: string): Promise<Policy> {
+async function auditOf({ flags: { enableAudit, auditConfig: file }, cwd }: Storing): Promise<Policy> {
   if (file === undefined) return enableAudit === true ? { audit_config: { enabled: true } } : {};
   const read = await readOptionFile('--audit-config', file, cwd, runConfig.shape.audit_config.unwrap());
   const logFile = read.logFile ? { logFile: resolve(cwd, read.logFile) } : {};
   return { audit_config: { ...read, ...logFile }, audit_config_path: resolve(cwd, file) };
 }
 
-async function authzOf({ authzConfig: file }: PolicyFlags, cwd: string): Promise<Policy> {
+async function authzOf({ flags: { authzConfig: file }, cwd }: Storing): Promise<Policy> {
   if (file === undefined) return {};
   const read = await readOptionFile('--authz-config', file, cwd, runConfig.shape.authz_config.unwrap());
   return { authz_config: read, authz_config_path: resolve(cwd, file) };
 }
 
-function oidcOf(flags: PolicyFlags, cwd: string, secrets: SecretCollector): Policy {
-  const { oidcIssuer, oidcAudience, oidcClientSecret, jwksAuthTokenFile, toolCaBundle } = flags;
-  if (oidcIssuer === undefined) return {};
-  const tokenFile = jwksAuthTokenFile === undefined ? undefined : resolve(cwd, jwksAuthTokenFile);
-  const caBundle = toolCaBundle === undefined ? undefined : resolve(cwd, toolCaBundle);
-  const clientSecret =
-    oidcClientSecret === undefined ? undefined : secrets.keep('OIDC_CLIENT_SECRET', 'clientSecret', oidcClientSecret);
+async function oidcOf(storing: Storing): Promise<Policy> {
+  if (storing.flags.oidcIssuer === undefined) return {};
+  const oidc = { scopes: ['openid'], ...(await storedSection('oidc_config', storing)) };
   return {
-    oidc_config: present({
-      issuer: oidcIssuer,
-      audience: oidcAudience,
-      clientID: flags.oidcClientId,
-      clientSecret,
-      introspectionURL: flags.oidcIntrospectionUrl,
-      jwksurl: flags.oidcJwksUrl,
-      scopes: [...(flags.oidcScopes ?? ['openid'])],
-      insecureAllowHTTP: flags.oidcInsecureAllowHttp,
-      allowPrivateIP: flags.jwksAllowPrivateIp,
-      resourceURL: flags.resourceUrl,
-      authTokenFile: tokenFile,
-      cacertPath: caBundle,
-    }),
-    ...present({ jwks_auth_token_file: tokenFile, tool_ca_bundle: caBundle }),
+    oidc_config: oidc,
+    ...present({ jwks_auth_token_file: oidc.authTokenFile, tool_ca_bundle: oidc.cacertPath }),
   };
 }
 
-async function tokenExchangeOf(flags: PolicyFlags, cwd: string, secrets: SecretCollector): Promise<Policy> {
-  const { tokenExchangeUrl, tokenExchangeClientSecretFile: file, tokenExchangeHeaderName: header } = flags;
-  if (tokenExchangeUrl === undefined) return {};
+async function tokenExchangeOf(storing: Storing): Promise<Policy> {
+  const { flags, cwd, secrets } = storing;
+  const { tokenExchangeUrl: url, tokenExchangeClientSecretFile: file } = flags;
+  if (url === undefined) return {};
   const secret =
-    file === undefined
-      ? flags.tokenExchangeClientSecret
-      : await readSecretFile('--token-exchange-client-secret-file', file, cwd);
+    file === undefined ? undefined : await readSecretFile('--token-exchange-client-secret-file', file, cwd);
   return {
     token_exchange_config: {
-      token_url: tokenExchangeUrl,
-      ...present({
-        audience: flags.tokenExchangeAudience,
-        client_id: flags.tokenExchangeClientId,
-        client_secret:
-          secret === undefined ? undefined : secrets.keep('TOKEN_EXCHANGE_CLIENT_SECRET', 'client_secret', secret),
-        scopes: flags.tokenExchangeScopes === undefined ? undefined : [...flags.tokenExchangeScopes],
-        external_token_header_name: header,
-      }),
-      header_strategy: header === undefined ? 'replace' : 'custom',
-      subject_token_type: flags.tokenExchangeSubjectTokenType ?? 'access_token',
+      token_url: url,
+      subject_token_type: 'access_token',
+      ...(await storedSection('token_exchange_config', storing)),
+      header_strategy: flags.tokenExchangeHeaderName === undefined ? 'replace' : 'custom',
+      ...(secret === undefined
+        ? {}
+        : { client_secret: secrets.keep('TOKEN_EXCHANGE_CLIENT_SECRET', 'client_secret', secret) }),
     },
   };
 }
 
-function telemetryOf(name: string, flags: PolicyFlags, secrets: SecretCollector): Policy {
+async function telemetryOf(name: string, storing: Storing): Promise<Policy> {
+  const { flags, secrets } = storing;
   const { otelEndpoint: endpoint, otelEnablePrometheusMetricsPath: prometheus = false } = flags;
   if (endpoint === undefined && !prometheus) return {};
   const headers = Object.entries(flags.otelHeaders ?? {}).map(([header, value], index) => [
@@ -109,19 +82,16 @@ function telemetryOf(name: string, flags: PolicyFlags, secrets: SecretCollector)
     secrets.keep(`OTEL_HEADER_${index + 1}`, 'headers', value),
   ]);
   return {
-    telemetry_config: present({
-      endpoint,
-      headers: headers.length === 0 ? undefined : Object.fromEntries(headers),
-      insecure: flags.otelInsecure,
-      serviceName: flags.otelServiceName ?? `${SERVICE_PREFIX}${name}`,
-      samplingRate: flags.otelSamplingRate ?? DEFAULT_RATE,
+    telemetry_config: {
+      serviceName: `${SERVICE_PREFIX}${name}`,
+      samplingRate: DEFAULT_RATE,
+      ...(await storedSection('telemetry_config', storing)),
+      ...(headers.length === 0 ? {} : { headers: Object.fromEntries(headers) }),
       tracingEnabled: endpoint !== undefined && flags.otelTracingEnabled !== false,
       metricsEnabled: endpoint !== undefined && flags.otelMetricsEnabled !== false,
       enablePrometheusMetricsPath: prometheus,
-      customAttributes: flags.otelCustomAttributes === undefined ? undefined : { ...flags.otelCustomAttributes },
-      environmentVariables: flags.otelEnvVars === undefined ? undefined : [...flags.otelEnvVars],
       useLegacyAttributes: flags.otelUseLegacyAttributes !== false,
-    }),
+    },
   };
 }
 

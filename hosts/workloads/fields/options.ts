@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { ALLOWED_ORIGINS, readOrigins } from '../../shared/allowed-origins.ts';
-import { LOG_FORMAT_FLAG, LOG_FORMATS, type LogFormat } from '../../shared/gateway-log/log-format.ts';
+import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../../shared/gateway-log/log-format.ts';
 import { MEMORY_BUDGET, memorySizeFrom } from '../../shared/memory-budget.ts';
 import { startTimeoutFrom } from '../../shared/start-timeout.ts';
 import {
@@ -16,82 +16,39 @@ import {
   readRepeated,
   readSecretReference,
 } from './option-values.ts';
-import { POLICY_OPTIONS, type PolicyFlags } from './policy-options.ts';
-import { REMOTE_AUTH_OPTIONS, type RemoteAuthFlags } from './remote-auth-options.ts';
-import type { RunOption } from './run-option.ts';
-
-/** Parsed flags of `run`. */
-export interface RunFlags extends PolicyFlags, RemoteAuthFlags {
-  readonly name?: string;
-  readonly group: string;
-  readonly runtime?: 'process' | 'container';
-  readonly label?: Readonly<Record<string, string>>;
-  readonly network?: string;
-  readonly isolateNetwork?: boolean;
-  readonly allowDockerGateway?: boolean;
-  readonly ignoreGlobally?: boolean;
-  readonly printResolvedOverlays?: boolean;
-  readonly publish?: readonly string[];
-  readonly memory?: string;
-  readonly cpus?: number;
-  readonly pidsLimit?: number;
-  readonly readOnly?: boolean;
-  readonly volume?: readonly string[];
-  readonly permissionProfile?: string;
-  readonly runtimeImage?: string;
-  readonly runtimeAddPackage?: readonly string[];
-  readonly buildWith?: readonly string[];
-  readonly caCert?: string;
-  readonly imageVerification?: 'warn' | 'enabled' | 'disabled';
-  readonly foreground?: boolean;
-  readonly supervised?: boolean;
-  readonly sessions?: 'perClient' | 'shared';
-  /** Bytes. */
-  readonly memoryBudget?: number;
-  readonly env: Readonly<Record<string, string>>;
-  readonly transport?: 'stdio' | 'sse' | 'streamable-http';
-  readonly host: string;
-  readonly proxyPort?: number;
-  readonly targetPort?: number;
-  readonly strictProtocolValidation?: boolean;
-  /** Milliseconds. */
-  readonly startTimeout?: number;
-  readonly secret?: readonly string[];
-  readonly envFile?: string;
-  readonly envFileDir?: string;
-  readonly debug?: boolean;
-  readonly logFormat?: LogFormat;
-  readonly fromConfig?: string;
-  readonly proxyMode: 'streamable-http' | 'sse';
-  readonly endpointPrefix?: string;
-  readonly trustProxyHeaders?: boolean;
-  readonly targetHost?: string;
-  readonly allowedOrigins?: readonly string[];
-  /** Go duration. */
-  readonly sessionTtl: string;
-  readonly stateless?: boolean;
-  readonly tools?: readonly string[];
-  readonly toolsOverride?: string;
-}
+import { POLICY_OPTIONS } from './policy-options.ts';
+import { REMOTE_AUTH_OPTIONS } from './remote-auth-options.ts';
+import type { FlagsOf, RunOption } from './run-option.ts';
 
 /** Options of images that are made of packages; `toolmgr build` has them too. */
-export const PACKAGE_OPTIONS: readonly RunOption[] = [
-  { flags: '--runtime-image <IMAGE>', description: 'base image (default: node:24-alpine, python:3.14-slim, golang)' },
+export const PACKAGE_OPTIONS = [
+  {
+    flags: '--runtime-image <IMAGE>',
+    stored: 'runtime_config.builder_image',
+    description: 'base image (default: node:24-alpine, python:3.14-slim, golang)',
+  },
   {
     flags: '--runtime-add-package <NAME>',
+    stored: 'runtime_config.additional_packages',
     description: 'package of apk or apt for the build and the server; may be repeated',
     read: readRepeated,
   },
   {
     flags: '--build-with <REQUIREMENT>',
+    stored: 'runtime_config.build_with',
     description: 'constraint of a dependency (PEP 508), for uvx:// only; may be repeated',
     read: readRepeated,
   },
-  { flags: '--ca-cert <FILE>', description: 'PEM file with certificates that the build and the server trust' },
-];
+  {
+    flags: '--ca-cert <FILE>',
+    stored: 'build_ca_cert',
+    as: 'path',
+    description: 'PEM file with certificates that the build and the server trust',
+  },
+] as const satisfies readonly RunOption[];
 
 /** Every option of the run command by help group. */
-export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
+export const RUN_OPTIONS = {
   'Workload:': [
     { flags: '--name <NAME>', description: 'name of the workload (default: made from TARGET)' },
     { flags: '--group <NAME>', description: 'group it belongs to', fallback: 'default' },
@@ -102,7 +59,12 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       read: readPair,
     },
     { flags: '--env-file <FILE>', description: 'file of environment variables; --env wins' },
-    { flags: '--env-file-dir <DIR>', description: 'directory of such files; --env-file and --env win' },
+    {
+      flags: '--env-file-dir <DIR>',
+      stored: 'env_file_dir',
+      as: 'path',
+      description: 'directory of such files; --env-file and --env win',
+    },
     {
       flags: '--secret <NAME,target=VARIABLE>',
       description: 'put a secret of toolmgr secret into an environment variable; may be repeated',
@@ -113,7 +75,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       description:
         'run what toolmgr export wrote; only --foreground, --supervised, --log-format and --debug may be added',
     },
-    { flags: '--debug', description: 'write debug lines to the log of the proxy' },
+    { flags: '--debug', stored: 'debug', description: 'write debug lines to the log of the proxy' },
     {
       flags: '--runtime <KIND>',
       description:
@@ -159,6 +121,7 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     },
     {
       flags: '-p, --publish <PORTS>',
+      stored: 'publish',
       description: 'publish hostPort:containerPort, or a container port at a free port; may be repeated',
       read: readPublish,
     },
@@ -181,21 +144,25 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     },
     {
       flags: '--memory <SIZE>',
+      stored: 'resource_limits.memory',
       description: 'memory that the container may use, such as 512m; 0: no limit (default: 2g)',
       read: readMemory,
     },
     {
       flags: '--cpus <NUMBER>',
+      stored: 'resource_limits.cpus',
       description: 'processors that the container may use, such as 1.5; 0: no limit (default: 2)',
       read: readAmount(/^\d{1,4}(\.\d{1,3})?$/, 'a number such as 1.5'),
     },
     {
       flags: '--pids-limit <NUMBER>',
+      stored: 'resource_limits.pids',
       description: 'processes and threads that the container may have; 0: no limit (default: 1024)',
       read: readAmount(/^\d{1,6}$/, 'a whole number'),
     },
     {
       flags: '--read-only [BOOLEAN]',
+      stored: 'read_only_root',
       description:
         'the container writes nowhere but to /tmp and mounts (default: what the label dev.toolmgr.read-only-root of the image says)',
       read: readBoolean,
@@ -223,63 +190,98 @@ export const RUN_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     { flags: '--host <ADDRESS>', description: 'address the endpoint listens on', fallback: '127.0.0.1' },
     {
       flags: '--proxy-port <PORT>',
+      stored: 'port',
       description: 'port of the endpoint (default: a free one, kept over restarts)',
       read: readPort(0),
     },
     {
       flags: '--target-port <PORT>',
+      stored: 'target_port',
       description:
         'port on which a program with an HTTP transport listens (default: a free one, passed in the variable PORT)',
       read: readPort(1),
     },
     {
       flags: '--target-host <ADDRESS>',
+      stored: 'target_host',
       description: 'address on which a program with an HTTP transport listens (default: 127.0.0.1)',
     },
     {
       flags: '--proxy-mode <MODE>',
+      stored: 'proxy_mode',
       description: 'what clients of a stdio server are served: streamable-http, or sse (deprecated) too',
       choices: ['streamable-http', 'sse'],
       fallback: 'streamable-http',
     },
     {
       flags: '--endpoint-prefix <PATH>',
+      stored: 'endpoint_prefix',
       description: 'path before the URL that SSE clients send to, behind a reverse proxy that removes it',
       read: readPrefix,
     },
     {
       flags: '--trust-proxy-headers',
+      stored: 'trust_proxy_headers',
       description: 'the URL that SSE clients send to follows X-Forwarded-Proto, -Host, -Port and -Prefix',
     },
     {
-      ...{ flags: ALLOWED_ORIGINS.flags, description: ALLOWED_ORIGINS.description },
+      flags: ALLOWED_ORIGINS.flags,
+      description: ALLOWED_ORIGINS.description,
+      stored: 'allowed_origins',
       read: readOrigins,
     },
     {
       flags: '--session-ttl <DURATION>',
+      stored: 'session_ttl',
       description: 'a session without requests ends after this time',
       fallback: '2h',
       read: readDuration,
     },
-    { flags: '--stateless', description: 'the server keeps no sessions: only POST is answered' },
+    { flags: '--stateless', stored: 'stateless', description: 'the server keeps no sessions: only POST is answered' },
     {
       flags: '--sessions <MODE>',
+      stored: 'sessions',
       description:
         'of a stdio server: perClient (default), or shared: one for all clients; on Docker it outlives the proxy',
       choices: ['perClient', 'shared'],
     },
-    { flags: '--memory-budget <SIZE>', description: MEMORY_BUDGET.description, read: memorySizeFrom },
+    {
+      flags: '--memory-budget <SIZE>',
+      stored: 'memory_budget_bytes',
+      description: MEMORY_BUDGET.description,
+      read: memorySizeFrom,
+    },
     {
       flags: '--strict-protocol-validation',
+      stored: 'strict_protocol_validation',
       description:
         'answer 400 to requests whose MCP-Protocol-Version is an unknown revision (default: any is accepted)',
     },
-    { flags: '--tools <LIST>', description: 'only these tools, comma-separated (default: all)', read: readList },
+    {
+      flags: '--tools <LIST>',
+      stored: 'tools_filter',
+      description: 'only these tools, comma-separated (default: all)',
+      read: readList,
+    },
     { flags: '--tools-override <FILE>', description: 'JSON file with other names and descriptions of tools' },
   ],
   ...POLICY_OPTIONS,
   ...REMOTE_AUTH_OPTIONS,
-};
+} as const satisfies Readonly<Record<string, readonly RunOption[]>>;
+
+/** A row of {@link RUN_OPTIONS}. */
+export type RowOfRun = (typeof RUN_OPTIONS)[keyof typeof RUN_OPTIONS][number];
+
+/** Parsed flags of `run`. */
+export interface RunFlags extends FlagsOf<RowOfRun> {
+  /** Further parameters of the authorization request: of a registry entry, there is no option. */
+  readonly remoteAuthParams?: Readonly<Record<string, string>>;
+}
+
+/** The key of an option in {@link RunFlags}. */
+export function flagOf({ flags }: RunOption): keyof RunFlags {
+  return new Option(flags).attributeName() as keyof RunFlags;
+}
 
 /** The table as commander options. */
 export function commanderOptions(): readonly Option[] {

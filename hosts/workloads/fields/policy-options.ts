@@ -1,47 +1,8 @@
 import { readBoolean, readList, readPair, readPairs, readRate, readRepeated } from './option-values.ts';
 import type { RunOption } from './run-option.ts';
 
-/** Flags of audit, authorization, callers, token exchange and telemetry. */
-export interface PolicyFlags {
-  readonly enableAudit?: boolean;
-  readonly auditConfig?: string;
-  readonly authzConfig?: string;
-  readonly webhookConfig?: readonly string[];
-  readonly oidcIssuer?: string;
-  readonly oidcAudience?: string;
-  readonly oidcClientId?: string;
-  readonly oidcClientSecret?: string;
-  readonly oidcIntrospectionUrl?: string;
-  readonly oidcJwksUrl?: string;
-  readonly oidcScopes?: readonly string[];
-  readonly oidcInsecureAllowHttp?: boolean;
-  readonly jwksAllowPrivateIp?: boolean;
-  readonly jwksAuthTokenFile?: string;
-  readonly resourceUrl?: string;
-  readonly toolCaBundle?: string;
-  readonly tokenExchangeUrl?: string;
-  readonly tokenExchangeAudience?: string;
-  readonly tokenExchangeClientId?: string;
-  readonly tokenExchangeClientSecret?: string;
-  readonly tokenExchangeClientSecretFile?: string;
-  readonly tokenExchangeHeaderName?: string;
-  readonly tokenExchangeScopes?: readonly string[];
-  readonly tokenExchangeSubjectTokenType?: string;
-  readonly otelEndpoint?: string;
-  readonly otelHeaders?: Readonly<Record<string, string>>;
-  readonly otelInsecure?: boolean;
-  readonly otelServiceName?: string;
-  readonly otelSamplingRate?: string;
-  readonly otelTracingEnabled?: boolean;
-  readonly otelMetricsEnabled?: boolean;
-  readonly otelEnablePrometheusMetricsPath?: boolean;
-  readonly otelCustomAttributes?: Readonly<Record<string, string>>;
-  readonly otelEnvVars?: readonly string[];
-  readonly otelUseLegacyAttributes?: boolean;
-}
-
-/** Their options by help group. */
-export const POLICY_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
+/** Options of audit, authorization, callers, token exchange and telemetry, by help group. */
+export const POLICY_OPTIONS = {
   'Audit and authorization:': [
     { flags: '--enable-audit', description: 'write an audit line for every request, with the default settings' },
     { flags: '--audit-config <FILE>', description: 'audit with the settings of this JSON file' },
@@ -53,57 +14,124 @@ export const POLICY_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     },
   ],
   'Callers (OIDC):': [
-    { flags: '--oidc-issuer <URL>', description: 'take only callers with a token of this issuer' },
-    { flags: '--oidc-audience <NAME>', description: 'audience that a token must have' },
-    { flags: '--oidc-client-id <ID>', description: 'client ID for introspection' },
-    { flags: '--oidc-client-secret <SECRET>', description: 'client secret for introspection' },
-    { flags: '--oidc-introspection-url <URL>', description: 'introspection endpoint, for opaque tokens' },
-    { flags: '--oidc-jwks-url <URL>', description: 'address of the keys (default: from the discovery of the issuer)' },
+    {
+      flags: '--oidc-issuer <URL>',
+      stored: 'oidc_config.issuer',
+      description: 'take only callers with a token of this issuer',
+    },
+    { flags: '--oidc-audience <NAME>', stored: 'oidc_config.audience', description: 'audience that a token must have' },
+    { flags: '--oidc-client-id <ID>', stored: 'oidc_config.clientID', description: 'client ID for introspection' },
+    {
+      flags: '--oidc-client-secret <SECRET>',
+      stored: 'oidc_config.clientSecret',
+      as: 'secret',
+      description: 'client secret for introspection',
+    },
+    {
+      flags: '--oidc-introspection-url <URL>',
+      stored: 'oidc_config.introspectionURL',
+      description: 'introspection endpoint, for opaque tokens',
+    },
+    {
+      flags: '--oidc-jwks-url <URL>',
+      stored: 'oidc_config.jwksurl',
+      description: 'address of the keys (default: from the discovery of the issuer)',
+    },
     {
       flags: '--oidc-scopes <LIST>',
+      stored: 'oidc_config.scopes',
       description: 'scopes named to clients, comma-separated (default: openid)',
       read: readList,
     },
-    { flags: '--oidc-insecure-allow-http', description: 'allow http URLs of the issuer, for development' },
-    { flags: '--jwks-allow-private-ip', description: 'allow private addresses of the issuer' },
-    { flags: '--jwks-auth-token-file <FILE>', description: 'bearer token for requests of keys and discovery' },
+    {
+      flags: '--oidc-insecure-allow-http',
+      stored: 'oidc_config.insecureAllowHTTP',
+      description: 'allow http URLs of the issuer, for development',
+    },
+    {
+      flags: '--jwks-allow-private-ip',
+      stored: 'oidc_config.allowPrivateIP',
+      description: 'allow private addresses of the issuer',
+    },
+    {
+      flags: '--jwks-auth-token-file <FILE>',
+      stored: 'oidc_config.authTokenFile',
+      as: 'path',
+      description: 'bearer token for requests of keys and discovery',
+    },
     {
       flags: '--resource-url <URL>',
+      stored: 'oidc_config.resourceURL',
       description: 'URL of this endpoint for clients (default: the audience, if a URL)',
     },
-    { flags: '--tool-ca-bundle <FILE>', description: 'PEM file with the CAs to trust in requests to the issuer' },
+    {
+      flags: '--tool-ca-bundle <FILE>',
+      stored: 'oidc_config.cacertPath',
+      as: 'path',
+      description: 'PEM file with the CAs to trust in requests to the issuer',
+    },
   ],
   'Token exchange:': [
-    { flags: '--token-exchange-url <URL>', description: 'token endpoint; exchanges the token of each caller' },
-    { flags: '--token-exchange-audience <NAME>', description: 'audience of the new token' },
-    { flags: '--token-exchange-client-id <ID>', description: 'client ID at the token endpoint' },
-    { flags: '--token-exchange-client-secret <SECRET>', description: 'client secret at the token endpoint' },
+    {
+      flags: '--token-exchange-url <URL>',
+      stored: 'token_exchange_config.token_url',
+      description: 'token endpoint; exchanges the token of each caller',
+    },
+    {
+      flags: '--token-exchange-audience <NAME>',
+      stored: 'token_exchange_config.audience',
+      description: 'audience of the new token',
+    },
+    {
+      flags: '--token-exchange-client-id <ID>',
+      stored: 'token_exchange_config.client_id',
+      description: 'client ID at the token endpoint',
+    },
+    {
+      flags: '--token-exchange-client-secret <SECRET>',
+      stored: 'token_exchange_config.client_secret',
+      as: 'secret',
+      description: 'client secret at the token endpoint',
+    },
     { flags: '--token-exchange-client-secret-file <FILE>', description: 'file with the client secret' },
     {
       flags: '--token-exchange-header-name <NAME>',
+      stored: 'token_exchange_config.external_token_header_name',
       description: 'header for the new token (default: it replaces Authorization)',
     },
     {
       flags: '--token-exchange-scopes <LIST>',
+      stored: 'token_exchange_config.scopes',
       description: 'scopes of the new token, comma-separated',
       read: readList,
     },
     {
       flags: '--token-exchange-subject-token-type <TYPE>',
+      stored: 'token_exchange_config.subject_token_type',
       description: 'type of the token of the caller: access_token (default) or id_token',
       choices: ['access_token', 'id_token'],
     },
   ],
   'Telemetry:': [
-    { flags: '--otel-endpoint <URL>', description: 'OTLP endpoint for traces and metrics' },
+    {
+      flags: '--otel-endpoint <URL>',
+      stored: 'telemetry_config.endpoint',
+      description: 'OTLP endpoint for traces and metrics',
+    },
     { flags: '--otel-headers <KEY=VALUE>', description: 'header for the endpoint; may be repeated', read: readPair },
-    { flags: '--otel-insecure', description: 'use http for an endpoint without a scheme' },
+    {
+      flags: '--otel-insecure',
+      stored: 'telemetry_config.insecure',
+      description: 'use http for an endpoint without a scheme',
+    },
     {
       flags: '--otel-service-name <NAME>',
+      stored: 'telemetry_config.serviceName',
       description: 'service name (default: toolmgr- and the name of the workload)',
     },
     {
       flags: '--otel-sampling-rate <RATE>',
+      stored: 'telemetry_config.samplingRate',
       description: 'share of traces that are kept, 0.0 to 1.0 (default: 0.1)',
       read: readRate,
     },
@@ -120,11 +148,13 @@ export const POLICY_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
     { flags: '--otel-enable-prometheus-metrics-path', description: 'serve /metrics at the port of the endpoint' },
     {
       flags: '--otel-custom-attributes <LIST>',
+      stored: 'telemetry_config.customAttributes',
       description: 'resource attributes, comma-separated key=value',
       read: readPairs,
     },
     {
       flags: '--otel-env-vars <LIST>',
+      stored: 'telemetry_config.environmentVariables',
       description: 'variables that spans name, comma-separated; may be repeated',
       read: readList,
     },
@@ -134,4 +164,4 @@ export const POLICY_OPTIONS: Readonly<Record<string, readonly RunOption[]>> = {
       read: readBoolean,
     },
   ],
-};
+} as const satisfies Readonly<Record<string, readonly RunOption[]>>;

@@ -1,0 +1,61 @@
+import { resolve } from 'node:path';
+import { type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
+import { flagOf, type RowOfRun, RUN_OPTIONS, type RunFlags } from '../fields/options.ts';
+import type { RunOption } from '../fields/run-option.ts';
+import type { SecretCollector } from './collect-secrets.ts';
+import { readSecretFile } from './option-file.ts';
+
+/** What options are stored with. */
+export interface Storing {
+  readonly flags: RunFlags;
+  /** Relative paths are relative to it. */
+  readonly cwd: string;
+  readonly secrets: SecretCollector;
+}
+
+/**
+ * The fields of a run configuration that one option each decides; an absent one has the default of its schema.
+ * @throws UsageError when a file with a secret cannot be read
+ */
+export async function storedFields(storing: Storing): Promise<StoredFields> {
+  const given = await valuesOf('', storing);
+  const names = ROWS.map(({ stored }) => stored).filter((name) => !name.includes('.')) as (keyof RunConfig)[];
+  const all = names.map((name) => [name, given[name] ?? runConfig.shape[name].safeParse(undefined).data]);
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as StoredFields;
+}
+
+/** The same for the members of one field; `undefined` when no option of them is given. */
+export async function storedSection<Name extends keyof RunConfig>(
+  name: Name,
+  storing: Storing,
+): Promise<RunConfig[Name] | undefined> {
+  const values = await valuesOf(`${name}.`, storing);
+  return Object.keys(values).length === 0 ? undefined : (values as RunConfig[Name]);
+}
+
+type StoredFields = Pick<RunConfig, Extract<Extract<RowOfRun, { stored: unknown }>['stored'], keyof RunConfig>>;
+
+type StoredRow = RunOption & Required<Pick<RunOption, 'stored'>>;
+
+const ROWS = Object.values<readonly RunOption[]>(RUN_OPTIONS)
+  .flat()
+  .filter((row): row is StoredRow => row.stored !== undefined);
+
+async function valuesOf(prefix: string, storing: Storing): Promise<Record<string, unknown>> {
+  const values: Record<string, unknown> = {};
+  for (const row of ROWS) {
+    const name = row.stored.startsWith(prefix) ? row.stored.slice(prefix.length) : '.';
+    const value = storing.flags[flagOf(row)];
+    if (value !== undefined && !name.includes('.')) values[name] = await storedAs(row, name, value, storing);
+  }
+  return values;
+}
+
+async function storedAs({ flags, as }: RunOption, name: string, value: unknown, { cwd, secrets }: Storing) {
+  if (as === undefined) return value;
+  const text = String(value);
+  const [long = ''] = /--[a-z-]+/.exec(flags) ?? [];
+  if (as === 'secret') return secrets.keep(long.slice(2).replaceAll('-', '_').toUpperCase(), name, text);
+  if (as === 'secretFile') await readSecretFile(long, text, cwd);
+  return resolve(cwd, text);
+}

@@ -18,7 +18,6 @@ export {
   type EntryPins,
   type Held,
   isKnown,
-  MOST_ENTRIES,
   MOST_OF_ENTRY,
   NO_PINS,
   type Pin,
@@ -29,3 +28,4 @@ export {
 } from './pins-file.ts';
 export { type Finding, scan } from './scan.ts';
 export { SCAN_RULES, type ScanRule } from './scan-rules.ts';
+export { type BackendShare, SHARE, shareOf, withinShare } from './share.ts';

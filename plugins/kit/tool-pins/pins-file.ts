@@ -51,8 +51,6 @@ export const NO_PINS: Pins = { format: 'toolmgr-pins', version: 1, backends: {} 
 
 /** Definitions that are kept of one entry: more would let a backend that changes all the time fill the disk. */
 export const MOST_OF_ENTRY = 8;
-/** Entries that are kept of a backend; more are held and not written down. */
-export const MOST_ENTRIES = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -134,6 +134,30 @@ describe('a hostile backend', () => {
     }
     expect(pinsOf(await readPins(file), 'far', 'tool pay').held).toHaveLength(8);
     expect(await namesOf(kit)).toEqual([]);
+  });
+});
+
+describe('a backend with definitions of many megabytes', () => {
+  it('takes no more than its share of the file, so that pins of others are still written', async () => {
+    const file = newFile();
+    const [large, deep, near] = [fakeServer(), fakeServer(), fakeServer().tool('fine')];
+    const description = 'x'.repeat(512 * 1024);
+    for (let at = 0; at < 12; at++) large.tool(`tool${at}`, 'x', { description });
+    // each level is one byte for the backend, and a line of spaces in the file
+    const levels = JSON.parse(`${'['.repeat(1_500)}${']'.repeat(1_500)}`) as JsonObject;
+    for (let at = 0; at < 4; at++) deep.tool(`tool${at}`, 'x', { annotations: { levels } });
+    await using kit = await pinned({ large, deep, near }, file);
+    const isPinned = async (name: string) => pinsOf(await readPins(file), 'near', name).approved.length === 1;
+    await until(() => isPinned('tool fine'));
+    const { size } = statSync(file);
+    expect(size).toBeLessThan(9 * 1024 * 1024);
+    expect(
+      (await namesOf(kit)).filter((name) => name.startsWith('large_') || name.startsWith('tool')).length,
+    ).toBeLessThan(12);
+    expect(kit.logged.join('\n')).toContain('the pins of its backend would exceed 4 MiB or 10000 entries');
+    near.tool('more');
+    near.notify('notifications/tools/list_changed');
+    await until(async () => pinsOf(await readPins(file), 'near', 'tool more').held.length === 1);
   });
 });
 

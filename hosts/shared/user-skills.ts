@@ -1,24 +1,7 @@
-import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { skillPlaces, userPlace } from '@toolmgr/plugins/clients';
-import { cacheDir, type Registries, skillLookup } from '@toolmgr/plugins/registry';
-import { openSkills, type PushOptions, type SkillDeps, type SkillHome } from '@toolmgr/plugins/skills';
+import { cacheDir } from '@toolmgr/plugins/registry';
+import type { PushOptions, SkillHome } from '@toolmgr/plugins/skills';
 import { readUserConfig } from './user-config.ts';
-
-/** The skills of the user, for commands. Reads nothing until it is used. */
-export function userSkills(
-  state: string,
-  env: Readonly<Record<string, string | undefined>>,
-  registries: Pick<Registries, 'configured' | 'load'>,
-): SkillDeps {
-  return openSkills({
-    ...{ state, env, ...skillHome() },
-    clients: () => skillPlaces(userPlace(env, process.platform, homedir())),
-    // loads Sigstore
-    signatures: async () => (await import('@toolmgr/plugins/image-verification')).signatureVerifier,
-    lookUp: skillLookup(registries),
-  });
-}
 
 /** Folders and settings of the user for skills. */
 export function skillHome(): SkillHome {
@@ -37,7 +20,7 @@ export function skillHome(): SkillHome {
 }
 
 /** What pushing a skill reads from the settings. */
-export async function pushSettings(): Promise<Pick<PushOptions, 'allowPrivateAddresses' | 'fulcioUrl' | 'rekorUrl'>> {
+async function pushSettings(): Promise<Pick<PushOptions, 'allowPrivateAddresses' | 'fulcioUrl' | 'rekorUrl'>> {
   const { allow_private_registry_ip: allowPrivateAddresses = false, skills = {} } = await readUserConfig();
   const { fulcio_url: fulcioUrl, rekor_url: rekorUrl } = skills;
   return {

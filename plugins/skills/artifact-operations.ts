@@ -7,6 +7,7 @@ import { readFolderSkill } from './artifact/validate-folder.ts';
 import {
   buildBody,
   buildsShape,
+  builtShape,
   CONTENT_EXAMPLE,
   contentQuery,
   pushBody,
@@ -63,7 +64,9 @@ export function artifactOperations(deps: ArtifactOperationDeps): readonly Operat
           if ('problem' in read) return read;
           const { name, description, version = '', license = '', body, files } = read.artifact;
           const listed = files.map(({ path, size }) => ({ path, size }));
-          return { status: 200, body: { name, description, version, license, body, files: listed } };
+          const { resolvedReference: reference, digest } = read.artifact;
+          const content = { name, description, version, license, body, files: listed, reference, digest };
+          return { status: 200, body: content };
         }),
     }),
     operation({
@@ -104,8 +107,12 @@ export function artifactOperations(deps: ArtifactOperationDeps): readonly Operat
       answers: {
         200: {
           description: 'the build',
-          schema: z.object({ reference: z.string().describe('tag of the build') }),
-          example: { reference: 'ghcr.io/example/skills/code-review:1.2.0' },
+          schema: builtShape,
+          example: {
+            reference: 'ghcr.io/example/skills/code-review:1.2.0',
+            digest: `sha256:${'0'.repeat(64)}`,
+            warnings: [],
+          },
         },
       },
       problems: ['unprocessable', 'not_implemented'],
@@ -119,7 +126,7 @@ export function artifactOperations(deps: ArtifactOperationDeps): readonly Operat
           const built = await buildSkill(path, tag, { store: deps.store, env: deps.env });
           if ('problem' in built) return built;
           context.publish({ type: 'skill', name: built.reference });
-          return { status: 200, body: { reference: built.reference } };
+          return { status: 200, body: built };
         }),
     }),
     operation({

@@ -25,6 +25,8 @@ export const skillContentShape = z.object({
   files: z
     .array(z.object({ path: text('path in the skill'), size: z.int().describe('bytes') }))
     .describe('all files of the skill, `SKILL.md` first'),
+  reference: text('what was read: the same content for ever'),
+  digest: text('digest of the artifact, or the commit'),
 });
 
 export const CONTENT_EXAMPLE = {
@@ -37,6 +39,8 @@ export const CONTENT_EXAMPLE = {
     { path: 'SKILL.md', size: 142 },
     { path: 'references/rules.md', size: 810 },
   ],
+  reference: `ghcr.io/example/skills/code-review@sha256:${'0'.repeat(64)}`,
+  digest: `sha256:${'0'.repeat(64)}`,
 };
 
 const folder = z
@@ -66,6 +70,13 @@ export const buildBody = z.strictObject({
     .optional()
     .describe('a word, or an OCI reference to push it to; default: the name of the skill')
     .meta({ examples: ['ghcr.io/example/skills/code-review:1.2.0'] }),
+});
+
+/** A stored build. */
+export const builtShape = z.object({
+  reference: text('tag of the build'),
+  digest: text('digest of its index'),
+  warnings: z.array(z.string()).describe('what should be changed in the skill'),
 });
 
 /** Body of a push. */

@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { buildSkill, pushSkill, type SigningChoice } from '@toolmgr/plugins/skills';
+import type { JsonObject } from '@toolmgr/core';
+import { parseImageReference } from '@toolmgr/plugins/kit/oci';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { pushSettings } from '../../shared/user-skills.ts';
-import { callSkills, commandSkills, printRefusal } from './command-scope.ts';
+import { callSkills, present, printRefusal } from './command-scope.ts';
 
 interface Format {
   readonly format: 'text' | 'json';
@@ -32,12 +32,18 @@ export async function validate(path: string, { format }: Format): Promise<void> 
   if (!valid) process.exitCode = EXIT_CODES.failed.code;
 }
 
+interface Built {
+  readonly reference: string;
+  readonly digest: string;
+  readonly warnings: readonly string[];
+}
+
 /** `toolmgr skill build`. */
 export async function build(path: string, { tag, format }: Format & { readonly tag?: string }): Promise<void> {
-  const built = await buildSkill(resolve(path), tag);
-  if ('problem' in built) return printRefusal(built);
-  for (const warning of built.warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
-  const { reference, digest } = built;
+  const done = await callSkills('buildSkill', present({ path: resolve(path), tag }));
+  if (done === undefined) return;
+  const { reference, digest, warnings } = done.body as Built;
+  for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
   stdout.line(format === 'json' ? JSON.stringify({ reference, digest }, undefined, 2) : `${reference} ${digest}`);
 }
 
@@ -51,48 +57,51 @@ export interface PushFlags extends Format {
 /** `toolmgr skill push`. */
 export async function push(reference: string, flags: PushFlags): Promise<void> {
   const choice = await signingChoice(flags);
+  const found = await builds();
   using stop = stopSignal();
-  const pushed = await pushSkill(reference, choice, { ...(await pushSettings()), signal: stop.signal });
-  if ('problem' in pushed) return printRefusal(pushed);
-  const { reference: pinned, isSigned } = pushed;
-  if (flags.format === 'json')
-    return stdout.line(JSON.stringify({ reference: pinned, signed: isSigned }, undefined, 2));
-  stdout.line(`${pinned}${isSigned ? ' is pushed and signed' : ' is pushed without a signature'}`);
+  if (found === undefined || (await callSkills('pushSkill', { reference, ...choice }, stop.signal)) === undefined)
+    return;
+  const { registry, repository } = parseImageReference(reference) ?? {};
+  const pinned = `${registry}/${repository}@${found.find(({ tag }) => tag === reference)?.digest}`;
+  const signed = flags.sign;
+  if (flags.format === 'json') return stdout.line(JSON.stringify({ reference: pinned, signed }, undefined, 2));
+  stdout.line(`${pinned}${signed ? ' is pushed and signed' : ' is pushed without a signature'}`);
 }
 
-/** A token is read from a file or stdin: other users can see a command line. @throws UsageError */
-async function signingChoice({ key, identityTokenFile: file, sign }: PushFlags): Promise<SigningChoice> {
+/** How to sign, as members of a request. A token is read from a file or stdin: other users can see a command line. @throws UsageError */
+async function signingChoice({ key, identityTokenFile: file, sign }: PushFlags): Promise<JsonObject> {
   if ([key !== undefined, file !== undefined, !sign].filter(Boolean).length !== 1)
     throw new UsageError('exactly one of --key, --identity-token-file and --no-sign is needed');
-  if (key !== undefined) return { kind: 'key', file: resolve(key) };
-  if (file === undefined) return { kind: 'unsigned' };
+  if (key !== undefined) return { key: resolve(key) };
+  if (file === undefined) return { no_sign: true };
   try {
     const text = await readFile(file === '-' ? '/dev/stdin' : file, 'utf8');
-    return { kind: 'identity-token', token: text.trim() };
+    return { identity_token: text.trim() };
   } catch (cause) {
     throw new UsageError(`--identity-token-file: ${file} cannot be read (${(cause as NodeJS.ErrnoException).code})`);
   }
 }
 
+interface Content {
+  readonly name: string;
+  readonly description: string;
+  readonly version: string;
+  readonly license: string;
+  readonly body: string;
+  readonly files: readonly { readonly path: string; readonly size: number }[];
+  readonly reference: string;
+  readonly digest: string;
+}
+
 /** `toolmgr skill show`. */
 export async function show(reference: string, { format }: Format): Promise<void> {
   using stop = stopSignal();
-  const read = await commandSkills().resolve(reference, { signal: stop.signal, isNamedByUser: true });
-  if ('problem' in read) return printRefusal(read);
-  const { name, description, version = '', license = '', body, files } = read.artifact;
-  if (format === 'json') {
-    const listed = files.map(({ path, size }) => ({ path, size }));
-    const content = { name, description, version, license, body, files: listed };
-    return stdout.line(JSON.stringify(content, undefined, 2));
-  }
-  const rows = [
-    ['name', name],
-    ['description', description],
-    ['version', version],
-    ['license', license],
-    ['reference', read.artifact.resolvedReference],
-    ['digest', read.artifact.digest],
-  ];
+  const read = await callSkills('getSkillContent', { ref: reference }, stop.signal);
+  if (read === undefined) return;
+  const { reference: resolved, digest, ...content } = read.body as Content;
+  if (format === 'json') return stdout.line(JSON.stringify(content, undefined, 2));
+  const { name, description, version, license, body, files } = content;
+  const rows = Object.entries({ name, description, version, license, reference: resolved, digest });
   for (const line of columns(rows.filter(([, value]) => value !== ''))) stdout.line(line);
   stdout.line('');
   for (const line of columns(files.map(({ path, size }) => [path, String(size)]))) stdout.line(line);
@@ -107,23 +116,26 @@ interface Build {
   readonly digest: string;
 }
 
+async function builds(): Promise<readonly Build[] | undefined> {
+  const found = await callSkills('listSkillBuilds');
+  return found && (found.body as { readonly builds: readonly Build[] }).builds;
+}
+
 /** `toolmgr skill builds`. */
 export async function listBuilds({ format }: Format): Promise<void> {
-  const found = await callSkills('listSkillBuilds');
+  const found = await builds();
   if (found === undefined) return;
-  const { builds } = found.body as { readonly builds: readonly Build[] };
-  if (format === 'json') return stdout.line(JSON.stringify({ builds }, undefined, 2));
-  const rows = builds.map(({ tag, name, version, digest }) => [tag, name, version || '-', digest]);
+  if (format === 'json') return stdout.line(JSON.stringify({ builds: found }, undefined, 2));
+  const rows = found.map(({ tag, name, version, digest }) => [tag, name, version || '-', digest]);
   for (const line of columns([['TAG', 'NAME', 'VERSION', 'DIGEST'], ...rows])) stdout.line(line);
 }
 
 /** `toolmgr skill builds rm`. */
 export async function removeBuilds(tags: readonly string[]): Promise<void> {
-  const found = await callSkills('listSkillBuilds');
+  const found = await builds();
   if (found === undefined) return;
-  const { builds } = found.body as { readonly builds: readonly Build[] };
   for (const tag of new Set(tags)) {
-    if (!builds.some((build) => build.tag === tag)) {
+    if (!found.some((build) => build.tag === tag)) {
       printRefusal({ problem: 'not_found', detail: `there is no local build with the tag ${JSON.stringify(tag)}` });
     } else if ((await callSkills('deleteSkillBuild', { tag })) !== undefined) stdout.line(`${tag} is removed`);
   }

@@ -1,16 +1,13 @@
 import { access, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { JsonObject } from '@toolmgr/core';
-import { stateDir } from '@toolmgr/plugins/kit/files';
 import { PROBLEMS, type Problem } from '@toolmgr/plugins/kit/operations';
-import { checkProjectRoot, type SkillDeps, type SkillScope } from '@toolmgr/plugins/skills';
+import { checkProjectRoot } from '@toolmgr/plugins/skills';
 import { OperationRefused } from '../../manager/commands/run-operation.ts';
 import { type CallOperation, userOperations } from '../../manager/commands/user-operations.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stderr } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { userSkills } from '../../shared/user-skills.ts';
-import { userRegistries } from '../../workloads/registry/user-registry.ts';
 
 /** Flags that say whose skills a command means. */
 export interface ScopeFlags {
@@ -18,17 +15,12 @@ export interface ScopeFlags {
   readonly projectRoot?: string;
 }
 
-/** The skills of the user, for a command. */
-export function commandSkills(): SkillDeps {
-  return userSkills(stateDir(), process.env, userRegistries());
-}
-
-/** The scope that the flags name. @throws UsageError */
-export async function scopeOf({ scope, projectRoot }: ScopeFlags): Promise<SkillScope> {
+/** The scope that the flags name, as members of a request. @throws UsageError */
+export async function scopeOf({ scope, projectRoot }: ScopeFlags): Promise<{ scope: string; project_root?: string }> {
   if (scope === 'user' && projectRoot !== undefined)
     throw new UsageError('--scope user and --project-root exclude each other');
   if (scope !== 'project' && projectRoot === undefined) return { scope: 'user' };
-  return { scope: 'project', root: await projectOf(projectRoot) };
+  return { scope: 'project', project_root: await projectOf(projectRoot) };
 }
 
 /** The project of a command: the given folder, else the work tree of the current folder. @throws UsageError */
@@ -66,7 +58,8 @@ export async function callSkills(
   operations ??= userOperations('skills', ...(INSTALLING.has(id) ? ['clients', 'registry', 'image-verification'] : []));
   const call = await operations;
   try {
-    return { body: await call(id, given, signal === undefined ? {} : { signal }) };
+    const isHere = id === 'pushSkill' || OWN_VARIABLES.some((name) => process.env[name]);
+    return { body: await call(id, given, { isHere, ...(signal === undefined ? {} : { signal }) }) };
   } catch (cause) {
     if (!(cause instanceof OperationRefused)) throw cause;
     printRefusal({ problem: cause.code ?? 'internal_error', detail: cause.message });
@@ -74,8 +67,17 @@ export async function callSkills(
   }
 }
 
-/** Operations that read sources and write into folders of clients; the others need the plugin of skills only. */
-const INSTALLING: ReadonlySet<string> = new Set(['syncSkills', 'upgradeSkills']);
+/** Operations that read sources or write into folders of clients; the others need the plugin of skills only. */
+const INSTALLING: ReadonlySet<string> = new Set([
+  ...['getSkillContent', 'installSkill', 'uninstallSkill'],
+  ...['syncSkills', 'upgradeSkills'],
+]);
+
+/** What operations of skills read from the environment: a manager has that of its own start. */
+const OWN_VARIABLES = [
+  ...['GIT_TOKEN', 'GIT_TOKEN_HOST', 'GITHUB_TOKEN', 'GITLAB_TOKEN', 'DOCKER_CONFIG', 'REGISTRY_AUTH_FILE'],
+  'SOURCE_DATE_EPOCH',
+];
 
 /** A command line runs one command. */
 let operations: Promise<CallOperation> | undefined;

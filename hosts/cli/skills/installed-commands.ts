@@ -1,16 +1,8 @@
-import { type InstalledSkill, installSkill, uninstallSkill } from '@toolmgr/plugins/skills';
+import type { InstalledSkill } from '@toolmgr/plugins/skills';
 import { ownCommand } from '../../shared/own-command.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
-import {
-  callSkills,
-  commandSkills,
-  present,
-  printRefusal,
-  projectOf,
-  type ScopeFlags,
-  scopeOf,
-} from './command-scope.ts';
+import { callSkills, present, projectOf, type ScopeFlags, scopeOf } from './command-scope.ts';
 
 interface Format {
   readonly format: 'text' | 'json';
@@ -39,9 +31,7 @@ export async function listInstalled(
 
 /** `toolmgr skill info`. */
 export async function showInstalled(name: string, { format, ...flags }: ScopeFlags & Format): Promise<void> {
-  const scope = await scopeOf(flags);
-  const root = scope.scope === 'project' ? scope.root : undefined;
-  const found = await callSkills('getSkill', present({ name, scope: scope.scope, project_root: root }));
+  const found = await callSkills('getSkill', { name, ...(await scopeOf(flags)) });
   if (found === undefined) return;
   const { installed_skill: skill } = found.body as { readonly installed_skill: InstalledSkill };
   if (format === 'json') return stdout.line(JSON.stringify(skill, undefined, 2));
@@ -82,27 +72,15 @@ export async function install(
 ): Promise<void> {
   const { format, client, tag, force, allowUnsigned, group } = flags;
   using stop = stopSignal();
-  const done = await installSkill(
-    commandSkills(),
-    {
-      name,
-      isNamedByUser: true,
-      scope: await scopeOf(flags),
-      ...(client === undefined ? {} : { clients: client }),
-      ...(tag === undefined ? {} : { version: tag }),
-      ...(force === undefined ? {} : { force }),
-      ...(allowUnsigned === undefined ? {} : { allowUnsigned }),
-      ...(group === undefined ? {} : { group }),
-    },
-    stop.signal,
-  );
-  if ('problem' in done) return printRefusal(done);
-  const { record, changed } = done;
-  if (format === 'json')
-    return stdout.line(JSON.stringify({ name: record.name, digest: record.digest, changed }, undefined, 2));
-  if (changed.length === 0) return stdout.line(`${record.name} is installed already`);
-  stdout.line(`${record.name} is installed for ${record.clients.join(', ')}`);
-  const others = changed.filter((one) => one !== record.name);
+  const wish = { name, version: tag, clients: client, force, allow_unsigned: allowUnsigned, group };
+  const done = await callSkills('installSkill', present({ ...wish, ...(await scopeOf(flags)) }), stop.signal);
+  if (done === undefined) return;
+  const { skill, changed } = done.body as { readonly skill: InstalledSkill; readonly changed: readonly string[] };
+  const { digest, clients, metadata } = skill;
+  if (format === 'json') return stdout.line(JSON.stringify({ name: metadata.name, digest, changed }, undefined, 2));
+  if (changed.length === 0) return stdout.line(`${metadata.name} is installed already`);
+  stdout.line(`${metadata.name} is installed for ${clients.join(', ')}`);
+  const others = changed.filter((one) => one !== metadata.name);
   if (others.length > 0) stdout.line(`changed with it: ${others.join(', ')}`);
 }
 
@@ -112,12 +90,18 @@ export async function uninstall(names: readonly string[], { format, ...flags }: 
   const removed: string[] = [];
   for (const name of new Set(names)) {
     if (removed.includes(name)) continue;
-    const done = await uninstallSkill(commandSkills(), name, scope);
-    if ('problem' in done) printRefusal(done);
-    else {
-      removed.push(...done.removed);
-      if (format === 'text') for (const one of done.removed) stdout.line(`${one} is uninstalled`);
-    }
+    const before = await namesIn(scope);
+    if ((await callSkills('uninstallSkill', { name, ...scope })) === undefined) continue;
+    const after = await namesIn(scope);
+    const gone = [...new Set([...before.filter((one) => !after.includes(one)), name])].sort();
+    removed.push(...gone);
+    if (format === 'text') for (const one of gone) stdout.line(`${one} is uninstalled`);
   }
   if (format === 'json') stdout.line(JSON.stringify({ removed }, undefined, 2));
+}
+
+async function namesIn(scope: Awaited<ReturnType<typeof scopeOf>>): Promise<readonly string[]> {
+  const found = await callSkills('listSkills', scope);
+  const { skills } = (found?.body ?? { skills: [] }) as { readonly skills: readonly InstalledSkill[] };
+  return skills.map(({ metadata }) => metadata.name);
 }

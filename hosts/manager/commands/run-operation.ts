@@ -15,6 +15,8 @@ export interface Waiting {
   readonly signal?: AbortSignal;
   /** Prints a step; only of an operation in this process. */
   readonly report?: OperationContext['report'];
+  /** In this process although a manager runs, e.g. because the manager has other variables of the environment. */
+  readonly isHere?: boolean;
 }
 
 /** Runs an operation for a command: through the manager of the state folder when one runs, else in this process. */
@@ -29,7 +31,9 @@ export async function operationRunner(state: string, log: Log = quiet): Promise<
   // most commands run without a manager, and need no HTTP
   const ask = found && (await (await import('./manager-client.ts')).runningManager(found, state));
   return (operation, given, waiting = {}) =>
-    ask === undefined ? runHere(operation, given, waiting, log) : runThere(ask, operation, given, waiting);
+    ask === undefined || waiting.isHere === true
+      ? runHere(operation, given, waiting, log)
+      : runThere(ask, operation, given, waiting);
 }
 
 const quiet = createLog('error', (line) => stderr.line(line));

@@ -98,8 +98,11 @@ export function installOperations({ skills, servesProjects }: InstallOperationDe
       answers: {
         201: {
           description: 'The installed skill. It may have been installed already.',
-          schema: z.object({ skill: installedSkillShape }),
-          example: { skill: INSTALLED_EXAMPLE },
+          schema: z.object({
+            skill: installedSkillShape,
+            changed: z.array(z.string()).describe('names of the skills that were installed or changed, sorted'),
+          }),
+          example: { skill: INSTALLED_EXAMPLE, changed: [INSTALLED_EXAMPLE.metadata.name] },
           headers: { Location: 'the installed skill' },
         },
       },
@@ -128,7 +131,8 @@ export function installOperations({ skills, servesProjects }: InstallOperationDe
         if ('problem' in done) return done;
         publishAll(context, done.changed);
         const skill = await installedSkill(skills.state, done.record);
-        return { status: 201, body: { skill }, headers: { Location: `${PATH}/${skill.metadata.name}` } };
+        const headers = { Location: `${PATH}/${skill.metadata.name}` };
+        return { status: 201, body: { skill, changed: done.changed }, headers };
       },
     }),
     operation({

@@ -84,9 +84,10 @@ describe.skipIf(missing !== undefined)(`artifacts of skills in the manager ${mis
     async () => {
       const tag = `${registry.host}/org/code-review:1.2.0`;
       const built = await manager.request('POST', '/api/v1beta/skills/build', { path: skill.path, tag });
-      expect([built.status, built.body]).toEqual([200, { reference: tag }]);
+      const digest = expect.stringMatching(/^sha256:/);
+      expect([built.status, built.body]).toEqual([200, { reference: tag, digest, warnings: [] }]);
       const named = await manager.request('POST', '/api/v1beta/skills/build', { path: skill.path });
-      expect([named.status, named.body]).toEqual([200, { reference: 'code-review' }]);
+      expect([named.status, named.body]).toEqual([200, { reference: 'code-review', digest, warnings: [] }]);
       const listed = await manager.request('GET', '/api/v1beta/skills/builds');
       expect(listed.body.builds.map((each: { tag: string }) => each.tag)).toEqual([tag, 'code-review']);
       expect(listed.body.builds[0]).toMatchObject({ name: 'code-review', version: '1.2.0' });
@@ -102,7 +103,9 @@ describe.skipIf(missing !== undefined)(`artifacts of skills in the manager ${mis
       });
       await git.commit('org/skills', Object.fromEntries(await Promise.all(files)));
       const fromGit = await manager.request('GET', content(`git://${git.host}/org/skills#code-review`));
-      for (const answer of [local, remote, fromGit]) expect([answer.status, answer.body]).toEqual([200, EXPECTED]);
+      const source = { reference: expect.stringMatching(/code-review/), digest: expect.any(String) };
+      for (const answer of [local, remote, fromGit])
+        expect([answer.status, answer.body]).toEqual([200, { ...EXPECTED, ...source }]);
       const installed = await manager.request('GET', '/api/v1beta/skills');
       expect(installed.body).toEqual({ skills: [] });
     },

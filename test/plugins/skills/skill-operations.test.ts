@@ -64,6 +64,7 @@ describe('installing over HTTP', () => {
       expect(status).toBe(201);
       expect(headers.get('location')).toBe(`${SKILLS}/format`);
       expect(body).toEqual({
+        changed: ['format', 'low'],
         skill: {
           clients: ['alpha', 'beta', 'gamma'],
           dependencies: [{ name: 'low', reference: low.resolvedReference, digest: low.digest }],

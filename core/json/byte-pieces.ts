@@ -88,3 +88,10 @@ export function joined(arrived: ByteCollector): Buffer {
   const body = arrived.whole();
   return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body;
 }
+
+/** Total length of several buffers. */
+export function byteLength(parts: readonly Buffer[]): number {
+  let bytes = 0;
+  for (const part of parts) bytes += part.length;
+  return bytes;
+}

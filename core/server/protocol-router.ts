@@ -16,7 +16,7 @@ import { createModernServer, MODERN_VERSIONS } from './era-2026-07-28/modern-ser
 import { unsupportedVersion } from './era-2026-07-28/validate-headers.ts';
 import type { SseOptions } from './http-sse/message-uri.ts';
 import { createSseServer } from './http-sse/sse-server.ts';
-import type { HttpExchange, ProtocolServer, ProtocolServerParts, ServedPath } from './protocol-server.ts';
+import type { Exchange, ProtocolServer, ProtocolServerParts, ServedPath } from './protocol-server.ts';
 import { createWithdrawnStreams } from './withdrawn-streams.ts';
 
 /** What a protocol router is made with. */
@@ -65,7 +65,7 @@ export function createProtocolRouter({
       if (message.kind === 'request' && message.method === 'server/discover') return legacy;
       return unsupportedVersion(claimOf(message) ?? inbound.headers['mcp-protocol-version'], supported());
     },
-    bodiless(method: string): ((exchange: HttpExchange) => void | Promise<void>) | undefined {
+    bodiless(method: string): ((exchange: Exchange) => void | Promise<void>) | undefined {
       if (method !== 'GET' && method !== 'DELETE') return undefined;
       return servers.find((server) => server.methods[method] !== undefined && isServed(server))?.methods[method];
     },

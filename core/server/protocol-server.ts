@@ -9,13 +9,14 @@ import type { Message } from '../mcp/message.ts';
 import type { GatewayService } from '../pipeline/gateway-service.ts';
 import type { Heartbeat } from '../timing/shared-timers.ts';
 import type { RecordedInbound } from './http/request-recorder.ts';
+import type { Replies } from './replies.ts';
 import type { WithdrawnStreams } from './withdrawn-streams.ts';
 
-/** One HTTP request at the endpoint, after authentication. */
-export interface HttpExchange {
+/** One message of a client after authentication, or one request for its streams. */
+export interface Exchange {
   readonly inbound: RecordedInbound;
-  readonly responder: Responder;
   readonly caller: Caller;
+  readonly replies: Replies;
 }
 
 /** Serves one era to clients. A third era would be one more server in the table of the router. */
@@ -24,9 +25,9 @@ export interface ProtocolServer {
   /** Supported revisions, newest first. */
   readonly versions: readonly string[];
   /** Answers one message. Never rejects because of what a client did. */
-  post(exchange: HttpExchange, message: Message): void | Promise<void>;
+  post(exchange: Exchange, message: Message): void | Promise<void>;
   /** Handlers of other HTTP methods of the era. */
-  readonly methods: Readonly<Partial<Record<'GET' | 'DELETE', (exchange: HttpExchange) => void | Promise<void>>>>;
+  readonly methods: Readonly<Partial<Record<'GET' | 'DELETE', (exchange: Exchange) => void | Promise<void>>>>;
   /** Number of open sessions. */
   sessions(): number;
   /** Ends streams gracefully and accepts no new ones. */
@@ -40,7 +41,7 @@ export interface ServedPath {
   /** Whether POST is served; then its body is one message for {@link serverFor}. */
   readonly takesMessages: boolean;
   /** Handler of a request without a body; `undefined` when the method is not allowed. */
-  bodiless(method: string): ((exchange: HttpExchange) => void | Promise<void>) | undefined;
+  bodiless(method: string): ((exchange: Exchange, responder: Responder) => void | Promise<void>) | undefined;
   /** Headers of a response to a method that is not allowed. */
   allow(): Readonly<Record<string, string>>;
   /** The server of a message, or why there is none. */

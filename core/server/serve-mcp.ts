@@ -9,9 +9,10 @@ import { shareOf } from '../mcp/shares.ts';
 import type { GatewayService } from '../pipeline/gateway-service.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import type { BodyReader } from './http/body.ts';
+import { HttpReplies } from './http/http-replies.ts';
 import type { RecordedInbound } from './http/request-recorder.ts';
 import { CONSUMED } from './http/routes.ts';
-import type { HttpExchange, ServedPath } from './protocol-server.ts';
+import type { Exchange, ServedPath } from './protocol-server.ts';
 import { refuse, refuseBody } from './refuse.ts';
 import type { RejectedTokens } from './rejected-tokens.ts';
 
@@ -66,8 +67,8 @@ export function createMcpPath({ service, limits, log, rejected, postOnly }: McpP
     }
     inbound.record?.isOf(caller);
     inbound.held?.belongsTo(shareOf(caller, inbound.remoteAddress));
-    const exchange: HttpExchange = { inbound, responder, caller };
-    if (bodiless !== undefined) return bodiless(exchange);
+    const exchange: Exchange = { inbound, caller, replies: new HttpReplies(responder, inbound.headers.accept) };
+    if (bodiless !== undefined) return bodiless(exchange, responder);
     const unread = contentFault(inbound.headers);
     if (unread !== undefined) return refuse(responder, 415, wireError(CODE.invalidRequest, unread), UNCODED);
     const body = await readBody();

@@ -169,14 +169,9 @@ export const protocolBehaviours: readonly Mutation[] = [
     'if (id === undefined && stream.isConnected)',
     'if (stream === undefined)',
   ],
-  ['choice.session.resume', STREAM, 'this.#events) if (seq > after)', 'this.#events) if (seq >= after)'],
-  [
-    'choice.session.resume',
-    STREAM,
-    'if (frame.length <= this.#parts.replayBytes) this.#keep({ seq, urgency, frame });',
-    '',
-  ],
-  ['choice.session.priming-event', STREAM, 'if (this.#parts.isPrimed) writer.write', 'if (after < 0) writer.write'],
+  ['choice.session.resume', STREAM, 'if (seq > after) writer', 'if (seq >= after) writer'],
+  ['choice.session.resume', STREAM, 'this.#add({ seq, urgency, message });', ''],
+  ['choice.session.priming-event', STREAM, 'if (this.#parts.isPrimed) writer.prime', 'if (after < 0) writer.prime'],
   [
     'choice.session.cancelled',
     'core/server/era-2025-11-25/response.ts',

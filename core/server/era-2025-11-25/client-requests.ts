@@ -9,7 +9,7 @@ import { listChangedMethod } from '../../mcp/methods.ts';
 import { canAnswer } from '../../mcp/server-requests.ts';
 import { withoutPerHop } from '../../mcp/without-per-hop-meta.ts';
 import type { ListsChanged } from '../../pipeline/gateway-service.ts';
-import { DROPPABLE, MUST } from '../http/event-writer.ts';
+import { DROPPABLE, MUST } from '../message-writer.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 import type { RunningCall, Session } from './sessions/session.ts';
 

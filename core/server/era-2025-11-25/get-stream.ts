@@ -1,11 +1,12 @@
 import { CODE, wireError } from '../../mcp/errors.ts';
-import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { NULL_ID } from '../../mcp/message.ts';
-import { EventWriter } from '../http/event-writer.ts';
 import { sendError } from '../http/send-error.ts';
-import type { HttpExchange, ProtocolServerParts } from '../protocol-server.ts';
+import { MessageWriter } from '../message-writer.ts';
+import type { Exchange, ProtocolServerParts } from '../protocol-server.ts';
+import type { MessageStream } from '../replies.ts';
 import { pushListsChanged } from './client-requests.ts';
 import { ANSWER_HEADERS } from './response.ts';
+import type { ResumableStream } from './sessions/resumable-stream.ts';
 import type { Session } from './sessions/session.ts';
 
 /**
@@ -18,13 +19,9 @@ import type { Session } from './sessions/session.ts';
  * Fails on the wire: 409 when the session's own stream already has a connection; 400 for an unknown id or a stream that
  * is not stored any more. A resumption replaces the old connection, which the client has lost.
  */
-export function connectStream(
-  { limits, withdrawn }: ProtocolServerParts,
-  { inbound, responder, caller }: HttpExchange,
-  session: Session,
-): void {
+export function connectStream(parts: ProtocolServerParts, { inbound, replies }: Exchange, session: Session): void {
   const refuse = (status: number, text: string): void =>
-    sendError(responder, status, ANSWER_HEADERS, NULL_ID, wireError(CODE.invalidRequest, text));
+    sendError(replies, status, ANSWER_HEADERS, NULL_ID, wireError(CODE.invalidRequest, text));
   const lastEventId = inbound.headers['last-event-id'];
   const [, id, seq] = lastEventId === undefined ? [] : (EVENT_ID.exec(lastEventId) ?? []);
   if (lastEventId !== undefined && id === undefined) return refuse(400, 'Last-Event-ID was not issued by this server');
@@ -35,15 +32,33 @@ export function connectStream(
     return refuse(400, 'the stream of Last-Event-ID is not on this replica or cannot be resumed any more');
   if (id === undefined && stream.isConnected)
     return refuse(409, 'the event stream of this session is already connected');
-  const writer = new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes);
-  stream.attach(writer, seq === undefined || isElsewhere ? undefined : Number(seq));
+  const detach = attach(
+    parts,
+    session,
+    stream,
+    replies.stream(),
+    seq === undefined || isElsewhere ? undefined : Number(seq),
+  );
   if (isElsewhere) pushListsChanged(session, ['tools', 'prompts', 'resources']);
-  responder.onDisconnect(() => stream.detach(writer));
+  replies.onDisconnect(detach);
+}
+
+/** Sends a stream of a session to `messages`, until the token of the client is withdrawn. Returns what to call when the connection is lost. */
+export function attach(
+  { limits, withdrawn }: ProtocolServerParts,
+  { caller }: Session,
+  stream: ResumableStream,
+  messages: MessageStream,
+  after?: number,
+): () => void {
+  const writer = new MessageWriter(messages, limits.streamBufferBytes);
+  stream.attach(writer, after);
   const end = (): void => {
     writer.end();
     stream.detach(writer);
   };
   withdrawn.watch(caller, { isOpen: () => writer.isOpen, end });
+  return () => stream.detach(writer);
 }
 
 const EVENT_ID = /^([0-9a-z]{1,12})-(\d{1,15})$/;

@@ -1,3 +1,4 @@
+import type { Caller } from '../../contract/caller.ts';
 import type { ClientContext, ClientResponse, SessionOwner } from '../../contract/client-context.ts';
 import type { SessionEnded } from '../../contract/event.ts';
 import type { JsonObject } from '../../contract/json.ts';
@@ -7,7 +8,6 @@ import { encode } from '../../json/json-value.ts';
 import { capabilityClass, relayableCapabilities } from '../../mcp/capabilities.ts';
 import { errorFromRefusal, headersOfRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
 import { CODE, echoed, wireError } from '../../mcp/errors.ts';
-import { acceptsStream } from '../../mcp/headers.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
 import { META } from '../../mcp/meta.ts';
 import { GATEWAY_METHODS } from '../../mcp/methods.ts';
@@ -16,10 +16,11 @@ import { withoutPerHop } from '../../mcp/without-per-hop-meta.ts';
 import type { GatewayService, ListsChanged } from '../../pipeline/gateway-service.ts';
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
 import { isPromise } from '../../timing/is-promise.ts';
-import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
+import type { Exchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
+import type { MessageStream } from '../replies.ts';
 import { clientOf, pushListsChanged, sessionClient, sessionSink } from './client-requests.ts';
-import { findSession, isSupportedVersion, refuse, refuseMissing } from './find-session.ts';
-import { connectStream } from './get-stream.ts';
+import { findSession, isSupportedVersion, refuse, refuseMissing, type SessionNames } from './find-session.ts';
+import { attach, connectStream } from './get-stream.ts';
 import { initializeResult, isTooLarge, readInitialize } from './initialize.ts';
 import { LOCAL_METHODS, NOTIFICATIONS } from './local-methods.ts';
 import { ANSWER_HEADERS, legacyError, legacyResult, limitedResult, PendingResponse } from './response.ts';
@@ -39,7 +40,21 @@ export interface LegacyServer extends ProtocolServer {
   /**
    * Whether the request has a legacy version header and a session id, which makes it legacy whatever its `_meta` says.
    */
-  isLegacySession(headers: HttpExchange['inbound']['headers']): boolean;
+  isLegacySession(headers: Exchange['inbound']['headers']): boolean;
+  /** For transports whose connection is the session. */
+  readonly connected: ConnectedSessions;
+}
+
+/** Sessions of clients that have one connection, which never see the id of their session. */
+export interface ConnectedSessions {
+  /** Answers `initialize`; `undefined` when it is refused. */
+  open(exchange: Exchange, message: RequestMessage): Promise<Session | undefined>;
+  /** Answers any other message. `version` is the revision that the message names beside its body. */
+  accept(exchange: Exchange, session: Session, message: Message, version?: string): void | Promise<void>;
+  /** Sends what belongs to no call. Returns what to call when the connection is lost. */
+  listen(session: Session, messages: MessageStream): () => void;
+  /** Ends the session; with another caller than its own as a stolen one. */
+  end(session: Session, caller: Caller): Promise<void>;
 }
 
 /** Serves the revisions with sessions: 2025-11-25 and its three predecessors. */
@@ -75,6 +90,20 @@ export function createLegacyServer(parts: LegacyParts): LegacyServer {
       GET: (exchange) => get(context, exchange),
       DELETE: (exchange) => remove(context, exchange),
     },
+    connected: {
+      open: (exchange, message) => initialize(context, exchange, message),
+      accept: (exchange, session, message, version) =>
+        accept(context, exchange, message, { 'mcp-session-id': session.id, 'mcp-protocol-version': version }),
+      listen(session, messages) {
+        if (!session.hasEnded) return attach(context, session, session.standalone, messages);
+        messages.end();
+        return () => {};
+      },
+      async end(session, caller) {
+        const found = await sessions.use(session.id, caller);
+        if (typeof found !== 'string') await sessions.close(found);
+      },
+    },
     sessions: () => sessions.size,
     close() {
       for (const session of sessions.all()) session.endStandalone();
@@ -90,16 +119,26 @@ interface ServerContext extends LegacyParts {
   readonly sessions: Sessions;
 }
 
-function post(context: ServerContext, exchange: HttpExchange, message: Message): void | Promise<void> {
-  if (message.kind === 'request' && message.method === 'initialize') return initialize(context, exchange, message);
-  const session = findSession(context, exchange, message.kind === 'request' ? message.id : NULL_ID);
+function post(context: ServerContext, exchange: Exchange, message: Message): void | Promise<void> {
+  if (message.kind === 'request' && message.method === 'initialize')
+    return initialize(context, exchange, message).then(() => {});
+  return accept(context, exchange, message, exchange.inbound.headers);
+}
+
+function accept(
+  context: ServerContext,
+  exchange: Exchange,
+  message: Message,
+  names: SessionNames,
+): void | Promise<void> {
+  const session = findSession(context, exchange, message.kind === 'request' ? message.id : NULL_ID, names);
   if (isPromise(session)) return session.then((found) => found && acceptMessage(context, exchange, found, message));
   return session && acceptMessage(context, exchange, session, message);
 }
 
 function acceptMessage(
   context: ServerContext,
-  exchange: HttpExchange,
+  exchange: Exchange,
   session: Session,
   message: Message,
 ): void | Promise<void> {
@@ -109,7 +148,7 @@ function acceptMessage(
     const isElsewhere = context.sessions.isShared && !session.questions.hasPut(message.key);
     if (isElsewhere) return refuse(exchange, NULL_ID, 409, CODE.invalidRequest, ASKED_ELSEWHERE);
   }
-  exchange.responder.send(202, {});
+  exchange.replies.send(202, {});
 }
 
 const ASKED_ELSEWHERE =
@@ -120,8 +159,8 @@ function withoutMeta(answer: ClientResponse): ClientResponse {
   return 'result' in answer ? { result: withoutPerHop(answer.result) } : answer;
 }
 
-function get(context: ServerContext, exchange: HttpExchange): void | Promise<void> {
-  if (!acceptsStream(exchange.inbound.headers.accept)) {
+function get(context: ServerContext, exchange: Exchange): void | Promise<void> {
+  if (!exchange.replies.mayStream) {
     return refuse(exchange, NULL_ID, 406, CODE.invalidRequest, 'Accept must name text/event-stream');
   }
   const session = findSession(context, exchange, NULL_ID);
@@ -129,31 +168,37 @@ function get(context: ServerContext, exchange: HttpExchange): void | Promise<voi
   if (session !== undefined) connectStream(context, exchange, session);
 }
 
-async function remove(context: ServerContext, exchange: HttpExchange): Promise<void> {
+async function remove(context: ServerContext, exchange: Exchange): Promise<void> {
   const session = await findSession(context, exchange, NULL_ID);
   if (session === undefined) return;
   if (!(await context.sessions.close(session))) return refuseMissing(exchange, NULL_ID, 'away');
-  exchange.responder.send(200, {});
+  exchange.replies.send(200, {});
 }
 
-async function initialize(context: ServerContext, exchange: HttpExchange, message: RequestMessage): Promise<void> {
+/** Opens a session and answers `initialize`; `undefined` when it is refused. */
+async function initialize(
+  context: ServerContext,
+  exchange: Exchange,
+  message: RequestMessage,
+): Promise<Session | undefined> {
   const hello = readInitialize(message.given);
-  if ('wrong' in hello) return refuse(exchange, message.id, 400, CODE.invalidParams, hello.wrong);
-  if (isTooLarge(hello)) return refuseMissing(exchange, message.id, 'tooLarge');
+  if ('wrong' in hello) return void refuse(exchange, message.id, 400, CODE.invalidParams, hello.wrong);
+  if (isTooLarge(hello)) return void refuseMissing(exchange, message.id, 'tooLarge');
   const opened = context.sessions.open(exchange.caller, hello, exchange.inbound);
   const session = isPromise(opened) ? await opened : opened;
-  if (typeof session === 'string') return refuseMissing(exchange, message.id, session);
+  if (typeof session === 'string') return void refuseMissing(exchange, message.id, session);
   exchange.inbound.record?.belongsTo(session);
   const client = sessionClient(session);
   context.service.prepareOwner(client);
   const result = encode(initializeResult(context.service.describeServer(client), session.protocolVersion));
   const headers = { ...ANSWER_HEADERS, 'mcp-session-id': session.id };
-  exchange.responder.send(200, headers, resultParts(message.id, [result]));
+  exchange.replies.send(200, headers, resultParts(message.id, [result]));
+  return session;
 }
 
 async function answerRequest(
   context: ServerContext,
-  exchange: HttpExchange,
+  exchange: Exchange,
   session: Session,
   message: RequestMessage,
 ): Promise<void> {
@@ -165,8 +210,7 @@ async function answerRequest(
   const waiting = new PendingResponse({
     session,
     message,
-    responder: exchange.responder,
-    accept: exchange.inbound.headers.accept,
+    replies: exchange.replies,
     hasProgressToken: progressToken !== undefined,
     bufferBytes: context.limits.streamBufferBytes,
     askTimeoutMs: context.limits.askTimeoutMs,

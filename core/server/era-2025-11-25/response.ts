@@ -1,15 +1,12 @@
 import type { CallResult } from '../../contract/call.ts';
 import type { ClientResponse } from '../../contract/client-context.ts';
 import type { SessionEnded } from '../../contract/event.ts';
-import type { Responder } from '../../contract/inbound.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Refusal } from '../../contract/refusal.ts';
 import type { WireError } from '../../contract/wire-error.ts';
 import { decodeObject } from '../../json/json-value.ts';
 import { errorBytes, notificationParts, resultParts, retryData, retryHeaders } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
-import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
-import { acceptsStream } from '../../mcp/headers.ts';
 import { isLogWanted } from '../../mcp/log-threshold.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
 import { endToEndMeta } from '../../mcp/meta.ts';
@@ -17,7 +14,8 @@ import { membersOf, toolFailure } from '../../mcp/result.ts';
 import { withoutPerHop } from '../../mcp/without-per-hop-meta.ts';
 import { Cancel } from '../../timing/cancel.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
-import { EventWriter, urgencyOf } from '../http/event-writer.ts';
+import { MessageWriter, urgencyOf } from '../message-writer.ts';
+import type { Replies } from '../replies.ts';
 import { relayableRequest } from './client-requests.ts';
 import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 import { MISSING, RETRY_LATER } from './missing-session.ts';
@@ -30,8 +28,7 @@ export const ANSWER_HEADERS: Readonly<Record<string, string>> = { 'content-type'
 export interface PendingResponseParts {
   readonly session: Session;
   readonly message: RequestMessage;
-  readonly responder: Responder;
-  readonly accept: string | undefined;
+  readonly replies: Replies;
   readonly hasProgressToken: boolean;
   readonly bufferBytes: number;
   readonly askTimeoutMs: number;
@@ -56,7 +53,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
 
   constructor(waiting: PendingResponseParts) {
     this.#waiting = waiting;
-    this.mayStream = acceptsStream(waiting.accept);
+    this.mayStream = waiting.replies.mayStream;
     if (this.mayStream) waiting.heartbeat.calls.add(this);
   }
 
@@ -82,7 +79,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
   }
 
   error(error: WireError, headers?: Readonly<Record<string, string>>): void {
-    if (!this.#isDone) this.#waiting.responder.failed?.(error);
+    if (!this.#isDone) this.#waiting.replies.failed?.(error);
     const retry = error.status === 503 ? { ...retryHeaders(), ...headers } : headers;
     this.#finish(error.status ?? 200, [errorBytes(this.#waiting.message.id, error)], retry);
   }
@@ -110,12 +107,13 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
   #finish(status: number, parts: readonly Buffer[], headers?: Readonly<Record<string, string>>): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    const { session, message, responder, heartbeat, now } = this.#waiting;
+    const { session, message, replies, heartbeat, now } = this.#waiting;
     session.calls.delete(message.key);
     if (this.mayStream) heartbeat.calls.delete(this);
     if (this.#stream === undefined) {
       const all = headers === undefined ? ANSWER_HEADERS : { ...ANSWER_HEADERS, ...headers };
-      responder.send(status, parts.length === 0 ? {} : all, parts);
+      if (parts.length === 0) replies.send(status, {});
+      else replies.send(status, all, parts);
       return;
     }
     this.#stream.complete(parts, () => errorBytes(message.id, TOO_LARGE));
@@ -124,17 +122,17 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
 
   #open(): ResumableStream | undefined {
     if (this.#stream !== undefined || this.#isLost) return this.#stream;
-    const { session, responder, bufferBytes, heartbeat } = this.#waiting;
-    responder.onDisconnect(() => {
+    const { session, replies, bufferBytes, heartbeat } = this.#waiting;
+    replies.onDisconnect(() => {
       this.#isLost = this.#stream === undefined;
     });
     if (this.#isLost) return undefined;
     heartbeat.calls.delete(this); // now the stream sends the keep-alive comments
     const stream = session.openStream();
     this.#stream = stream;
-    const writer = new EventWriter(responder.open(200, STREAM_HEADERS), bufferBytes);
+    const writer = new MessageWriter(replies.stream(), bufferBytes);
     stream.attach(writer, 0);
-    responder.onDisconnect(() => stream.detach(writer));
+    replies.onDisconnect(() => stream.detach(writer));
     return stream;
   }
 }

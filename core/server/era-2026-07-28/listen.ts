@@ -7,7 +7,6 @@ import { RawObject } from '../../json/raw-json.ts';
 import { heldOf } from '../../mcp/byte-budget.ts';
 import { notificationParts, resultParts } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
-import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
 import { endToEndMeta, META } from '../../mcp/meta.ts';
 import type { ListKind } from '../../mcp/methods.ts';
@@ -15,9 +14,9 @@ import { listChangedMethod } from '../../mcp/methods.ts';
 import { shareOf } from '../../mcp/shares.ts';
 import type { McpRequest } from '../../pipeline/mcp-request.ts';
 import type { HeartbeatListener } from '../../timing/shared-timers.ts';
-import { EventWriter, MUST, type Urgency } from '../http/event-writer.ts';
 import { sendError } from '../http/send-error.ts';
-import type { HttpExchange, ProtocolServerParts } from '../protocol-server.ts';
+import { MessageWriter, MUST, type Urgency } from '../message-writer.ts';
+import type { Exchange, ProtocolServerParts } from '../protocol-server.ts';
 import { acknowledged, deliverable, readFilter } from './listen-filter.ts';
 import type { Listener, ListenHub } from './listen-hub.ts';
 import { ANSWER_HEADERS, ownMeta } from './response.ts';
@@ -31,15 +30,15 @@ import { ANSWER_HEADERS, ownMeta } from './response.ts';
  */
 export async function openListen(
   parts: ProtocolServerParts & { readonly hub: ListenHub },
-  exchange: HttpExchange,
+  exchange: Exchange,
   message: RequestMessage,
   request: McpRequest,
   serverInfo: RawJson,
 ): Promise<void> {
   const { service, limits, hub, withdrawn } = parts;
-  const { responder, caller } = exchange;
+  const { replies, caller } = exchange;
   const refuse = (code: number, text: string, status = 200): void =>
-    sendError(responder, status, ANSWER_HEADERS, message.id, wireError(code, text));
+    sendError(replies, status, ANSWER_HEADERS, message.id, wireError(code, text));
   const filter = readFilter(message.given.notifications);
   if ('wrong' in filter) return refuse(CODE.invalidParams, filter.wrong);
   const countKey = shareOf(exchange.caller, exchange.inbound.remoteAddress);
@@ -48,7 +47,7 @@ export async function openListen(
   const listen = new Listen(parts, message.id, request, serverInfo, countKey);
   heldOf(request.inbound)?.keep(); // the id and the client of the request are parts of its body
   hub.add(listen, countKey); // before the watches, so that it counts and no change is missed
-  responder.onDisconnect(() => listen.end());
+  replies.onDisconnect(() => listen.end());
   for (const [uri, entry] of await watchAll(parts, request, filter.uris, listen)) listen.uris.set(uri, entry);
   if (listen.hasEnded) {
     listen.unwatchAll();
@@ -56,7 +55,7 @@ export async function openListen(
   }
   for (const kind of deliverable(filter.kinds, service.describeServer(request.client).capabilities))
     listen.kinds.add(kind);
-  listen.start(new EventWriter(responder.open(200, STREAM_HEADERS), limits.streamBufferBytes));
+  listen.start(new MessageWriter(replies.stream(), limits.streamBufferBytes));
   withdrawn.watch(caller, { isOpen: () => !listen.hasEnded, end: () => listen.finish() });
 }
 
@@ -117,7 +116,7 @@ class Listen implements Listener, HeartbeatListener {
   readonly #request: McpRequest;
   readonly #serverInfo: RawJson;
   readonly #countKey: string;
-  #writer: EventWriter | undefined;
+  #writer: MessageWriter | undefined;
   hasEnded = false;
 
   constructor(
@@ -137,7 +136,7 @@ class Listen implements Listener, HeartbeatListener {
     this.listClass = request.client.owner.listClass;
   }
 
-  start(writer: EventWriter): void {
+  start(writer: MessageWriter): void {
     this.#writer = writer;
     this.#parts.heartbeat.streams.add(this);
     const notifications = encode(acknowledged([...this.kinds], [...this.uris.keys()]));
@@ -161,7 +160,7 @@ class Listen implements Listener, HeartbeatListener {
 
   finish(): void {
     const result = RawObject.empty().with('resultType', encode('complete')).with('_meta', this.#meta());
-    this.#writer?.write(MUST, () => eventFrame(resultParts(this.#id, [result.toBytes()])));
+    this.#writer?.write(MUST, () => ({ parts: resultParts(this.#id, [result.toBytes()]) }));
     this.end();
   }
 
@@ -190,7 +189,7 @@ class Listen implements Listener, HeartbeatListener {
     const kept = endToEndMeta(params.get('_meta'));
     const meta = (kept === undefined ? RawObject.empty() : RawObject.parse(kept)).with(META.subscriptionId, this.#id);
     const tagged = params.with('_meta', meta.toBytes()).toBytes();
-    this.#writer?.write(urgency, () => eventFrame(notificationParts(method, tagged)));
+    this.#writer?.write(urgency, () => ({ parts: notificationParts(method, tagged) }));
   }
 
   #meta(): RawJson {

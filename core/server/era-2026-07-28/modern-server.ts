@@ -11,7 +11,7 @@ import { GATEWAY_METHODS } from '../../mcp/methods.ts';
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
 import { cancellationOf } from '../../timing/cancel.ts';
 import { sendError } from '../http/send-error.ts';
-import type { HttpExchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
+import type { Exchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
 import { openListen } from './listen.ts';
 import { createListenHub, type ListenHub } from './listen-hub.ts';
 import { ANSWER_HEADERS, modernResult, ownMeta, PendingResponse } from './response.ts';
@@ -61,14 +61,14 @@ interface ServerContext extends ModernParts {
  * Modern clients send no responses, and the core defines no client notification over HTTP: both are accepted and
  * ignored.
  */
-function acknowledge({ responder }: HttpExchange, message: Exclude<Message, RequestMessage>): void {
-  if (message.kind === 'notification') return responder.send(202, { 'cache-control': 'private, no-store' });
+function acknowledge({ replies }: Exchange, message: Exclude<Message, RequestMessage>): void {
+  if (message.kind === 'notification') return replies.send(202, { 'cache-control': 'private, no-store' });
   const error = wireError(CODE.invalidRequest, 'clients of this version post requests and notifications only');
-  sendError(responder, 400, ANSWER_HEADERS, encode(message.key), error);
+  sendError(replies, 400, ANSWER_HEADERS, encode(message.key), error);
 }
 
-async function answerRequest(context: ServerContext, exchange: HttpExchange, message: RequestMessage): Promise<void> {
-  const { inbound, responder, caller } = exchange;
+async function answerRequest(context: ServerContext, exchange: Exchange, message: RequestMessage): Promise<void> {
+  const { inbound, replies, caller } = exchange;
   const { headers } = inbound;
   const envelope = readEnvelope(message, isMirrored(inbound) ? headers : undefined, {
     versions: MODERN_VERSIONS,
@@ -88,8 +88,8 @@ async function answerRequest(context: ServerContext, exchange: HttpExchange, mes
   const owner = context.owners.of(caller, envelope.capabilities, envelope.rawCapabilities);
   const waiting = new PendingResponse({
     id: message.id,
-    responder,
-    accept: isGatewayMethod ? headers.accept : undefined,
+    replies,
+    mayStream: isGatewayMethod && replies.mayStream,
     logLevel: envelope.logLevel,
     hasProgressToken: envelope.progressToken !== undefined,
     bufferBytes: context.limits.streamBufferBytes,
@@ -115,12 +115,12 @@ async function answerRequest(context: ServerContext, exchange: HttpExchange, mes
 
 type Serve = (
   context: ServerContext,
-  exchange: HttpExchange,
+  exchange: Exchange,
   message: RequestMessage,
   request: McpRequest,
 ) => void | Promise<void>;
 
-const discover: Serve = (context, { responder }, message, request) => {
+const discover: Serve = (context, { replies }, message, request) => {
   const { capabilities, instructions } = context.service.describeServer(request.client);
   const result = RawObject.empty()
     .with('supportedVersions', encode(context.supported()))
@@ -130,7 +130,7 @@ const discover: Serve = (context, { responder }, message, request) => {
     .with('cacheScope', encode('private'))
     .with('_meta', ownMeta(context.serverInfo()));
   const whole = instructions === undefined ? result : result.with('instructions', encode(instructions));
-  responder.send(200, ANSWER_HEADERS, resultParts(message.id, [whole.toBytes()]));
+  replies.send(200, ANSWER_HEADERS, resultParts(message.id, [whole.toBytes()]));
 };
 
 const listen: Serve = (context, exchange, message, request) =>
@@ -173,7 +173,7 @@ function isNegotiated(resultType: string, { capabilities }: ClientContext): bool
 function checkMirrored(
   { service, limits }: ServerContext,
   message: RequestMessage,
-  { inbound }: HttpExchange,
+  { inbound }: Exchange,
   client: ClientContext,
 ) {
   if (message.method !== 'tools/call' || !isMirrored(inbound)) return undefined;
@@ -184,12 +184,12 @@ function checkMirrored(
 }
 
 /** Only HTTP has headers that repeat the body. */
-function isMirrored({ transport }: HttpExchange['inbound']): boolean {
+function isMirrored({ transport }: Exchange['inbound']): boolean {
   return transport === undefined;
 }
 
-function refuse({ responder }: HttpExchange, { id }: RequestMessage, status: number, error: WireError) {
-  sendError(responder, status, ANSWER_HEADERS, id, error);
+function refuse({ replies }: Exchange, { id }: RequestMessage, status: number, error: WireError) {
+  sendError(replies, status, ANSWER_HEADERS, id, error);
 }
 
 function clientFrom(envelope: Envelope, owner: ClientContext['owner'], waiting: PendingResponse): ClientContext {

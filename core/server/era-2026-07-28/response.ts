@@ -1,11 +1,8 @@
 import type { CallResult } from '../../contract/call.ts';
-import type { Responder } from '../../contract/inbound.ts';
 import type { RawJson } from '../../contract/json.ts';
 import type { WireError } from '../../contract/wire-error.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import { errorBytes, notificationParts, resultParts, retryHeaders } from '../../mcp/envelope.ts';
-import { eventFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
-import { acceptsStream } from '../../mcp/headers.ts';
 import { isLogWanted } from '../../mcp/log-threshold.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
 import { endToEndMeta, META } from '../../mcp/meta.ts';
@@ -13,7 +10,8 @@ import { LIST_METHODS } from '../../mcp/methods.ts';
 import { membersOf } from '../../mcp/result.ts';
 import { withoutPerHop } from '../../mcp/without-per-hop-meta.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
-import { EventWriter, MUST, urgencyOf } from '../http/event-writer.ts';
+import { MessageWriter, MUST, urgencyOf } from '../message-writer.ts';
+import type { Replies } from '../replies.ts';
 
 /** Headers of a modern response: it depends on the caller, so it must not be cached. */
 export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
@@ -24,8 +22,8 @@ export const ANSWER_HEADERS: Readonly<Record<string, string>> = {
 /** What a pending response needs to know about its request. */
 export interface PendingResponseParts {
   readonly id: RawJson;
-  readonly responder: Responder;
-  readonly accept: string | undefined;
+  readonly replies: Replies;
+  readonly mayStream: boolean;
   readonly logLevel: string | undefined;
   readonly hasProgressToken: boolean;
   readonly bufferBytes: number;
@@ -38,25 +36,23 @@ export interface PendingResponseParts {
  */
 export class PendingResponse implements HeartbeatListener {
   readonly #waiting: PendingResponseParts;
-  readonly #mayStream: boolean;
-  #writer: EventWriter | undefined;
+  #writer: MessageWriter | undefined;
   #isDone = false;
   #beats = 0;
 
   constructor(waiting: PendingResponseParts) {
     this.#waiting = waiting;
-    this.#mayStream = acceptsStream(waiting.accept);
-    if (this.#mayStream) waiting.heartbeat.calls.add(this);
+    if (waiting.mayStream) waiting.heartbeat.calls.add(this);
   }
 
   /** Sends one notification of the call, if the client requested its kind. */
   notify(method: string, params: RawJson): void {
-    if (this.#isDone || !this.#mayStream) return;
-    const { logLevel, hasProgressToken } = this.#waiting;
+    const { mayStream, logLevel, hasProgressToken } = this.#waiting;
+    if (this.#isDone || !mayStream) return;
     if (method === 'notifications/progress' && !hasProgressToken) return;
     if (method === 'notifications/message' && !isLogWanted(params, logLevel)) return;
     const writer = this.#writer ?? this.#upgrade();
-    writer.write(urgencyOf(method), () => eventFrame(notificationParts(method, withoutPerHop(params))));
+    writer.write(urgencyOf(method), () => ({ parts: notificationParts(method, withoutPerHop(params)) }));
   }
 
   result(parts: readonly Buffer[]): void {
@@ -64,7 +60,7 @@ export class PendingResponse implements HeartbeatListener {
   }
 
   error(error: WireError, headers?: Readonly<Record<string, string>>): void {
-    if (!this.#isDone) this.#waiting.responder.failed?.(error);
+    if (!this.#isDone) this.#waiting.replies.failed?.(error);
     const retry = error.status === 503 ? { ...retryHeaders(), ...headers } : headers;
     this.#finish(error.status ?? 200, [errorBytes(this.#waiting.id, error)], retry);
   }
@@ -78,23 +74,23 @@ export class PendingResponse implements HeartbeatListener {
   #finish(status: number, parts: readonly Buffer[], headers: Readonly<Record<string, string>> | undefined): void {
     if (this.#isDone) return;
     this.#isDone = true;
-    const { heartbeat, responder } = this.#waiting;
+    const { heartbeat, replies, mayStream } = this.#waiting;
     if (this.#writer === undefined) {
-      if (this.#mayStream) heartbeat.calls.delete(this);
-      responder.send(status, headers === undefined ? ANSWER_HEADERS : { ...ANSWER_HEADERS, ...headers }, parts);
+      if (mayStream) heartbeat.calls.delete(this);
+      replies.send(status, headers === undefined ? ANSWER_HEADERS : { ...ANSWER_HEADERS, ...headers }, parts);
       return;
     }
-    this.#writer.write(MUST, () => eventFrame(parts));
+    this.#writer.write(MUST, () => ({ parts }));
     this.#endStream();
   }
 
-  #upgrade(): EventWriter {
-    const { responder, bufferBytes, heartbeat } = this.#waiting;
-    const writer = new EventWriter(responder.open(200, STREAM_HEADERS), bufferBytes);
+  #upgrade(): MessageWriter {
+    const { replies, bufferBytes, heartbeat } = this.#waiting;
+    const writer = new MessageWriter(replies.stream(), bufferBytes);
     this.#writer = writer;
     heartbeat.calls.delete(this);
     heartbeat.streams.add(this);
-    responder.onDisconnect(() => {
+    replies.onDisconnect(() => {
       this.#isDone = true;
       this.#endStream();
     });

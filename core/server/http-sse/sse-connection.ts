@@ -3,6 +3,7 @@ import type { Caller } from '../../contract/caller.ts';
 import type { ResponseStream } from '../../contract/inbound.ts';
 import { KEEP_ALIVE } from '../../mcp/event-stream.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
+import type { Session } from '../era-2025-11-25/sessions/session.ts';
 
 /** What a connection is made with. */
 export interface SseConnectionParts {
@@ -26,8 +27,7 @@ export class SseConnection implements HeartbeatListener {
   readonly id = randomUUID();
   readonly caller: Caller;
   readonly share: string;
-  /** The session; the client never sees its id. */
-  sessionId: string | undefined;
+  session: Session | undefined;
   /** An `initialize` is being answered. */
   isInitializing = false;
   /** Messages that are being answered. */

@@ -4,13 +4,13 @@ import { explainCause } from '../../errors.ts';
 import { throttledLine } from '../../extension/log-throttle.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
-import { type Message, NULL_ID } from '../../mcp/message.ts';
+import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
 import { Shares, shareOf } from '../../mcp/shares.ts';
-import { CLOSED_STREAM } from '../http/node-adapter.ts';
-import type { RecordedInbound } from '../http/request-recorder.ts';
+import type { LegacyServer } from '../era-2025-11-25/legacy-server.ts';
 import { sendError } from '../http/send-error.ts';
-import type { HttpExchange, ProtocolServer, ProtocolServerParts, ServedPath } from '../protocol-server.ts';
-import { messageStream, respondOn } from './connection-responder.ts';
+import type { Exchange, ProtocolServerParts, ServedPath } from '../protocol-server.ts';
+import type { Replies } from '../replies.ts';
+import { repliesOn, streamOn } from './connection-replies.ts';
 import { messageUri, SESSION_PARAMETER, type SseOptions } from './message-uri.ts';
 import { type ConnectionEnd, SseConnection } from './sse-connection.ts';
 
@@ -19,7 +19,7 @@ export interface SseServerParts
   extends Pick<ProtocolServerParts, 'limits' | 'log' | 'heartbeat' | 'withdrawn' | 'now'>,
     SseOptions {
   /** The server of the revisions with sessions, which answers all messages. */
-  readonly legacy: ProtocolServer;
+  readonly legacy: Pick<LegacyServer, 'era' | 'connected'>;
   /** Whether the gateway serves those revisions. */
   isServed(): boolean;
 }
@@ -48,7 +48,7 @@ export function createSseServer(parts: SseServerParts): SseServer {
   const mostRunning = limits.inFlightPerCaller + limits.queuePerCaller;
   const slow = throttledLine(parts, 'SSE clients were disconnected because they read too slowly');
 
-  function connect({ inbound, responder, caller }: HttpExchange): void {
+  function connect({ inbound, caller }: Exchange, responder: Responder): void {
     const share = shareOf(caller, inbound.remoteAddress);
     const donor = unused.donor(share);
     if (donor !== undefined) {
@@ -77,72 +77,63 @@ export function createSseServer(parts: SseServerParts): SseServer {
   }
 
   /** Ends it as `caller`: the table of sessions reports a caller that is not its owner. */
-  async function endSession({ sessionId }: SseConnection, caller: Caller): Promise<void> {
-    if (sessionId === undefined) return;
+  async function endSession({ session }: SseConnection, caller: Caller): Promise<void> {
     try {
-      await legacy.methods.DELETE?.({ inbound: ofSession(NO_REQUEST, 'DELETE', sessionId), responder: SILENT, caller });
+      if (session !== undefined) await legacy.connected.end(session, caller);
     } catch (cause) {
       log.warn('the session of an SSE client could not be ended', { cause: explainCause(cause) });
     }
   }
 
-  async function post(exchange: HttpExchange, message: Message): Promise<void> {
-    const { inbound, responder, caller } = exchange;
+  async function post(exchange: Exchange, message: Message): Promise<void> {
+    const { inbound, replies, caller } = exchange;
     const id = new URLSearchParams(inbound.query).get(SESSION_PARAMETER);
-    if (id === null || id === '') return refuse(responder, 400, CODE.invalidRequest, MISSING);
+    if (id === null || id === '') return refuse(replies, 400, CODE.invalidRequest, MISSING);
     const connection = connections.get(id);
-    if (connection === undefined) return refuse(responder, 404, UNKNOWN_SESSION, UNKNOWN);
+    if (connection === undefined) return refuse(replies, 404, UNKNOWN_SESSION, UNKNOWN);
     if (connection.caller.key !== caller.key) {
       await endSession(connection, caller);
       connection.end('closed');
-      return refuse(responder, 404, UNKNOWN_SESSION, UNKNOWN);
+      return refuse(replies, 404, UNKNOWN_SESSION, UNKNOWN);
     }
     if (message.kind === 'request' && connection.running >= mostRunning) {
-      return refuse(responder, 429, CODE.invalidRequest, BUSY, { 'retry-after': '1' });
+      return refuse(replies, 429, CODE.invalidRequest, BUSY, { 'retry-after': '1' });
     }
     inbound.record?.isAnsweredElsewhere();
-    responder.send(202, { 'content-type': 'text/plain' }, 'Accepted');
+    replies.send(202, { 'content-type': 'text/plain' }, ACCEPTED);
     await connection.during(answer(connection, exchange, message));
   }
 
-  async function answer(connection: SseConnection, exchange: HttpExchange, message: Message): Promise<void> {
+  async function answer(connection: SseConnection, exchange: Exchange, message: Message): Promise<void> {
     const { inbound, caller } = exchange;
-    const { sessionId, isInitializing } = connection;
+    const { session, isInitializing } = connection;
     const isRequest = message.kind === 'request';
-    const responder = respondOn(connection, isRequest, inbound.record);
+    const replies = repliesOn(connection, isRequest, inbound.record);
     const isInitialize = isRequest && message.method === 'initialize';
-    if (isInitialize && (sessionId !== undefined || isInitializing)) {
-      return sendError(responder, 400, {}, message.id, wireError(CODE.invalidRequest, INITIALIZED));
+    if (isInitialize && (session !== undefined || isInitializing)) {
+      return sendError(replies, 400, {}, message.id, wireError(CODE.invalidRequest, INITIALIZED));
     }
-    if (!isInitialize && sessionId === undefined) {
-      const id = isRequest ? message.id : NULL_ID;
-      return sendError(responder, 400, {}, id, wireError(CODE.invalidRequest, UNINITIALIZED));
+    const passed: Exchange = { inbound, caller, replies };
+    if (isInitialize) return open(connection, passed, message);
+    if (session !== undefined) {
+      return legacy.connected.accept(passed, session, message, inbound.headers['mcp-protocol-version']);
     }
-    const passed: HttpExchange = { inbound: ofSession(inbound, 'POST', sessionId), responder, caller };
-    if (!isInitialize) return await legacy.post(passed, message);
-    connection.isInitializing = true;
-    try {
-      await legacy.post(passed, message);
-      await open(connection, responder.sessionId, caller);
-    } finally {
-      connection.isInitializing = false;
-    }
+    const id = isRequest ? message.id : NULL_ID;
+    sendError(replies, 400, {}, id, wireError(CODE.invalidRequest, UNINITIALIZED));
   }
 
-  /** Connects the session's own stream, on which the gateway sends what belongs to no call. */
-  async function open(connection: SseConnection, sessionId: string | undefined, caller: Caller): Promise<void> {
-    if (sessionId === undefined) return;
-    connection.sessionId = sessionId;
+  /** Opens the session; what belongs to no call is sent on the connection too. */
+  async function open(connection: SseConnection, exchange: Exchange, message: RequestMessage): Promise<void> {
+    connection.isInitializing = true;
+    const session = await legacy.connected.open(exchange, message).finally(() => {
+      connection.isInitializing = false;
+    });
+    if (session === undefined) return;
+    connection.session = session;
     unused.delete(connection.share, connection);
-    if (!connections.has(connection.id)) return endSession(connection, caller); // the client left meanwhile
-    const end = (): void => connection.endWhenIdle();
-    const responder: Responder = {
-      send: end,
-      open: () => messageStream(connection, { ended: end }),
-      onDisconnect: () => {},
-    };
+    if (!connections.has(connection.id)) return endSession(connection, exchange.caller); // the client left meanwhile
     connection.hasSession();
-    await legacy.methods.GET?.({ inbound: ofSession(NO_REQUEST, 'GET', sessionId), responder, caller });
+    legacy.connected.listen(session, streamOn(connection, { ended: () => connection.endWhenIdle() }));
   }
 
   const stream: ServedPath = {
@@ -165,7 +156,7 @@ export function createSseServer(parts: SseServerParts): SseServer {
   return {
     at: (asked) => paths.get(asked),
     close() {
-      for (const connection of connections.values()) if (connection.sessionId === undefined) connection.endWhenIdle();
+      for (const connection of connections.values()) if (connection.session === undefined) connection.endWhenIdle();
     },
     stop() {
       for (const connection of connections.values()) connection.end('closed');
@@ -173,32 +164,17 @@ export function createSseServer(parts: SseServerParts): SseServer {
   };
 }
 
-/** The request as the server of sessions takes it. A session id of the client has no meaning here. */
-function ofSession(inbound: RecordedInbound, method: string, sessionId: string | undefined): RecordedInbound {
-  const headers = { ...inbound.headers, accept: ACCEPT, 'mcp-session-id': sessionId };
-  return {
-    method,
-    path: inbound.path,
-    headers,
-    remoteAddress: inbound.remoteAddress,
-    get signal() {
-      return inbound.signal;
-    },
-    ...(inbound.record === undefined ? {} : { record: inbound.record }),
-  };
-}
-
 function refuse(
-  responder: Responder,
+  replies: Pick<Replies, 'send'>,
   status: number,
   code: number,
   message: string,
   headers: Readonly<Record<string, string>> = {},
 ): void {
-  sendError(responder, status, { 'content-type': 'application/json', ...headers }, NULL_ID, wireError(code, message));
+  sendError(replies, status, { 'content-type': 'application/json', ...headers }, NULL_ID, wireError(code, message));
 }
 
-const ACCEPT = 'application/json, text/event-stream';
+const ACCEPTED = Buffer.from('Accepted');
 /** Code that the SDKs of this era use; clients evaluate only the status. */
 const UNKNOWN_SESSION = -32001;
 const MISSING = `the query parameter ${SESSION_PARAMETER} is missing: POST to the URL of the endpoint event`;
@@ -207,12 +183,3 @@ const FULL = 'the gateway has reached its limit of sessions';
 const BUSY = 'too many requests of this session are running';
 const INITIALIZED = 'this session was initialized already';
 const UNINITIALIZED = 'the session is not initialized: send initialize first';
-const SILENT: Responder = { send: () => {}, open: () => CLOSED_STREAM, onDisconnect: () => {} };
-/** For requests of the server itself. */
-const NO_REQUEST: RecordedInbound = {
-  method: 'GET',
-  path: '',
-  headers: {},
-  remoteAddress: undefined,
-  signal: new AbortController().signal,
-};

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
+import { byteLength } from '../../json/byte-pieces.ts';
 import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import { Cancel } from '../../timing/cancel.ts';
 import { ambiguityOf } from './check-head.ts';
@@ -239,13 +240,6 @@ function joinSmall(parts: readonly Buffer[]): Buffer | readonly Buffer[] {
 }
 
 const JOIN_BYTES = 32_768; // for less, copying is cheaper than several writes
-
-/** Total length of several buffers. */
-export function byteLength(parts: readonly Buffer[]): number {
-  let bytes = 0;
-  for (const part of parts) bytes += part.length;
-  return bytes;
-}
 
 /** The stream of a request that was already answered. */
 export const CLOSED_STREAM: ResponseStream = { write: () => false, onDrain: () => {}, end: () => {}, pendingBytes: 0 };

@@ -6,6 +6,7 @@ import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../
 import type { JsonObject } from '../../contract/json.ts';
 import type { MessageView, RequestListener, RequestRecord } from '../../contract/request-record.ts';
 import type { SessionView } from '../../contract/session.ts';
+import { byteLength } from '../../json/byte-pieces.ts';
 import { isObject } from '../../json/json-value.ts';
 import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import { META } from '../../mcp/meta.ts';
@@ -195,7 +196,5 @@ function bytesOf(body: RequestRecord['body']): number {
   if (body === undefined) return 0;
   if (typeof body === 'string') return Buffer.byteLength(body);
   if (Buffer.isBuffer(body)) return body.length;
-  let bytes = 0;
-  for (const part of body as readonly Buffer[]) bytes += part.length;
-  return bytes;
+  return byteLength(body as readonly Buffer[]);
 }

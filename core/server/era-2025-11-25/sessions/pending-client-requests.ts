@@ -3,7 +3,7 @@ import type { RawJson } from '../../../contract/json.ts';
 import { encode } from '../../../json/json-value.ts';
 import { notificationParts, requestParts } from '../../../mcp/envelope.ts';
 import { CODE, wireError } from '../../../mcp/errors.ts';
-import { MUST } from '../../http/event-writer.ts';
+import { MUST } from '../../message-writer.ts';
 import type { ResumableStream } from './resumable-stream.ts';
 
 /** Requests of the gateway to one client that wait for a response. */

@@ -1,12 +1,13 @@
 import type { RawJson } from '../../../contract/json.ts';
+import { byteLength } from '../../../json/byte-pieces.ts';
 import type { ByteBudget, HeldBytes } from '../../../mcp/byte-budget.ts';
-import { eventFrame, primingFrame } from '../../../mcp/event-stream.ts';
 import type { Heartbeat, HeartbeatListener } from '../../../timing/shared-timers.ts';
-import { type EventWriter, MUST, type Urgency } from '../../http/event-writer.ts';
+import { type MessageWriter, MUST, type Urgency } from '../../message-writer.ts';
+import type { SentMessage } from '../../replies.ts';
 
 /** What a stream needs from its session and endpoint. */
 export interface StreamParts {
-  /** Events and bytes stored for `Last-Event-ID`. */
+  /** Messages and bytes stored for `Last-Event-ID`. */
   readonly replayEvents: number;
   readonly replayBytes: number;
   /** Counts what all streams store. */
@@ -16,27 +17,27 @@ export interface StreamParts {
   readonly heartbeat: Heartbeat;
 }
 
-interface StoredEvent {
+interface StoredMessage {
   readonly seq: number;
   readonly urgency: Urgency;
-  readonly frame: Buffer;
+  readonly message: Buffer;
 }
 
 /**
- * One event stream of a session, independent of its connection.
+ * The messages of one stream of a session, independent of its connection.
  *
- * Events get the id `{stream}-{seq}` and are stored within limits, so that a client that lost the connection gets the
- * events that it missed, and only those of this stream (MCP 2025-11-25 streamable HTTP, resumability). Without a
- * connection events wait.
+ * Messages get the event id `{stream}-{seq}` and are stored within limits, so that a client that lost the connection gets those
+ * that it missed, and only those of this stream (MCP 2025-11-25 streamable HTTP, resumability). Without a
+ * connection messages wait.
  */
 export class ResumableStream implements HeartbeatListener {
   readonly id: string;
   readonly #parts: StreamParts;
-  readonly #events: StoredEvent[] = [];
+  readonly #kept: StoredMessage[] = [];
   readonly #stored: HeldBytes;
   #lastSeq = 0;
   #sentSeq = 0;
-  #writer: EventWriter | undefined;
+  #writer: MessageWriter | undefined;
   /** The last message was pushed: a resumption gets the rest and the end. */
   isComplete = false;
 
@@ -56,18 +57,20 @@ export class ResumableStream implements HeartbeatListener {
    *
    * Shape: `after` is the sequence number of the last received event; without it only unwritten events follow.
    */
-  attach(writer: EventWriter, after: number = this.#sentSeq): void {
+  attach(writer: MessageWriter, after: number = this.#sentSeq): void {
     this.#release();
     this.#writer = writer;
     this.#parts.heartbeat.streams.add(this);
-    if (this.#parts.isPrimed) writer.write(MUST, () => primingFrame(`${this.id}-${after}`, RETRY_MS));
-    for (const { seq, frame } of this.#events) if (seq > after) writer.write(MUST, () => frame);
+    if (this.#parts.isPrimed) writer.prime(this.#eventId(after));
+    for (const { seq, message } of this.#kept) {
+      if (seq > after) writer.write(MUST, () => ({ parts: [message], eventId: this.#eventId(seq) }));
+    }
     this.#sentSeq = this.#lastSeq;
     if (this.isComplete) this.end();
   }
 
   /** The connection of `writer` is lost; the stream continues without one. */
-  detach(writer: EventWriter): void {
+  detach(writer: MessageWriter): void {
     if (this.#writer !== writer) return;
     writer.close();
     this.#release();
@@ -78,9 +81,9 @@ export class ResumableStream implements HeartbeatListener {
     const writer = this.#writer;
     if (writer !== undefined) {
       writer.write(urgency, () => {
-        const frame = this.#store(urgency, parts);
+        const message = this.#store(urgency, parts);
         if (writer.isOpen) this.#sentSeq = this.#lastSeq;
-        return frame;
+        return message;
       });
       return true;
     }
@@ -96,8 +99,7 @@ export class ResumableStream implements HeartbeatListener {
   complete(parts: readonly RawJson[], tooLarge: () => RawJson): void {
     this.isComplete = true;
     this.push(MUST, parts);
-    if (!this.#isNewestStored)
-      this.#add({ seq: this.#lastSeq, urgency: MUST, frame: this.#frame(this.#lastSeq, [tooLarge()]) });
+    if (!this.#isNewestStored) this.#add({ seq: this.#lastSeq, urgency: MUST, message: tooLarge() });
     this.end();
   }
 
@@ -110,7 +112,7 @@ export class ResumableStream implements HeartbeatListener {
   /** Nothing is resumed any more. */
   forget(): void {
     this.end();
-    this.#events.length = 0;
+    this.#kept.length = 0;
     this.#stored.release();
   }
 
@@ -125,57 +127,56 @@ export class ResumableStream implements HeartbeatListener {
     this.#parts.heartbeat.streams.delete(this);
   }
 
-  #frame(seq: number, parts: readonly RawJson[]): Buffer {
-    return eventFrame(parts, `${this.id}-${seq}`);
+  #eventId(seq: number): string {
+    return `${this.id}-${seq}`;
   }
 
   get #isNewestStored(): boolean {
-    return this.#events.at(-1)?.seq === this.#lastSeq;
+    return this.#kept.at(-1)?.seq === this.#lastSeq;
   }
 
-  #store(urgency: Urgency, parts: readonly RawJson[]): Buffer {
+  /** Stores a message in the place of older ones, if there is space. */
+  #store(urgency: Urgency, parts: readonly RawJson[]): SentMessage {
     const seq = ++this.#lastSeq;
-    const frame = this.#frame(seq, parts);
-    if (frame.length <= this.#parts.replayBytes) this.#keep({ seq, urgency, frame });
-    return frame;
-  }
-
-  /** Stores an event in the place of older ones, if there is space. */
-  #keep(event: StoredEvent): void {
-    const { length } = event.frame;
-    while (this.#events.length > 0 && !this.#hasPlace(length)) this.#evict();
-    if (this.#hasPlace(length) && this.#stored.budget.hasSpace(this.#stored, length)) this.#add(event);
+    const eventId = this.#eventId(seq);
+    const bytes = byteLength(parts) + EVENT_BYTES;
+    if (bytes > this.#parts.replayBytes) return { parts, eventId };
+    while (this.#kept.length > 0 && !this.#hasPlace(bytes)) this.#evict();
+    if (!this.#hasPlace(bytes) || !this.#stored.budget.hasSpace(this.#stored, bytes)) return { parts, eventId };
+    const message = Buffer.concat(parts); // a copy: the parts may be pieces of something larger
+    this.#add({ seq, urgency, message });
+    return { parts: [message], eventId };
   }
 
   #hasPlace(bytes: number): boolean {
     const { replayEvents, replayBytes } = this.#parts;
-    const mayFollow = this.#events.length === 0 || this.#events.length < replayEvents;
+    const mayFollow = this.#kept.length === 0 || this.#kept.length < replayEvents;
     return mayFollow && this.#stored.bytes + bytes <= replayBytes;
   }
 
-  #add(event: StoredEvent): void {
-    this.#events.push(event);
-    this.#stored.add(event.frame.length);
+  #add(kept: StoredMessage): void {
+    this.#kept.push(kept);
+    this.#stored.add(kept.message.length + EVENT_BYTES);
   }
 
-  /** Removes the oldest event that a call does not need, else the oldest one. */
+  /** Removes the oldest message that a call does not need, else the oldest one. */
   #evict(): void {
-    const spare = this.#events.findIndex(({ urgency }) => !('must' in urgency));
+    const spare = this.#kept.findIndex(({ urgency }) => !('must' in urgency));
     this.#remove(Math.max(spare, 0));
   }
 
   /** A newer message of the same kind replaces an unsent one. */
   #forgetUnsent(key: string): void {
-    const at = this.#events.findIndex(
+    const at = this.#kept.findIndex(
       ({ seq, urgency }) => seq > this.#sentSeq && 'latest' in urgency && urgency.latest === key,
     );
     if (at !== -1) this.#remove(at);
   }
 
   #remove(at: number): void {
-    const [removed] = this.#events.splice(at, 1);
-    this.#stored.add(-(removed?.frame.length ?? 0));
+    const [removed] = this.#kept.splice(at, 1);
+    if (removed !== undefined) this.#stored.add(-(removed.message.length + EVENT_BYTES));
   }
 }
 
-const RETRY_MS = 1000; // how long a client waits before it reconnects
+const EVENT_BYTES = 64; // what an event has besides its message, so that many small ones count

@@ -1,7 +1,6 @@
-import type { ResponseStream } from '../../contract/inbound.ts';
-import { KEEP_ALIVE } from '../../mcp/event-stream.ts';
+import type { MessageStream, SentMessage } from './replies.ts';
 
-/** What happens to an event when the reader is slow: it is sent, replaced by a newer one with its key, or dropped. */
+/** What happens to a message when the reader is slow: it is sent, replaced by a newer one with its key, or dropped. */
 export type Urgency = { readonly must: true } | { readonly latest: string } | { readonly droppable: true };
 
 export const MUST: Urgency = { must: true };
@@ -20,20 +19,20 @@ const URGENCIES = new Map<string, Urgency>([
 ]);
 
 /**
- * Writes events to one connection within a limit of unsent bytes.
+ * Writes messages to one connection within a limit of unsent bytes.
  *
  * While the reader is slow, log messages are dropped, and only the latest progress or change of each kind waits. All
- * other events are written, because the call cannot end without them.
+ * other messages are written, because the call cannot end without them.
  */
-export class EventWriter {
-  readonly #stream: ResponseStream;
+export class MessageWriter {
+  readonly #stream: MessageStream;
   readonly #bufferBytes: number;
-  readonly #waiting = new Map<string, () => Buffer>();
+  readonly #waiting = new Map<string, () => SentMessage>();
   #isOpen = true;
-  /** Number of events dropped because the reader was slow. */
+  /** Number of messages dropped because the reader was slow. */
   dropped = 0;
 
-  constructor(stream: ResponseStream, bufferBytes: number) {
+  constructor(stream: MessageStream, bufferBytes: number) {
     this.#stream = stream;
     this.#bufferBytes = bufferBytes;
     stream.onDrain(() => this.#flush());
@@ -47,16 +46,16 @@ export class EventWriter {
     return this.#stream.pendingBytes > this.#bufferBytes;
   }
 
-  /** `frame` is called when the event is written: a replaced event gets no sequence number. */
-  write(urgency: Urgency, frame: () => Buffer): void {
+  /** `made` is called when the message is written: a replaced one gets no sequence number. */
+  write(urgency: Urgency, made: () => SentMessage): void {
     if (!this.#isOpen) return;
     if ('must' in urgency) {
-      this.#flush(); // waiting events precede the last one
-      this.#stream.write(frame());
+      this.#flush(); // waiting messages precede the last one
+      this.#stream.write(made());
       return;
     }
     if (!this.isBehind) {
-      this.#stream.write(frame());
+      this.#stream.write(made());
       return;
     }
     if ('droppable' in urgency) {
@@ -64,11 +63,16 @@ export class EventWriter {
       return;
     }
     if (this.#waiting.delete(urgency.latest)) this.dropped++;
-    this.#waiting.set(urgency.latest, frame);
+    this.#waiting.set(urgency.latest, made);
+  }
+
+  /** See {@link MessageStream.prime}. */
+  prime(eventId: string): void {
+    this.#stream.prime?.(eventId);
   }
 
   keepAlive(): void {
-    if (this.#isOpen && !this.isBehind) this.#stream.write(KEEP_ALIVE);
+    if (this.#isOpen && !this.isBehind) this.#stream.keepAlive();
   }
 
   end(): void {
@@ -79,17 +83,17 @@ export class EventWriter {
   }
 
   /**
-   * The connection is closed; nothing more is written. Waiting events are still made, to be stored for a resumption.
+   * The connection is closed; nothing more is written. Waiting messages are still made, to be stored for a resumption.
    */
   close(): void {
     this.#isOpen = false;
-    for (const frame of this.#waiting.values()) frame();
+    for (const made of this.#waiting.values()) made();
     this.#waiting.clear();
   }
 
   #flush(): void {
     if (!this.#isOpen || this.#waiting.size === 0) return;
-    for (const frame of this.#waiting.values()) this.#stream.write(frame());
+    for (const made of this.#waiting.values()) this.#stream.write(made());
     this.#waiting.clear();
   }
 }

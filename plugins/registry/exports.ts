@@ -26,6 +26,7 @@ export {
 export type { RegistryEntry } from './registry-data.ts';
 export type { PendingSignIn, RegistryDeps, RegistrySettingsStore, RegistrySignIn } from './registry-deps.ts';
 export { registryHomes } from './registry-homes.ts';
+export type { RegistrySummary } from './registry-summary.ts';
 export { skillLookup } from './skill-lookup.ts';
 export { NeedsSignIn } from './source-problem.ts';
 export { describeSource, sourceFromText } from './sources.ts';

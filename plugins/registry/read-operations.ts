@@ -17,7 +17,7 @@ import type { ConfiguredRegistry } from './registries.ts';
 import type { Registry } from './registry-data.ts';
 import type { RegistryDeps } from './registry-deps.ts';
 import { loadProblem, noRegistry } from './registry-problem.ts';
-import { contractSource, type RegistrySummary, registryData, summaryOf } from './registry-summary.ts';
+import { contractSource, registryData, summaryOf } from './registry-summary.ts';
 
 export const REGISTRY_TAG = 'Registries';
 export const REGISTRIES_PATH = '/api/v1beta/registry';
@@ -97,12 +97,12 @@ export function readOperations(deps: RegistryDeps): readonly Operation[] {
       tag: REGISTRY_TAG,
       summary: 'List registries',
       description:
-        '`default` is the merged view of all registries; its `type` and `source` are what `PUT` sets. With several registries each of them follows, in the order of their priority.',
+        '`default` is the merged view of all registries; its `type` and `source` are what `PUT` sets. With several registries each of them follows, in the order of their priority. `sources` has each registry as it is, also the one that `PUT` sets.',
       answers: {
         200: {
           description: 'The registries, without their servers.',
-          schema: z.object({ registries: z.array(registrySummaryShape) }),
-          example: { registries: [SUMMARY] },
+          schema: z.object({ registries: z.array(registrySummaryShape), sources: z.array(registrySummaryShape) }),
+          example: { registries: [SUMMARY], sources: [{ ...SUMMARY, priority: 1 }] },
         },
       },
       problems: [],
@@ -111,15 +111,15 @@ export function readOperations(deps: RegistryDeps): readonly Operation[] {
         const all = await registries.configured();
         const merged = await registries.load({ signal });
         const content = 'registry' in merged ? merged.registry : merged;
-        const list: RegistrySummary[] = [await summaryOf(DEFAULT_REGISTRY, contractSource(all), content, tokens)];
-        if (all.length > 1) {
-          const others = all.map(async (source, at) => {
+        const whole = await summaryOf(DEFAULT_REGISTRY, contractSource(all), content, tokens);
+        const sources = await Promise.all(
+          all.map(async (source, at) => {
             const loaded = await registries.loadOne(source, { signal });
             return summaryOf(source.name, source, 'registry' in loaded ? loaded.registry : loaded, tokens, at + 1);
-          });
-          list.push(...(await Promise.all(others)).filter(({ name }) => name !== DEFAULT_REGISTRY));
-        }
-        return { status: 200, body: { registries: list } };
+          }),
+        );
+        const others = all.length > 1 ? sources.filter(({ name }) => name !== DEFAULT_REGISTRY) : [];
+        return { status: 200, body: { registries: [whole, ...others], sources } };
       },
     }),
     operation({

@@ -4,6 +4,7 @@ import type { ProblemCode } from '@toolmgr/plugins/kit/operations';
 import {
   type ConfiguredRegistry,
   DEFAULT_REGISTRY,
+  type RegistrySummary,
   type SourceSettings,
   sourceFromText,
 } from '@toolmgr/plugins/registry';
@@ -12,30 +13,21 @@ import { userOperations } from '../../manager/commands/user-operations.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { registryTokens } from '../../workloads/registry/registry-logins.ts';
 import { createRegistrySignIn } from '../../workloads/registry/registry-sign-in.ts';
-import { userRegistries, userRegistry } from '../../workloads/registry/user-registry.ts';
+import { userRegistry } from '../../workloads/registry/user-registry.ts';
 
 const registrySignIn = createRegistrySignIn();
 
 /** `toolmgr registry sources`. */
 export async function listSources({ format }: { readonly format: 'text' | 'json' }): Promise<void> {
-  const registries = userRegistries();
-  const rows = await Promise.all(
-    (await registries.configured()).map(async (registry, at) => {
-      const loaded = await registries.loadOne(registry);
-      const isSignedIn = registry.auth !== undefined && (await registryTokens.hasLogin(registry));
-      return {
-        priority: at + 1,
-        name: registry.name,
-        type: registry.source.type,
-        source: placeOf(registry),
-        auth_status: registry.auth === undefined ? 'none' : isSignedIn ? 'authenticated' : 'configured',
-        servers: 'problem' in loaded ? undefined : loaded.registry.entries.length,
-        problem: 'problem' in loaded ? loaded.problem : undefined,
-      };
-    }),
-  );
+  const listed = await (await userOperations('registry'))('listRegistries');
+  // a plugin in the place of the registry may have no further sources
+  const { registries, sources = registries } = listed as Readonly<Record<'registries' | 'sources', RegistrySummary[]>>;
+  const rows = sources.map(({ priority = 1, name, type, source, auth_status, server_count, problem }) => ({
+    ...{ priority, name, type, source: type === 'default' ? 'built in' : source, auth_status },
+    servers: problem === undefined ? server_count : undefined,
+    problem,
+  }));
   if (format === 'json') return stdout.line(JSON.stringify(rows, undefined, 2));
   const header = ['PRIORITY', 'NAME', 'TYPE', 'SERVERS', 'SIGN-IN', 'SOURCE'];
   const lines = rows.map(({ priority, name, type, servers, auth_status, source }) => [
@@ -178,9 +170,4 @@ function authFrom(flags: AddFlags): Pick<SourceSettings, 'auth'> {
       ...(port === undefined ? {} : { callback_port: port }),
     },
   };
-}
-
-function placeOf({ source }: ConfiguredRegistry): string {
-  if (source.type === 'default') return 'built in';
-  return source.type === 'file' ? source.path : source.url;
 }

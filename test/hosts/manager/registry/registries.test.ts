@@ -46,20 +46,17 @@ describe('the registries', () => {
       await using manager = await withDocument(FULL_DOCUMENT);
       const { status, body } = await manager.request('GET', REGISTRY);
       expect(status).toBe(200);
-      expect(body).toEqual({
-        registries: [
-          {
-            name: 'default',
-            type: 'file',
-            source: manager.file,
-            version: '2.0.0',
-            last_updated: '2026-11-02T00:00:00Z',
-            server_count: 5,
-            auth_type: '',
-            auth_status: 'none',
-          },
-        ],
-      });
+      const summary = {
+        name: 'default',
+        type: 'file',
+        source: manager.file,
+        version: '2.0.0',
+        last_updated: '2026-11-02T00:00:00Z',
+        server_count: 5,
+        auth_type: '',
+        auth_status: 'none',
+      };
+      expect(body).toEqual({ registries: [summary], sources: [{ ...summary, priority: 1 }] });
     },
   );
 

@@ -1,6 +1,6 @@
 import type { MirroredParam } from '../contract/catalog-entry.ts';
 import type { JsonObject, JsonValue, RawJson } from '../contract/json.ts';
-import { decodeObject, isObject } from '../json/json-value.ts';
+import { decodeObject, encode, isObject } from '../json/json-value.ts';
 import { rawElements } from '../json/raw-elements.ts';
 import { RawObject } from '../json/raw-json.ts';
 import { FIELD_NAME } from './header-fields.ts';
@@ -52,6 +52,14 @@ export function mirrorArguments(
     const text = mirroredText(value, type);
     if (text !== undefined) headers[`mcp-param-${header.toLowerCase()}`] = encodeHeaderValue(text);
   }
+}
+
+/** `Mcp-Param-*` headers of a call to a tool as its server lists it (MCP 2026-07-28, transports). */
+export function mirroredHeaders(tool: JsonObject, args: JsonObject): Record<string, string> {
+  const annotations = readAnnotations(encode(tool));
+  const headers: Record<string, string> = {};
+  if (annotations !== undefined && 'mirrored' in annotations) mirrorArguments(headers, annotations.mirrored, args);
+  return headers;
 }
 
 /** A value of another type gets no header: the error of the server explains the mistake better. */

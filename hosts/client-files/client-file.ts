@@ -3,7 +3,6 @@ import { isAbsolute, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import {
   type Backend,
-  type EraSetting,
   FIELD_NAME,
   FIELD_VALUE,
   GatewayFault,
@@ -13,7 +12,7 @@ import {
 } from '@toolmgr/core';
 import { callTimeoutFrom } from './call-timeout.ts';
 import { separatedCommand } from './command-line.ts';
-import { ERAS } from './eras.ts';
+import { ERAS, type EraSetting } from './eras.ts';
 import { type ExpansionContext, expand, UnusableServer } from './expand.ts';
 import { commonEntry, serversIn } from './file-shapes.ts';
 import { parseClientText } from './parse-client-text.ts';

@@ -1,4 +1,4 @@
-import type { CatalogEntry, EntryKind, Gateway, HiddenBy } from '@toolmgr/core';
+import type { CatalogEntry, Gateway } from '@toolmgr/core';
 
 /** What clients of an endpoint see, and why: names before and after aggregation. */
 export interface EndpointView {
@@ -29,7 +29,7 @@ export interface EndpointBackend {
 
 /** A tool, prompt, resource or template of an endpoint. */
 export interface EndpointEntry {
-  readonly kind: EntryKind;
+  readonly kind: CatalogEntry['kind'];
   /** The name that clients use. */
   readonly key: string;
   readonly backend: string;
@@ -37,7 +37,7 @@ export interface EndpointEntry {
   readonly original: string;
   readonly title?: string;
   readonly description?: string;
-  readonly hiddenBy?: HiddenBy;
+  readonly hiddenBy?: CatalogEntry['hiddenBy'];
   readonly servedAt?: 'front' | 'direct';
   /** What changed the entry, in order. */
   readonly shapedBy: readonly string[];
@@ -47,7 +47,7 @@ export interface EndpointEntry {
 const MAX_ENTRIES = 5_000;
 /** Characters of a description; pages show the whole one from the list of the endpoint. */
 const MAX_DESCRIPTION = 300;
-const KINDS = ['prompt', 'resource', 'template'] as const satisfies readonly EntryKind[];
+const KINDS = ['prompt', 'resource', 'template'] as const satisfies readonly CatalogEntry['kind'][];
 
 /**
  * Describes the endpoint of a running gateway. Reads lists that are in memory.

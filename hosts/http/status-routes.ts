@@ -1,4 +1,4 @@
-import type { BackendState, BackendStatus, CatalogConflict, Gateway, HealthStatus } from '@toolmgr/core';
+import type { BackendHealth, BackendState, Gateway } from '@toolmgr/core';
 import type { HostAnswer, HostRoute } from './mount.ts';
 import type { PageAccess } from './page-access.ts';
 
@@ -24,7 +24,7 @@ export interface StatusFacts {
   /** The pages that name backends are protected, here or at another listener; then `/readyz`, which is open, names none. */
   readonly isGuarded?: boolean;
   /** Names and URIs that are left out because several backends have them. None are shown when absent. */
-  conflicts?(): readonly CatalogConflict[];
+  conflicts?(): ReturnType<Gateway['catalog']>['conflicts'];
   /** Name of the outgoing authentication strategy of a backend. */
   authTypeOf(backend: string): string;
 }
@@ -149,7 +149,7 @@ function backendBody(state: BackendState): object {
 }
 
 /** The health that a monitor found, or the state of the connection without one. */
-export function healthOf({ health, status }: BackendState): HealthStatus {
+export function healthOf({ health, status }: BackendState): BackendHealth['status'] {
   return health?.status ?? HEALTH[status];
 }
 
@@ -162,4 +162,4 @@ const HEALTH = {
   unauthenticated: 'unauthenticated',
   unavailable: 'unhealthy',
   unknown: 'unknown',
-} as const satisfies Record<BackendStatus, HealthStatus>;
+} as const satisfies Record<BackendState['status'], BackendHealth['status']>;

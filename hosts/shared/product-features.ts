@@ -1,5 +1,8 @@
 import { createRequire } from 'node:module';
-import { type MissingFeature, missingFeatures } from '@toolmgr/core';
+import { missingFeatures } from '@toolmgr/core';
+
+/** A feature and the packages that it misses. */
+export type MissingFeature = ReturnType<typeof missingFeatures>[number];
 
 /**
  * The features of this installation that miss optional packages, with the command that installs them. None in a single file with the

@@ -1,6 +1,6 @@
-import type { Choice, FileFacts } from '@toolmgr/core';
+import type { FileFacts } from '@toolmgr/core';
 import type { Problem } from './problem.ts';
-import { hasKey, lastKey, type Section, STRATEGIES, strategyPlaces, valueAt } from './sections.ts';
+import { type Choice, hasKey, lastKey, type Section, STRATEGIES, strategyPlaces, valueAt } from './sections.ts';
 
 /** One possible value of `type` and the key of its options. */
 export interface KnownChoice extends Partial<Choice> {

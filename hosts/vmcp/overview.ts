@@ -1,13 +1,13 @@
-import type { Catalogue, SectionOverview } from '@toolmgr/core';
+import type { Catalogue } from '@toolmgr/core';
 import { factsOf } from './facts.ts';
 import type { ReadConfig } from './read-config.ts';
-import { hasKey, sectionsOf, valueAt } from './sections.ts';
+import { hasKey, type Section, sectionsOf, valueAt } from './sections.ts';
 
 /** Summary of a file for `vmcp validate`. */
 export async function overviewOf(
   { config, sections, notLoaded }: Pick<ReadConfig, 'config' | 'sections' | 'notLoaded'>,
   catalogue: Catalogue,
-): Promise<readonly SectionOverview[]> {
+): Promise<readonly ReturnType<NonNullable<Section['overview']>>[]> {
   const facts = factsOf(config, sections);
   const byPlugin = notLoaded.length === 0 ? 'by a plugin' : 'not checked';
   const all = [...(await sectionsOf(catalogue)), ...sections.filter(({ own }) => own !== undefined)];

@@ -1,4 +1,4 @@
-import { explainCause, faultFrom, findPlugin, GatewayFault, type Plugin, type PluginPlaces } from '@toolmgr/core';
+import { explainCause, faultFrom, findPlugin, GatewayFault, type Plugin } from '@toolmgr/core';
 import type { z } from 'zod';
 import { type LeftPlugins, leavePlugins, misspelt } from './left-plugins.ts';
 import type { Problem } from './problem.ts';
@@ -9,6 +9,8 @@ import { hasKey, type KeyedSection, type Section, strategySection, valueAt } fro
 export interface OwnPlugins extends LeftPlugins {
   readonly problems: readonly Problem[];
 }
+
+type PluginPlaces = Parameters<typeof findPlugin>[1];
 
 /** How `plugins:` is read. */
 export interface ReadOwnOptions {

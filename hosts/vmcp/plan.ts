@@ -1,9 +1,18 @@
-import type { Choice, FileFacts, PlanInput, PlanPart, PluginUse, StrategyUse } from '@toolmgr/core';
+import type { FileFacts, PlanInput, PlanPart, PluginUse, StrategyUse } from '@toolmgr/core';
 import { z } from 'zod';
 import { choicesOf, defaultOf, strategyUse } from './choices.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
-import { hasKey, isIn, type KeyedSection, lastKey, type Section, STRATEGIES, valueAt } from './sections.ts';
+import {
+  type Choice,
+  hasKey,
+  isIn,
+  type KeyedSection,
+  lastKey,
+  type Section,
+  STRATEGIES,
+  valueAt,
+} from './sections.ts';
 
 /** A file and the sections that read it. */
 export interface SectionedConfig {

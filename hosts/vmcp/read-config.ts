@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { type Catalogue, explainCause, GatewayFault, type ImportFile, isObject, type JsonObject } from '@toolmgr/core';
+import { type Catalogue, explainCause, GatewayFault, isObject, type JsonObject } from '@toolmgr/core';
 import { LineCounter, parseDocument, type YAMLError } from 'yaml';
 import { serversIn } from '../client-files/file-shapes.ts';
 import { parseJsonWithComments } from '../client-files/json-with-comments.ts';
@@ -57,7 +57,7 @@ export interface ReadConfigOptions {
    */
   readonly loadsPlugins?: boolean;
   /** Imports them. */
-  readonly importFile?: ImportFile | undefined;
+  readonly importFile?: ((url: string) => Promise<unknown>) | undefined;
   /** Keys of sections that the file may lack and that something else needs, such as a flag. */
   readonly alsoRead?: readonly string[];
   /** Keys of sections that the file gets with their defaults where it lacks them. */

@@ -11,6 +11,9 @@ export interface Section extends ContractSection {
   readonly isUnread?: boolean;
 }
 
+/** What `type` says when it means the plugin of a section. */
+export type Choice = NonNullable<Section['choice']>;
+
 /** A section whose options are at `contractKey` in the file. */
 export type KeyedSection = Section & { readonly contractKey: string };
 

@@ -1,4 +1,4 @@
-import type { HiddenBy, ToolEntry } from '@toolmgr/core';
+import type { CatalogEntry, ToolEntry } from '@toolmgr/core';
 import { isFromBackend, overriddenName, type Rules } from './rules.ts';
 
 /**
@@ -20,7 +20,7 @@ function hidingRule(
   rules: Rules,
   excludeAllTools: boolean,
   taken: ReadonlySet<string>,
-): HiddenBy | undefined {
+): CatalogEntry['hiddenBy'] | undefined {
   if (excludeAllTools) return 'excludeAllTools';
   const { excludeAll = false, filter: advertised } = rules.get(tool.backend) ?? {};
   if (excludeAll) return 'excludeAll';

@@ -1,8 +1,8 @@
-import type { BackendHealth, HealthStatus } from '@toolmgr/core';
+import type { BackendHealth } from '@toolmgr/core';
 
 /** The health of one backend. Immutable: every signal creates a new record. */
 export interface HealthRecord {
-  readonly status: HealthStatus;
+  readonly status: BackendHealth['status'];
   /** Consecutive failures; 0 after a success. */
   readonly failures: number;
   /** Kind of the last failure; `undefined` after a success. */
@@ -53,7 +53,7 @@ export function afterOpening(record: HealthRecord, nowMs: number): HealthRecord 
 
 function recordWith(
   before: HealthRecord,
-  status: HealthStatus,
+  status: BackendHealth['status'],
   failures: number,
   category: string | undefined,
   nowMs: number,

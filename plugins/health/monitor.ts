@@ -1,13 +1,12 @@
 import {
   type BackendChanged,
-  type BackendSignal,
+  type BackendHealth,
   type BackendState,
   type CallRecord,
   type Core,
   classifySignal,
   classifyState,
   GatewayFault,
-  type HealthStatus,
   shareOfCall,
 } from '@toolmgr/core';
 import { Watch, type WatchRules } from './backend-watch.ts';
@@ -92,7 +91,7 @@ export class Monitor {
   }
 
   /** The number of backends per status. */
-  summary(): Record<HealthStatus | 'total', number> {
+  summary(): Record<BackendHealth['status'] | 'total', number> {
     const counts = { total: 0, healthy: 0, degraded: 0, unhealthy: 0, unknown: 0, unauthenticated: 0 };
     for (const { record } of this.#watches.values()) {
       counts.total++;
@@ -152,10 +151,7 @@ export class Monitor {
     return triesAtMs > nowMs ? triesAtMs : nowMs + this.#intervalMs;
   }
 
-  async #runProbe(
-    name: string,
-    signal: AbortSignal,
-  ): Promise<{ readonly sign: BackendSignal; readonly isSlow: boolean }> {
+  async #runProbe(name: string, signal: AbortSignal): Promise<{ readonly sign: Sign; readonly isSlow: boolean }> {
     try {
       const tookMs = await this.#core.backends.probe(name, this.#timeoutMs, signal);
       return { sign: ALIVE, isSlow: tookMs > SLOW_MS };
@@ -165,7 +161,7 @@ export class Monitor {
   }
 
   /** Applies the signal of a probe or a connection. */
-  #applySignal(watch: Watch, sign: BackendSignal, isSlow: boolean): void {
+  #applySignal(watch: Watch, sign: Sign, isSlow: boolean): void {
     const before = watch.record.status;
     const nowMs = this.#core.now();
     if (sign.is === 'alive') watch.succeeded(isSlow, nowMs);
@@ -204,7 +200,7 @@ export class Monitor {
     this.#publish(watch);
   }
 
-  #noteChange({ name, record: { status, category } }: Watch, before: HealthStatus): void {
+  #noteChange({ name, record: { status, category } }: Watch, before: BackendHealth['status']): void {
     if (status === before) return;
     const fields = { backend: name, from: before, to: status, ...(category === undefined ? {} : { category }) };
     if (status === 'unhealthy' || status === 'unauthenticated') this.#core.log.warn('backend health changed', fields);
@@ -226,7 +222,9 @@ export class Monitor {
 /** Multiples of it, modulo one, are evenly spread for any number of backends. */
 const GOLDEN_RATIO = 0.618_033_988_749_895;
 
-const ALIVE: BackendSignal = { is: 'alive' };
+type Sign = ReturnType<typeof classifySignal>;
+
+const ALIVE: Sign = { is: 'alive' };
 
 /** Outcomes of calls without information about a backend. */
 const NO_EVIDENCE: ReadonlySet<CallRecord['outcome']> = new Set(['refused', 'cancelled', 'abandoned']);

@@ -1,13 +1,5 @@
 import type { Attributes, Histogram, Meter, UpDownCounter } from '@opentelemetry/api';
-import type {
-  BackendState,
-  BytesInFlight,
-  Call,
-  CallMethod,
-  CallRecord,
-  CatalogEntry,
-  SessionEnded,
-} from '@toolmgr/core';
+import type { BackendState, Call, CallRecord, CatalogEntry, Core, SessionEnded } from '@toolmgr/core';
 import type { ToolSearched, WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
 import { boundedLabels, OTHER } from './bounded-labels.ts';
@@ -47,7 +39,7 @@ export function createMetrics(
   server: string,
   known: ReadonlyMap<string, BackendState>,
   states: () => readonly BackendState[],
-  bytes: () => BytesInFlight,
+  bytes: () => ReturnType<Core['bytesInFlight']>,
 ): Metrics {
   const instruments = createInstruments(meter);
   const nameLabel = boundedLabels();
@@ -172,7 +164,7 @@ export function createMetrics(
 /** The labels of all calls to one entry. */
 interface EntryLabels {
   readonly backend: BackendState['backend'] | undefined;
-  readonly method: CallMethod;
+  readonly method: Call['method'];
   readonly labels: AllLabels<'toolmgr_vmcp_backend_requests'>;
   readonly operation: Labels<'mcp.client.operation.duration'>;
 }
@@ -209,7 +201,7 @@ const ACTIONS = {
   'resources/read': 'read_resource',
   'resources/subscribe': 'subscribe_resource',
   'completion/complete': 'complete',
-} as const satisfies Record<CallMethod, string>;
+} as const satisfies Record<Call['method'], string>;
 
 const HTTP_METHODS: ReadonlySet<string> = new Set(['GET', 'POST', 'DELETE', 'HEAD', 'OPTIONS', 'PUT', 'PATCH']);
 
@@ -251,7 +243,11 @@ function createInstruments(meter: Meter): Instruments {
 }
 
 /** Gauges are computed when they are read. */
-function observeStates(meter: Meter, states: () => readonly BackendState[], bytes: () => BytesInFlight): void {
+function observeStates(
+  meter: Meter,
+  states: () => readonly BackendState[],
+  bytes: () => ReturnType<Core['bytesInFlight']>,
+): void {
   const gauge = (name: MetricName) =>
     meter.createObservableGauge(name, { unit: METRICS[name].unit, description: METRICS[name].means });
   gauge('toolmgr_bytes_in_flight').addCallback((seen) => seen.observe(bytes().held));

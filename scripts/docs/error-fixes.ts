@@ -1,8 +1,8 @@
-import type { FaultCode } from '@toolmgr/core';
+import type { GatewayFault } from '@toolmgr/core';
 import type { CODE } from '../../core/mcp/errors.ts';
 
 /** What to do about each fault. Its cause is in `core/errors.ts`. */
-export const FAULT_FIXES: Readonly<Record<FaultCode, string>> = {
+export const FAULT_FIXES: Readonly<Record<GatewayFault['code'], string>> = {
   PLUGIN_FAILED: 'read the cause in the log, which names the plugin; remove the plugin or mend it',
   PLUGIN_TAPPED_TWICE: 'list the plugin once, or give each use an address of its own',
   PLUGIN_TAPPED_LATE: 'use hooks only inside of `apply`, before it returns',

@@ -1,4 +1,5 @@
-import { FAULTS, type FaultCode, type Refusal } from '@toolmgr/core';
+import type { Refusal } from '@toolmgr/core';
+import { FAULTS, type FaultCode } from '../../core/errors.ts';
 import { CODE } from '../../core/mcp/errors.ts';
 import { CODE_FIXES, FAULT_FIXES } from './error-fixes.ts';
 import { code, page, sentence, table } from './markdown.ts';

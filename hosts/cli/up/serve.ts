@@ -1,11 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, resolve } from 'node:path';
-import { createGateway, type EraSetting, type PlanInput, readPlan, untilAborted } from '@toolmgr/core';
+import { createGateway, type PlanInput, readPlan, untilAborted } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { userPlace } from '@toolmgr/plugins/clients/places';
 import { LONGEST_CALL_MS } from '../../client-files/call-timeout.ts';
 import { type ClientFile, readClientFile } from '../../client-files/client-file.ts';
+import type { EraSetting } from '../../client-files/eras.ts';
 import { expansionContext } from '../../client-files/expand.ts';
 import { serversIn } from '../../client-files/file-shapes.ts';
 import { clientPlaces, type FoundFile, findClientFiles, shortPath } from '../../client-files/find-file.ts';

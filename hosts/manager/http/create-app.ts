@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createPreflight, explainCause, missingPackage, type GuardOptions as RawGuard } from '@toolmgr/core';
+import { createPreflight, explainCause, missingPackage } from '@toolmgr/core';
 import { type Operation, type Problem, problem, problemBody } from '@toolmgr/plugins/kit/operations';
 import { storageFault } from '@toolmgr/plugins/kit/workloads';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -47,7 +47,7 @@ export interface AppOptions extends GuardOptions {
   readonly openRoutes?: readonly OpenRoutes[];
   readonly rawRoutes?: readonly RawRoute[];
   /** Which origins the raw routes accept, for preflights: these come without a token, and no gateway is opened for them. */
-  readonly rawGuard?: RawGuard;
+  readonly rawGuard?: Parameters<typeof createPreflight>[0];
 }
 
 /** Creates the HTTP application of the manager; it does not listen yet. */

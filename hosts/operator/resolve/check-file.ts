@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { definePlugin, fieldPath, type LoadPlugin, missingPackage } from '@toolmgr/core';
+import { definePlugin, fieldPath, missingPackage } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { z } from 'zod';
 import type { Problem } from '../../vmcp/problem.ts';
@@ -21,10 +21,12 @@ const loadedOnce: typeof catalogue = Object.fromEntries(
   ]),
 );
 
+type Load = Extract<(typeof catalogue)[string], () => unknown>;
+
 /**
  * A plugin that accepts every configuration, where an optional package is not installed: pods run the image, which has all packages.
  */
-function orUnchecked(address: string, load: LoadPlugin): LoadPlugin {
+function orUnchecked(address: string, load: Load): Load {
   return () =>
     load().catch((cause: unknown) => {
       if (missingPackage(cause) === undefined) throw cause;

@@ -1,8 +1,7 @@
-import type { MissingFeature } from '@toolmgr/core';
 import type { EngineCheck } from '@toolmgr/plugins/workloads/container';
 import { pingEngines } from '@toolmgr/plugins/workloads/engine-ping';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
-import { explainMissing, missingEngineClient } from '../../shared/product-features.ts';
+import { explainMissing, type MissingFeature, missingEngineClient } from '../../shared/product-features.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 

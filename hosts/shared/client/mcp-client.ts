@@ -7,11 +7,10 @@ import {
   type StandardSchemaV1,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
-import { isObject, type JsonObject, type JsonValue, MISSING_BACKENDS } from '@toolmgr/core';
+import { isObject, type JsonObject, type JsonValue, MISSING_BACKENDS, mirroredHeaders } from '@toolmgr/core';
 import { printable } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { VERSION } from '../../shared/version.ts';
-import { mirroredHeaders } from './mirrored-headers.ts';
 import { rpcErrorIn, silence } from './request-failures.ts';
 import { createWatchedFetch, type WatchedFetch } from './watched-fetch.ts';
 

@@ -1,4 +1,4 @@
-import { type Backend, type Gateway, inheritedEnvironment, nearest, type ToolEntry } from '@toolmgr/core';
+import { type Backend, type Gateway, nearest, programEnvironment, type ToolEntry } from '@toolmgr/core';
 
 /** Where a tool comes from and which plugins affect it. */
 export interface Explanation {
@@ -80,7 +80,7 @@ export function explainTool(gateway: Gateway, name: string): Explanation {
 
 /** Variables of the command override inherited ones. */
 function inheritedBy({ command }: Backend): readonly string[] {
-  return Object.keys(inheritedEnvironment())
+  return Object.keys(programEnvironment())
     .filter((name) => command?.env?.[name] === undefined)
     .sort();
 }

@@ -1,4 +1,4 @@
-import type { BackendState, Gateway, HealthStatus } from '@toolmgr/core';
+import type { BackendHealth, BackendState, Gateway } from '@toolmgr/core';
 import { AUTH_CONFIG_REF } from '@toolmgr/plugins/kit/kubernetes';
 import { healthOf } from '../../http/status-routes.ts';
 import type { PodReport } from '../pod-report.ts';
@@ -63,7 +63,7 @@ const STATUS = {
   unhealthy: 'unavailable',
   unauthenticated: 'unauthenticated',
   unknown: 'unknown',
-} as const satisfies Record<HealthStatus, ReportedBackend['status']>;
+} as const satisfies Record<BackendHealth['status'], ReportedBackend['status']>;
 
 /** It gets no request, so its status does not wait for a number of failed checks. */
 function isWithoutCredentials({ cause }: BackendState): boolean {

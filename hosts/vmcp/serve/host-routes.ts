@@ -1,4 +1,4 @@
-import type { CatalogConflict, Plan } from '@toolmgr/core';
+import type { Gateway, Plan } from '@toolmgr/core';
 import type { GatewaySwitch } from '../../http/gateway-switch.ts';
 import type { HostRoute } from '../../http/mount.ts';
 import type { PageAccess } from '../../http/page-access.ts';
@@ -107,7 +107,7 @@ function isPlanned({ plan, sections }: Serving, is: (section: Section) => boolea
 }
 
 /** Conflicts of the catalogue for clients without capabilities. Empty while there is no catalogue; the log has the reason. */
-function conflictsOf(gatewaySwitch: GatewaySwitch): readonly CatalogConflict[] {
+function conflictsOf(gatewaySwitch: GatewaySwitch): ReturnType<Gateway['catalog']>['conflicts'] {
   try {
     return gatewaySwitch.current.catalog().conflicts;
   } catch {

@@ -2,7 +2,6 @@ import {
   createGateway,
   explainCause,
   type Gateway,
-  type ImportFile,
   type Log,
   type Plan,
   readPlan,
@@ -17,6 +16,7 @@ import { RECENT_CALLS, recentCallsPlugin } from '../../http/recent-calls/plugin.
 import { httpClientFrom } from '../../shared/http-client.ts';
 import { type PlanFlags, planFromConfig, type SectionedConfig } from '../plan.ts';
 import { type ServeOptions, switchedOnBy } from './options.ts';
+import type { ImportFile } from './plugin-modules.ts';
 
 /**
  * Creates the gateway of a configuration; `before` is the gateway that it replaces, whose client sessions continue.

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 import { createRequire, registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { types } from 'node:util';
-import type { ImportFile } from '@toolmgr/core';
+
+/** Imports the module with this `file:` URL. */
+export type ImportFile = (url: string) => Promise<unknown>;
 
 /** Modules of plugins that are files or packages, which Node by itself loads once per process. */
 export interface PluginModules {

@@ -6,7 +6,6 @@ import {
   explainCause,
   GatewayFault,
   type JsonObject,
-  type ThrottledLine,
   throttledLine,
 } from '@toolmgr/core';
 import { redactedText } from '@toolmgr/plugins/kit/secrets';
@@ -30,7 +29,7 @@ export interface DecisionLog {
 
 /** Creates the log; `claims` says which claims policies read. Lines never contain claims or arguments; secrets in names and messages are masked. */
 export function createDecisionLog({ log, now }: Pick<Core, 'log' | 'now'>, claims = 'issued token'): DecisionLog {
-  const failing = new Map<string, ThrottledLine>(); // at most one per policy
+  const failing = new Map<string, ReturnType<typeof throttledLine>>(); // at most one per policy
   let second = 0;
   let lines = 0;
   let suppressed = 0;

@@ -1,12 +1,5 @@
 import type { CedarValueJson, EntityJson, TypeAndId } from '@cedar-policy/cedar-wasm/nodejs';
-import {
-  type CatalogEntry,
-  decodeObject,
-  type EntryKind,
-  isAmbiguousUri,
-  isObject,
-  type JsonObject,
-} from '@toolmgr/core';
+import { type CatalogEntry, decodeObject, isAmbiguousUri, isObject, type JsonObject } from '@toolmgr/core';
 import { cedarValue, UNREADABLE } from './cedar-values.ts';
 import type { ACTIONS } from './parse-policies.ts';
 import { type References, uidKey } from './references.ts';
@@ -23,7 +16,7 @@ export interface RequestKind {
 }
 
 /** Source: the entity model of the contract's reference. */
-export const REQUEST_KINDS: Readonly<Record<EntryKind, RequestKind>> = {
+export const REQUEST_KINDS: Readonly<Record<CatalogEntry['kind'], RequestKind>> = {
   tool: { action: 'call_tool', type: 'Tool', feature: 'tool', operation: 'call' },
   prompt: { action: 'get_prompt', type: 'Prompt', feature: 'prompt', operation: 'get' },
   resource: { action: 'read_resource', type: 'Resource', feature: 'resource', operation: 'read' },

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   type Authorizer,
-  type BackendAuthorizer,
   explainCause,
   GatewayFault,
   isObject,
@@ -91,7 +90,7 @@ export class PreparedCredentials {
   }
 
   /** The authorizer of a backend; each request uses the credentials of the last document. */
-  forBackend(backend: string): BackendAuthorizer {
+  forBackend(backend: string): ReturnType<NonNullable<Authorizer['forBackend']>> {
     const current = (): Authorizer => {
       const authorizer = this.#byBackend.get(backend)?.authorizer;
       if (authorizer !== undefined && !(authorizer instanceof GatewayFault)) return authorizer;

@@ -8,7 +8,6 @@ import {
   type JsonObject,
   type RawJson,
   RawObject,
-  type WireError,
 } from '@toolmgr/core';
 import type { WorkflowStep } from './compile-step.ts';
 import { DeadlineExceeded, withDeadline } from './deadline.ts';
@@ -60,7 +59,7 @@ function requireForms(call: Call, { policy }: WorkflowStep): void {
   throw new StepFailure('the client did not declare elicitation');
 }
 
-const MISSING_CAPABILITY: WireError = {
+const MISSING_CAPABILITY = {
   code: -32021, // MCP 2026-07-28: missing required client capability
   message: 'the tool needs elicitation, which the client did not declare',
   data: encode({ requiredCapabilities: { elicitation: {} } }),

@@ -1,6 +1,5 @@
 import {
   type Call,
-  type CallChanges,
   callWith,
   decode,
   encode,
@@ -117,6 +116,8 @@ function touchedBy(operations: readonly Operation[]): ReadonlyMap<string, Readon
 /** An operation on `params` itself. */
 const ALL = '';
 const NOTHING: ReadonlySet<string> = new Set();
+
+type CallChanges = Parameters<typeof callWith>[1];
 
 function changesFrom(call: Call, params: JsonObject, touched: ReadonlyMap<string, ReadonlySet<string>>): CallChanges {
   if (touched.has(ALL)) throw new BadPatch('it replaces params; only its members can change');

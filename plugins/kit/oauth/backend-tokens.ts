@@ -1,4 +1,4 @@
-import { explainCause, type FaultCode, GatewayFault, type JsonObject } from '@toolmgr/core';
+import { explainCause, GatewayFault, type JsonObject } from '@toolmgr/core';
 import { isBearerToken } from '../credentials/bearer-value.ts';
 import type { Issued } from '../credentials/credential-cache.ts';
 import { createRemoteHttp } from '../safe-http/remote-http.ts';
@@ -27,7 +27,7 @@ export interface BackendTokens {
    */
   own(form: Readonly<Record<string, string>>, backend: string): Promise<Issued<string> | undefined>;
   /** An error about the endpoint that names the backend. */
-  fault(code: FaultCode, backend: string, sentence: string): GatewayFault;
+  fault(code: GatewayFault['code'], backend: string, sentence: string): GatewayFault;
   /** Closes connections; pending requests fail. */
   close(): Promise<void>;
 }
@@ -53,7 +53,7 @@ export function createBackendTokens(parts: BackendTokensParts): BackendTokens {
     maxBytes: MAX_ANSWER_BYTES,
   });
   const endpoint: OauthEndpoint = { url, client: { id: clientId, secret: clientSecret }, http };
-  const fault = (code: FaultCode, backend: string, sentence: string, cause?: unknown): GatewayFault =>
+  const fault = (code: GatewayFault['code'], backend: string, sentence: string, cause?: unknown): GatewayFault =>
     new GatewayFault(
       code,
       `backend "${backend}": its ${what} ${sentence}`,
@@ -125,7 +125,7 @@ function sentenceOf(cause: unknown): string {
 }
 
 /** Only known error codes are logged. RFC 6749 §5.2, RFC 8693 §2.2.2: an invalid subject token is `invalid_request`. */
-const OAUTH_ERRORS: ReadonlyMap<string, readonly [FaultCode, string]> = new Map([
+const OAUTH_ERRORS: ReadonlyMap<string, readonly [GatewayFault['code'], string]> = new Map([
   ['invalid_grant', ['AUTH_STRATEGY_REFUSED', SIGN_IN]],
   ['invalid_request', ['AUTH_STRATEGY_REFUSED', SIGN_IN]],
   ['interaction_required', ['AUTH_STRATEGY_REFUSED', 'wants the person to sign in or to consent there']],

@@ -1,11 +1,4 @@
-import {
-  decodeObject,
-  explainCause,
-  GatewayFault,
-  type JsonObject,
-  type ProxyRoute,
-  proxyRouteFor,
-} from '@toolmgr/core';
+import { decodeObject, explainCause, GatewayFault, type JsonObject, proxyRouteFor } from '@toolmgr/core';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { type ConnectRules, ForbiddenAddress, guardedConnector, tlsOptions } from './guarded-connector.ts';
 import { plainUrl, remoteUrlProblem, type UrlRules } from './remote-url.ts';
@@ -149,7 +142,7 @@ function decodedOrNothing(body: Buffer): JsonObject | undefined {
 }
 
 /** The proxy of the environment for a URL. @throws GatewayFault REMOTE_UNAVAILABLE for an invalid variable */
-function proxyOn(url: string): ProxyRoute | undefined {
+function proxyOn(url: string) {
   try {
     return proxyRouteFor(new URL(url));
   } catch (cause) {
@@ -158,7 +151,10 @@ function proxyOn(url: string): ProxyRoute | undefined {
 }
 
 /** A proxy resolves names itself; literal addresses are still checked here. */
-function proxyAgent({ isTls, hostname, port, authorization }: ProxyRoute, rules: RemoteRules): ProxyAgent {
+function proxyAgent(
+  { isTls, hostname, port, authorization }: NonNullable<ReturnType<typeof proxyRouteFor>>,
+  rules: RemoteRules,
+): ProxyAgent {
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
   return new ProxyAgent({
     uri: `${isTls ? 'https' : 'http'}://${host}:${port}`,

@@ -1,5 +1,5 @@
 import { AssumeRoleWithWebIdentityCommand, STSClient, STSServiceException } from '@aws-sdk/client-sts';
-import { type FaultCode, GatewayFault } from '@toolmgr/core';
+import { GatewayFault } from '@toolmgr/core';
 import type { Issued } from '@toolmgr/plugins/kit/credentials';
 import { createStsHttp } from './sts-http.ts';
 
@@ -83,7 +83,7 @@ function explained(cause: unknown, backend: string): GatewayFault {
 }
 
 /** Errors of AssumeRoleWithWebIdentity. Other names are not logged. */
-const STS_ERRORS: ReadonlyMap<string, readonly [FaultCode, string]> = new Map([
+const STS_ERRORS: ReadonlyMap<string, readonly [GatewayFault['code'], string]> = new Map([
   [
     'ExpiredTokenException',
     ['AUTH_STRATEGY_REFUSED', 'says that the token has expired: the caller has to sign in again'],
@@ -100,7 +100,7 @@ const STS_ERRORS: ReadonlyMap<string, readonly [FaultCode, string]> = new Map([
   ['ValidationError', ['AUTH_STRATEGY_FAILED', 'does not accept the role, the session name or the duration']],
 ] as const);
 
-function fault(code: FaultCode, backend: string, sentence: string): GatewayFault {
+function fault(code: GatewayFault['code'], backend: string, sentence: string): GatewayFault {
   return new GatewayFault(code, messageOf(backend, sentence));
 }
 

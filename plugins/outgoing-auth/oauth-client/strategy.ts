@@ -1,11 +1,4 @@
-import {
-  type AuthStrategy,
-  type BackendHealth,
-  type Backends,
-  explainIssues,
-  GatewayFault,
-  type Log,
-} from '@toolmgr/core';
+import { type AuthStrategy, type BackendHealth, type Core, explainIssues, GatewayFault, type Log } from '@toolmgr/core';
 import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import { oauthClientOptions } from './config.ts';
 import { createLackingScopes } from './lacking-scopes.ts';
@@ -17,7 +10,7 @@ import { workloadTokenStore } from './token-store.ts';
 
 /** What {@link createOauthClient} needs. */
 export interface OauthClientParts {
-  readonly backends: Pick<Backends, 'setHealth'>;
+  readonly backends: Pick<Core['backends'], 'setHealth'>;
   readonly log: Log;
   now(): number;
 }

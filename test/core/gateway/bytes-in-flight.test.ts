@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { createGateway, createLog, createMemoryBudget, type Gateway, type MemoryBudget } from '@toolmgr/core';
+import { createGateway, createLog, createMemoryBudget, type Gateway } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { DEFAULT_LIMITS, type Limits } from '../../../core/limits.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 /** A served gateway, and calls to it. */
-async function gatewayWith(limits: Partial<Limits>, memory?: MemoryBudget) {
+async function gatewayWith(limits: Partial<Limits>, memory?: ReturnType<typeof createMemoryBudget>) {
   const gateway = await createGateway(
     {
       plugins: [

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { inheritedEnvironment } from '../../../core/index.ts';
+import { inheritedEnvironment } from '../../../core/backend/transports/inherited-environment.ts';
 import { nextRestart, RESTART_POLICY } from '../../../plugins/kit/workloads/restart-policy.ts';
 import { type WorkloadHandle, type WorkloadSpec, workloadRuntimes } from '../../../plugins/kit/workloads/runtimes.ts';
 

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mirroredHeaders } from '@toolmgr/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { argumentsFrom } from '../../../../hosts/shared/client/arguments.ts';
 import { connect } from '../../../../hosts/shared/client/mcp-client.ts';
-import { mirroredHeaders } from '../../../../hosts/shared/client/mirrored-headers.ts';
 import { cli } from '../../../support/cli.ts';
 import { proves } from '../../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../../support/recording-server.ts';

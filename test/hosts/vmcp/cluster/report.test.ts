@@ -1,4 +1,4 @@
-import type { BackendState, HealthStatus } from '@toolmgr/core';
+import type { BackendHealth, BackendState } from '@toolmgr/core';
 import { type Api, ApiError } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it, vi } from 'vitest';
 import { drain } from '../../../../hosts/vmcp/cluster/drain.ts';
@@ -40,7 +40,7 @@ const only = (one: BackendState) => reportOf(gatewayOf(one), 'config', NOW).back
 
 describe('the report of a pod', () => {
   it('has the health of the monitor in the words of the contract', () => {
-    const words = (status: HealthStatus) => only(state({}, { status }))?.status;
+    const words = (status: BackendHealth['status']) => only(state({}, { status }))?.status;
     expect((['healthy', 'degraded', 'unhealthy', 'unauthenticated', 'unknown'] as const).map(words)).toEqual([
       'ready',
       'degraded',

@@ -1,3 +1,4 @@
+import { BodyMemory } from './body-memory.ts';
 import { MalformedResponse } from './response-errors.ts';
 
 /** Longest line with a chunk size or a trailer, in bytes. */
@@ -16,33 +17,50 @@ export class ChunkedBody {
   #left = 0;
   #line = '';
   #trailers = 0;
+  /** For chunks that are longer than what is read at once. */
+  #memory: BodyMemory | undefined;
 
   get done(): boolean {
     return this.#state === 'done';
   }
 
   /**
-   * Reads a piece; `taken` gets its data as one buffer that it may keep.
+   * Reads a piece; `taken` gets its data in buffers that it may keep.
    * @returns how many of the bytes belong to this body
    * @throws MalformedResponse
    */
   read(bytes: Buffer, taken: (data: Buffer) => void): number {
-    const data = Buffer.allocUnsafe(bytes.length);
+    let small: Buffer | undefined;
     let size = 0;
     let at = 0;
+    const give = (): void => {
+      if (small === undefined || size === 0) return;
+      // Copied, so that little data between long extensions does not keep all bytes read in memory.
+      taken(size < small.length / 2 ? Buffer.from(small.subarray(0, size)) : small.subarray(0, size));
+      small = undefined;
+      size = 0;
+    };
     while (at < bytes.length && this.#state !== 'done') {
       if (this.#state !== 'data') {
         at = this.#readLine(bytes, at);
         continue;
       }
       const end = Math.min(at + this.#left, bytes.length);
-      size += bytes.copy(data, size, at, end);
+      if (this.#memory !== undefined || at + this.#left > bytes.length) {
+        give();
+        this.#memory ??= new BodyMemory();
+        taken(this.#memory.copy(bytes, at, end, this.#left));
+      } else {
+        small ??= Buffer.allocUnsafe(bytes.length - at);
+        size += bytes.copy(small, size, at, end);
+      }
       this.#left -= end - at;
       at = end;
-      if (this.#left === 0) this.#state = 'dataEnd';
+      if (this.#left > 0) continue;
+      this.#state = 'dataEnd';
+      this.#memory = undefined;
     }
-    // Copied, so that little data between long extensions does not keep all bytes read in memory.
-    if (size > 0) taken(size < data.length / 2 ? Buffer.from(data.subarray(0, size)) : data.subarray(0, size));
+    give();
     return at;
   }
 

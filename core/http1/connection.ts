@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { BodyMemory } from './body-memory.ts';
 import { ChunkedBody } from './chunked-body.ts';
 import { decodingReader } from './decoded-body.ts';
 import { dial } from './dial.ts';
@@ -43,6 +44,7 @@ export class Connection {
   #head: ParsedHead | undefined;
   #partial: Buffer | undefined;
   #left = 0;
+  #memory: BodyMemory | undefined;
   #chunks: ChunkedBody | undefined;
   #interim = 0;
   #paused = false;
@@ -188,9 +190,8 @@ export class Connection {
       return at + used;
     }
     const size = head.length === UNTIL_CLOSE ? bytes.length - at : Math.min(this.#left, bytes.length - at);
-    const data = Buffer.allocUnsafe(size);
-    bytes.copy(data, 0, at, at + size);
-    flow.reader.received(flow, data);
+    this.#memory ??= new BodyMemory();
+    flow.reader.received(flow, this.#memory.copy(bytes, at, at + size, this.#left));
     this.#left -= size;
     if (this.#left === 0) this.#end(flow, head, at + size < bytes.length);
     return at + size;
@@ -213,6 +214,7 @@ export class Connection {
     this.#current = undefined;
     this.#head = undefined;
     this.#partial = undefined;
+    this.#memory = undefined;
     this.#chunks = undefined;
     this.#interim = 0;
   }

@@ -26,11 +26,14 @@ export class ByteCollector {
     return this.#bytes;
   }
 
-  /** Adds a piece; a single piece is not copied. */
+  /** Adds a piece. A single piece, and pieces that are next to each other in memory, are not copied. */
   add(piece: Uint8Array): void {
     this.#bytes += piece.length;
-    if (this.#first === undefined) this.#first = asBuffer(piece);
-    else this.#copy(piece);
+    const first = this.#first;
+    if (first === undefined) this.#first = asBuffer(piece);
+    else if (this.#tail === undefined && isNext(first, piece)) {
+      this.#first = Buffer.from(first.buffer, first.byteOffset, first.length + piece.length);
+    } else this.#copy(piece);
   }
 
   /** All bytes in one buffer; once. The memory of each piece is freed as soon as it is copied, so that it is not needed twice. */
@@ -73,6 +76,10 @@ export class ByteCollector {
 
 function asBuffer(piece: Uint8Array): Buffer {
   return Buffer.isBuffer(piece) ? piece : Buffer.from(piece.buffer, piece.byteOffset, piece.length);
+}
+
+function isNext(before: Buffer, piece: Uint8Array): boolean {
+  return piece.buffer === before.buffer && piece.byteOffset === before.byteOffset + before.length;
 }
 
 const NOTHING = Buffer.alloc(0);

@@ -28,6 +28,36 @@ const FRAMINGS: Readonly<Record<string, Framing>> = {
   },
 };
 
+describe('a body that does not come in one read', () => {
+  const LONG = { size: 5_000_000, reserved: 2 * 1024 * 1024 };
+  const framings = {
+    'with a length': { before: `Content-Length: ${LONG.size}\r\n\r\n`, after: '' },
+    'in one chunk': {
+      before: `Transfer-Encoding: chunked\r\n\r\n${LONG.size.toString(16)}\r\n`,
+      after: '\r\n0\r\n\r\n',
+    },
+  };
+  for (const [how, { before, after }] of Object.entries(framings)) {
+    proves('choice.backend.read-buffers', `is copied once, ${how}, and reserves 2 MiB at most`, async () => {
+      const server = await scriptedServer(() => {});
+      const one = await caller(server, 'a');
+      const text = textOf('a', 1).repeat(LONG.size / PIECE);
+      one.socket.write(`HTTP/1.1 200 OK\r\n${before}${text.slice(0, 10)}`);
+      await until(() => one.size() === 10);
+      expect(one.pieces[0]?.buffer.byteLength).toBe(LONG.reserved);
+      one.socket.write(text.slice(10) + after);
+      expect((await one.done).body).toBe(text);
+      const memories = new Set(one.pieces.map(({ buffer }) => buffer));
+      expect([...memories].map(({ byteLength }) => byteLength)).toEqual([
+        LONG.reserved,
+        LONG.reserved,
+        expect.any(Number),
+      ]);
+      expect([...memories].at(-1)?.byteLength).toBeLessThanOrEqual(LONG.size - 2 * LONG.reserved + 65_536 * 2);
+    });
+  }
+});
+
 describe('two callers whose responses come at the same time', () => {
   for (const [how, framing] of Object.entries(FRAMINGS)) {
     for (const isTls of [false, true]) {

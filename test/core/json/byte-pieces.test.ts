@@ -47,6 +47,14 @@ describe('bytes that arrive in pieces', () => {
     expect(gathered([piece]).whole()).toBe(piece);
   });
 
+  it('are not copied when they lie next to each other', () => {
+    const body = Buffer.from('0123456789');
+    const whole = gathered([body.subarray(1, 4), body.subarray(4, 5), body.subarray(5, 9)]).whole();
+    expect([whole.toString(), whole.buffer === body.buffer]).toEqual(['12345678', true]);
+    const apart = gathered([body.subarray(1, 4), body.subarray(5, 9), body.subarray(9)]).whole();
+    expect(apart.toString()).toBe('12356789');
+  });
+
   proves('choice.http.small-pieces', 'take about their own size: 2 MB in single bytes less than 4 MB', () => {
     const memory = (): number => {
       const { heapUsed, arrayBuffers, external } = process.memoryUsage();

@@ -5,19 +5,21 @@ import type { ToolEntry } from '../contract/call.ts';
  * visible tools before hidden ones.
  *
  * No backend can take over a name of another one: `backend.original` always means that backend, and a name of hidden
- * tools or aliases of several backends is left out.
+ * tools or aliases of several backends is left out. A tool that is held has only the names that no other tool has.
  */
 export function innerCallNames(tools: readonly ToolEntry[]): ReadonlyMap<string, ToolEntry> {
   const names = new Map<string, ToolEntry>();
-  const visible = tools.filter(({ hiddenBy }) => hiddenBy === undefined);
-  const hidden = tools.filter(({ hiddenBy }) => hiddenBy !== undefined);
-  const advertised = unambiguous(visible, ({ key }) => [key]);
-  add(names, advertised);
-  add(
-    names,
-    unambiguous(hidden, ({ key }) => [key]),
-  );
-  for (const [name, tool] of unambiguous([...visible, ...hidden], originalNames)) {
+  const used = tools.filter(({ held }) => held === undefined);
+  const held = tools.filter((tool) => tool.held !== undefined);
+  const visible = used.filter(({ hiddenBy }) => hiddenBy === undefined);
+  const hidden = used.filter(({ hiddenBy }) => hiddenBy !== undefined);
+  for (const some of [visible, hidden, held])
+    add(
+      names,
+      unambiguous(some, ({ key }) => [key]),
+    );
+  const all = [...visible, ...hidden];
+  for (const [name, tool] of [...unambiguous(held, originalNames), ...unambiguous(all, originalNames)]) {
     const known = names.get(name);
     if (known === undefined || (known.run === undefined && known.backend !== tool.backend)) names.set(name, tool);
   }
@@ -25,7 +27,8 @@ export function innerCallNames(tools: readonly ToolEntry[]): ReadonlyMap<string,
     ({ backend, key }: ToolEntry) => [`${backend}.${key}`],
     ({ backend, aliases = [] }: ToolEntry) => aliases.map((key) => `${backend}.${key}`),
   ]) {
-    add(names, unambiguous([...visible, ...hidden], namesOf));
+    add(names, unambiguous(all, namesOf));
+    add(names, unambiguous(held, namesOf));
   }
   return names;
 }

@@ -9,6 +9,12 @@ import { proves } from '../../support/proves.ts';
 const ODD =
   '{"z":1e400, "name" : "t","big":12345678901234567890123,"inputSchema":{"type":"object"},"icons":[{"src":"x"}],"_meta":{"ui":{"a":1}}}';
 
+/** Holds the tools of one backend. */
+const holding = (backend: string) => (draft: CatalogDraft) => ({
+  ...draft,
+  tools: draft.tools.map((tool): ToolEntry => (tool.backend === backend ? { ...tool, held: 'it is new' } : tool)),
+});
+
 describe('the catalogue without plugins', () => {
   proves('choice.aggregation.sorted-tools', 'lists tools sorted by name, not by backend', () => {
     const { catalog } = built(listingsOf({ b: { tools: ['m', 'A'] }, a: { tools: ['z', 'é'] } }));
@@ -166,6 +172,19 @@ describe('the catalogue without plugins', () => {
     expect(catalog.findForInnerCall('a.new')?.original).toBe('old');
     expect(catalog.findForInnerCall('old')).toBeUndefined();
     expect(catalog.findForInnerCall('b.old')?.backend).toBe('a');
+  });
+
+  it('gives the names of a held tool to other tools, also for inner calls', () => {
+    const lists = listingsOf({ a: { tools: ['t', 'b.c', 'own'] }, 'a.b': { tools: ['c'] }, z: { tools: ['t'] } });
+    const { catalog } = built(lists, { shape: holding('a') });
+    expect(catalog.findForInnerCall('t')?.backend).toBe('z');
+    expect(catalog.findForInnerCall('a.b.c')?.backend).toBe('a.b');
+    expect(['a.t', 'own'].map((name) => catalog.findForInnerCall(name)?.held)).toEqual(['it is new', 'it is new']);
+    const hidden = (draft: CatalogDraft) => {
+      const { tools, ...rest } = holding('a')(draft);
+      return { ...rest, tools: tools.map((tool): ToolEntry => ({ ...tool, hiddenBy: 'filter' })) };
+    };
+    expect(built(lists, { shape: hidden }).catalog.findForInnerCall('t')?.backend).toBe('z');
   });
 
   proves('choice.aggregation.inside-claims', 'lets no backend take a name that inner calls use for another', () => {

@@ -46,7 +46,8 @@ export function buildCatalog(
   parts: BuildParts,
 ): BuiltCatalog {
   const backends = [...parts.backends()].sort();
-  const shaped = parts.shape(draftFromListings(listings), { backends });
+  const listed = [...listings.values()].map(({ backend, hello }) => ({ backend, instructions: hello.instructions }));
+  const shaped = parts.shape(draftFromListings(listings), { backends, listed });
   const { draft, errors: collisions, conflicts: sameNames } = resolveCollisions(shaped);
   const claims = readUriClaims(shaped);
   const contested: string[] = [];

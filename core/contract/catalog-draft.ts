@@ -10,8 +10,16 @@ export interface CatalogDraft {
   readonly warnings: readonly string[];
 }
 
+/** What a backend tells clients, and so models, about its use. */
+export interface BackendInstructions {
+  readonly backend: string;
+  readonly text: string;
+}
+
 /** What a `shapeCatalog` tap gets besides the draft. */
 export interface CatalogInputs {
   /** Names of all configured backends, sorted. */
   readonly backends: readonly string[];
+  /** Backends whose lists are known, also those with empty lists, and what they tell clients. */
+  readonly listed: readonly { readonly backend: string; readonly instructions: string | undefined }[];
 }

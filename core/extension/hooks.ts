@@ -2,7 +2,7 @@ import type { FullTap } from 'tapable';
 import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHook, SyncWaterfallHook } from 'tapable';
 import type { Call, CallRecord, CallResult, CatalogEntry, Dispatch } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
-import type { CatalogDraft, CatalogInputs } from '../contract/catalog-draft.ts';
+import type { BackendInstructions, CatalogDraft, CatalogInputs } from '../contract/catalog-draft.ts';
 import type { BackendChanged, CatalogRebuilt, SessionEnded } from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
@@ -22,6 +22,10 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     rewriteCall: endedByRefusal(guard('rewriteCall', new AsyncSeriesWaterfallHook<[Call]>(['call']))),
     rewriteResult: guard('rewriteResult', new AsyncSeriesWaterfallHook<[CallResult, Call]>(['result', 'call'])),
     shapeCatalog: guard('shapeCatalog', new SyncWaterfallHook<[CatalogDraft, CatalogInputs]>(['draft', 'inputs'])),
+    shapeInstructions: guard(
+      'shapeInstructions',
+      new SyncWaterfallHook<[readonly BackendInstructions[]]>(['instructions']),
+    ),
     advertise: guard(
       'advertise',
       new AsyncSeriesWaterfallHook<[readonly CatalogEntry[], Caller]>(['entries', 'caller']),

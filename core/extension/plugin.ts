@@ -92,7 +92,7 @@ export interface Backends {
    * that depend on these callers are read again at once, also those that could not be read a moment ago.
    */
   credentialsChanged(concerns: (caller: Caller) => boolean): void;
-  /** Calls `shapeCatalog` again soon, because a plugin decides differently about the same lists now. */
+  /** Calls `shapeCatalog` and `shapeInstructions` again soon, because a plugin decides differently about the same lists now. */
   reshape(): void;
   /** After this a list with a missing backend is an error that names it, and the gateway is not ready meanwhile. */
   requireAll(): void;

@@ -4,6 +4,7 @@ import type { Caller } from '../contract/caller.ts';
 import { GatewayFault } from '../errors.ts';
 import type { Backends } from '../extension/plugin.ts';
 import type { MissingBackends } from '../pipeline/missing-backends.ts';
+import type { ServerDescriber } from '../pipeline/server-info.ts';
 import type { Plan } from './plan.ts';
 
 /** What implements `core.backends` once the gateway is wired. */
@@ -11,6 +12,7 @@ export interface BackendsBehind {
   readonly manager: Pick<BackendManager, 'states' | 'probe' | 'setHealth'>;
   readonly gaps: MissingBackends;
   readonly catalogs: Pick<Catalogs, 'changed'>;
+  readonly serverDescriber: Pick<ServerDescriber, 'stale'>;
   strategyOf(backend: string): string;
   /** See {@link Backends}. */
   credentialsChanged(concerns: (caller: Caller) => boolean): void;
@@ -40,7 +42,11 @@ export function createPluginBackends(
       gaps.stale();
     },
     credentialsChanged: (concerns) => behind()?.credentialsChanged(concerns),
-    reshape: () => behind()?.catalogs.changed('', ''),
+    reshape() {
+      const found = behind();
+      found?.serverDescriber.stale();
+      found?.catalogs.changed('', '');
+    },
     requireAll: () => joined().gaps.requireAll(),
   };
 }

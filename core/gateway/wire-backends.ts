@@ -101,7 +101,13 @@ export function wireBackends(parts: WiringParts, expected: () => readonly Expect
     log,
     onRebuilt: (rebuilt) => hooks.catalogRebuilt.call(rebuilt),
   });
-  const serverDescriber = createServerDescriber(serverInfo, manager, limits.instructionsBytes, endpointSettings.eras);
+  const serverDescriber = createServerDescriber({
+    serverInfo,
+    manager,
+    maxInstructions: limits.instructionsBytes,
+    eras: endpointSettings.eras,
+    shape: (told) => hooks.shapeInstructions.call(told),
+  });
   const gaps = createGaps({ manager, expected, now });
   return { manager, catalogs, serverDescriber, gaps, serverInfo, isAdopted: (name: string) => adopted.has(name) };
 }

@@ -40,7 +40,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
 
   let sources: Sources | undefined;
   const wiredBackends = wireBackends(parts, () => sources?.expected() ?? NOTHING_EXPECTED);
-  const { manager, catalogs, gaps, isAdopted } = wiredBackends;
+  const { manager, catalogs, gaps, serverDescriber, isAdopted } = wiredBackends;
   let before = why === undefined ? parts.before : undefined;
   const wiredPipeline = wirePipeline(parts, wiredBackends, before);
   const { performing, firstLists, suspendedCalls, seal, rounds } = wiredPipeline;
@@ -145,7 +145,8 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     },
   });
   const { credentialsChanged = () => {} } = wiredPipeline.service;
-  const backends = { manager, gaps, catalogs, strategyOf: gateway.strategyOf, credentialsChanged };
+
+  const backends = { manager, gaps, catalogs, serverDescriber, strategyOf: gateway.strategyOf, credentialsChanged };
   return { gateway, performing, backends, open, takeOver };
 }
 

@@ -1,4 +1,5 @@
 import type { BackendManager } from '../backend/backend-manager.ts';
+import type { BackendInstructions } from '../contract/catalog-draft.ts';
 import type { ClientContext } from '../contract/client-context.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, JsonValue } from '../contract/json.ts';
@@ -21,20 +22,26 @@ export interface ServerDescriber {
   stale(): void;
 }
 
+/** What a describer is made with. */
+export interface ServerDescriberParts {
+  readonly serverInfo: JsonObject;
+  readonly manager: Pick<BackendManager, 'states'>;
+  /** Largest instructions, bytes. */
+  readonly maxInstructions: number;
+  readonly eras?: ServerDescription['eras'] | undefined;
+  /** The `shapeInstructions` hook. */
+  shape(instructions: readonly BackendInstructions[]): readonly BackendInstructions[];
+}
+
 /**
  * tools, prompts and resources are always declared, because backends may be added later; completions, subscriptions and
  * logging when a backend has them. The instructions of each backend follow its configured name.
  */
-export function createServerDescriber(
-  serverInfo: JsonObject,
-  manager: Pick<BackendManager, 'states'>,
-  maxInstructions: number,
-  eras: ServerDescription['eras'] = ERAS,
-): ServerDescriber {
+export function createServerDescriber(parts: ServerDescriberParts): ServerDescriber {
   let kept: ServerDescription | undefined;
   return {
     describeServer() {
-      kept ??= { ...compose(serverInfo, manager, maxInstructions), eras };
+      kept ??= { ...compose(parts), eras: parts.eras ?? ERAS };
       return kept;
     },
     stale() {
@@ -46,11 +53,12 @@ export function createServerDescriber(
 /** The eras served unless a plugin sets others. */
 export const ERAS: ServerDescription['eras'] = ['2026-07-28', '2025-11-25'];
 
-function compose(
-  serverInfo: JsonObject,
-  manager: Pick<BackendManager, 'states'>,
-  maxInstructions: number,
-): Omit<ServerDescription, 'eras'> {
+function compose({
+  serverInfo,
+  manager,
+  maxInstructions,
+  shape,
+}: ServerDescriberParts): Omit<ServerDescription, 'eras'> {
   const hellos = manager.states().flatMap(({ backend, hello }) => (hello === undefined ? [] : [{ backend, hello }]));
   const has = (name: string): boolean => hellos.some(({ hello }) => isObject(hello.capabilities[name]));
   const extensions: Record<string, JsonValue> = {};
@@ -59,8 +67,11 @@ function compose(
     const { resources } = hello.capabilities;
     return isObject(resources) && resources.subscribe === true;
   });
-  const instructions = hellos
-    .flatMap(({ backend, hello }) => (hello.instructions ? [`## ${backend.name}\n\n${hello.instructions}`] : []))
+  const told = hellos.flatMap(({ backend, hello }) =>
+    hello.instructions ? [{ backend: backend.name, text: hello.instructions }] : [],
+  );
+  const instructions = shape(told)
+    .map(({ backend, text }) => `## ${backend}\n\n${text}`)
     .join('\n\n');
   return {
     serverInfo,

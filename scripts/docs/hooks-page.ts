@@ -72,6 +72,13 @@ export const HOOK_PROSE = {
     thrown: 'the previous catalogue stays',
     when: 'when the lists of a backend change; never during a call',
   },
+  shapeInstructions: {
+    signature: '(instructions: readonly BackendInstructions[]) → readonly BackendInstructions[]',
+    purpose: 'removes or changes what backends tell clients about their use; a pure function',
+    empty: 'the instructions of every backend are passed on, after its name',
+    thrown: 'the start of a session, or `server/discover`, fails with -32603',
+    when: 'when a client starts, if backends or lists changed since the last time',
+  },
   callSettled: {
     signature: '(record: CallRecord) → void',
     purpose: 'receives the record of a finished call; must only enqueue',

@@ -27,6 +27,16 @@ export async function legacySession(gateway: Gateway, capabilities: JsonObject =
   };
 }
 
+/** The instructions that a new client of each revision gets, which must be the same. */
+export async function instructionsOf(gateway: Gateway): Promise<unknown> {
+  const { hello, end } = await legacySession(gateway);
+  await end();
+  const { body, headers } = modernRequest('server/discover', {});
+  const { result } = (await (await post(gateway, body, headers)).json()) as { result: JsonObject };
+  if (result.instructions !== hello.instructions) throw new Error('the revisions differ in their instructions');
+  return hello.instructions;
+}
+
 /** A `subscriptions/listen` request of a modern client; the first event lists the accepted subscriptions. */
 export async function modernListen(
   gateway: Gateway,

@@ -1,11 +1,11 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { mergeSources } from '../../../core/backend/merge-sources.ts';
 import type { Backend } from '../../../core/contract/backend.ts';
 import { definePlugin } from '../../../core/extension/plugin.ts';
 import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { catalogue } from '../../../plugins/index.ts';
-import { legacySession, modernListen } from '../../support/gateway-streams.ts';
+import { instructionsOf, legacySession, modernListen } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
@@ -140,4 +140,28 @@ describe('backends that are known from the start', () => {
       expect(reply.error?.code).toBe(-32603);
     },
   );
+});
+
+describe('the instructions of backends', () => {
+  it('are those that plugins leave, looked at again when a plugin says so', async () => {
+    let reshape = (): void => {};
+    let shown = 'a';
+    const choosing = definePlugin({
+      address: 'choosing',
+      config: z.strictObject({}),
+      apply({ hooks, backends }) {
+        reshape = () => backends.reshape();
+        hooks.shapeInstructions.tap('choosing', (told) => told.filter(({ text }) => text === shown));
+      },
+    });
+    const [one, two] = [fakeServer().tool('x'), fakeServer()];
+    one.instructions = 'a';
+    two.instructions = 'b';
+    await using kit = await testGateway({ plugins: [choosing], backends: { one, two }, plan: { limits } });
+    expect(await instructionsOf(kit.gateway)).toBe('## one\n\na');
+    shown = 'b';
+    expect(await instructionsOf(kit.gateway)).toBe('## one\n\na');
+    reshape();
+    expect(await instructionsOf(kit.gateway)).toBe('## two\n\nb');
+  });
 });

@@ -17,6 +17,10 @@ const secondTry = join(scratch, 'second-try.json');
 const unhandled = join(scratch, 'unhandled-errors');
 const isRecording = process.argv.includes('--record');
 const filters = process.argv.slice(2).filter((arg) => arg !== '--record');
+if (isRecording && filters.length > 0) {
+  console.error('--record needs all tests: the record of some files would replace that of all');
+  process.exit(2);
+}
 
 const steps = [
   { name: 'types', argv: ['tsc', '-b'] },

@@ -44,3 +44,8 @@ it('the README shows what `npm test` prints', async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'scripts/test.mjs')], { env });
   expect(pageOutputProblem('test', stdout)).toBeUndefined();
 });
+
+it('`npm test -- FILE --record` runs nothing: it would replace the record of all files', async () => {
+  const refused = promisify(execFile)(process.execPath, [SCRIPT, 'test/core', '--record']);
+  await expect(refused).rejects.toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('--record') });
+});

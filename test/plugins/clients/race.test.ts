@@ -112,7 +112,10 @@ it('a half written file is read again, and one that stays wrong is refused uncha
   expect(await readFile(path, 'utf8')).toBe('{');
 });
 
-/** Reads, counts and writes the file in place, as editors do, until it is told to stop. A write that does not show within ten seconds is lost. */
+/**
+ * Reads, counts and writes the file in place, as editors do, until it is told that it is enough; told to, it writes half as often.
+ * A write that does not show within ten seconds is lost.
+ */
 const EDITOR = `
 const { readFileSync, writeFileSync } = require('node:fs');
 const [path, rounds] = process.argv.slice(1);
@@ -120,7 +123,11 @@ let last = 0;
 let lost = 0;
 let since = Date.now();
 let isEnough = false;
-process.once('message', () => { isEnough = true; });
+let pauseMs = 8;
+process.on('message', (message) => {
+  if (message === 'enough') isEnough = true;
+  else pauseMs *= 2;
+});
 const tick = () => {
   let value;
   try { value = JSON.parse(readFileSync(path, 'utf8')); } catch { return setTimeout(tick, 1); }
@@ -131,7 +138,7 @@ const tick = () => {
   since = Date.now();
   value.editor = last;
   writeFileSync(path, JSON.stringify(value, undefined, 2));
-  setTimeout(tick, Math.random() * 8);
+  setTimeout(tick, Math.random() * pauseMs);
 };
 tick();
 `;
@@ -154,8 +161,13 @@ it('no write of an editor is lost while entries come and go', async () => {
   });
   let syncs = 0;
   for (let port = 2; !isOver; port++) {
-    await syncClient(places, 'kimi-cli', port % 3 === 0 ? [] : [entry(port)], { force: true, restores: true });
-    syncs += 1;
+    try {
+      await syncClient(places, 'kimi-cli', port % 3 === 0 ? [] : [entry(port)], { force: true, restores: true });
+      syncs += 1;
+    } catch (cause) {
+      expect(String(cause)).toContain('changed by another program all the time'); // a slow machine never gets between its writes
+      editor.send('half as often');
+    }
     if (syncs === 4) editor.send('enough');
   }
   const [{ last, lost }] = await report;

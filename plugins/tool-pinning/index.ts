@@ -17,6 +17,7 @@ export default definePlugin({
     const lists = createPinnedLists(core, { address: ADDRESS, mode, file });
     // first: the definitions are those of the backends, before any override
     core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.first }, lists.shape);
+    core.hooks.shapeInstructions.tap({ name: ADDRESS, stage: STAGE.first }, lists.shapeInstructions);
     // here, not in authorize: steps of composite tools are not authorized again
     core.hooks.wrapDispatch.tap({ name: ADDRESS, stage: STAGE.first }, (dispatch) => (call) => {
       const { held, kind } = call.target;

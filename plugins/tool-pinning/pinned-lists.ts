@@ -1,12 +1,13 @@
-import { type CatalogDraft, type CatalogEntry, type Core, explainCause } from '@toolmgr/core';
+import { type CatalogDraft, type CatalogEntry, type CatalogInputs, type Core, explainCause } from '@toolmgr/core';
 import {
   type BackendShare,
   type EntryPins,
   isKnown,
-  type JudgeContext,
   judge,
+  type PinnedDefinition,
   type PinningMode,
   pinnedDefinition,
+  pinnedInstructions,
   pinsOf,
   SHARE,
   shareOf,
@@ -20,7 +21,9 @@ export interface PinnedLists {
   /** Reads the file and follows it. @throws GatewayFault when it cannot be read */
   start(): Promise<void>;
   /** Marks the entries that are held. */
-  shape(draft: CatalogDraft): CatalogDraft;
+  shape(draft: CatalogDraft, inputs: Pick<CatalogInputs, 'listed'>): CatalogDraft;
+  /** The instructions that are not held. */
+  shapeInstructions<I extends { readonly backend: string; readonly text: string }>(told: readonly I[]): readonly I[];
   stop(): Promise<void>;
 }
 
@@ -31,74 +34,113 @@ export interface PinnedListsOptions {
   readonly file: string;
 }
 
+/** One look at lists, with what it changed. */
+interface Round {
+  /** Why a definition is held; `undefined` when it is used. */
+  held(backend: string, kind: string, original: string, read: () => PinnedDefinition): string | undefined;
+  /** The lists of a backend are known from now on, also empty ones. */
+  note(backend: string): void;
+  /** Keeps what changed, of all backends or of those that have pins. */
+  end(options?: { readonly onlyKnown?: boolean }): void;
+}
+
 /** Compares the lists of backends with the pins of a file. */
 export function createPinnedLists(core: Core, { address, mode, file }: PinnedListsOptions): PinnedLists {
   const { log } = core;
   const followed = createFollowedPins(core, address, file);
 
-  const shape = (draft: CatalogDraft): CatalogDraft => {
+  const begin = (): Round => {
     const pins = followed.now();
-    const knownKinds = new Map<string, boolean>();
+    const now = new Date(core.now());
     const shares = new Map<string, BackendShare | 'full'>();
     const changed = new Map<string, Map<string, EntryPins>>();
+    const changesOf = (backend: string): Map<string, EntryPins> => {
+      const entries = changed.get(backend) ?? new Map<string, EntryPins>();
+      changed.set(backend, entries);
+      return entries;
+    };
     /** Whether changed pins are kept: a backend with too many is not allowed to fill the file of all. */
     const isKept = (backend: string, name: string, before: EntryPins, after: EntryPins): boolean => {
       const share = shares.get(backend) ?? shareOf(pins, backend);
       const next = share === 'full' ? 'full' : withinShare(share, name, before, after);
       shares.set(backend, next);
       if (next !== 'full') {
-        changed.set(backend, (changed.get(backend) ?? new Map<string, EntryPins>()).set(name, after));
+        changesOf(backend).set(name, after);
         return true;
       }
       if (share !== 'full')
         log.error(`definitions are held and cannot be approved: ${OVER_SHARE}`, { backend, first: name, file });
       return false;
     };
-    const marked = <E extends CatalogEntry>(entry: E): E => {
-      if (entry.run !== undefined) return entry;
-      const { backend, kind, original } = entry;
-      const name = `${kind} ${original}`;
-      const place = `${backend}\0${kind}`;
-      const isBackendKnown = knownKinds.get(place) ?? isKnown(pins, backend, kind);
-      knownKinds.set(place, isBackendKnown);
-      const context = { mode, isKnown: isBackendKnown, now: new Date(core.now()) };
-      const before = changed.get(backend)?.get(name) ?? pinsOf(pins, backend, name);
-      const verdict = judged(entry.definition, before, context);
-      if (verdict.changed !== undefined) {
-        if (!isKept(backend, name, before, verdict.changed)) return hold(entry, OVER_SHARE);
+    return {
+      held(backend, kind, original, read) {
+        const name = `${kind} ${original}`;
+        const before = changed.get(backend)?.get(name) ?? pinsOf(pins, backend, name);
+        const context = { mode, isKnown: isKnown(pins, backend), now };
+        const verdict = judged(() => judge(read(), before, context));
+        if (verdict.changed === undefined) return verdict.held;
+        if (!isKept(backend, name, before, verdict.changed)) return OVER_SHARE;
         if (verdict.held !== undefined)
           log.warn('a definition is held until a person approves it', {
             backend,
             [kind]: original,
             reason: verdict.held,
           });
-      }
-      return verdict.held === undefined ? entry : hold(entry, verdict.held);
+        return verdict.held;
+      },
+      note(backend) {
+        if (!isKnown(pins, backend)) changesOf(backend);
+      },
+      end: ({ onlyKnown = false } = {}) =>
+        followed.add(onlyKnown ? new Map([...changed].filter(([backend]) => isKnown(pins, backend))) : changed),
     };
-    const { tools, prompts, templates } = draft;
-    const shaped = {
-      ...draft,
-      tools: tools.map(marked),
-      prompts: prompts.map(marked),
-      templates: templates.map(marked),
-    };
-    followed.add(changed);
-    return shaped;
   };
 
-  return { shape, start: followed.start, stop: followed.stop };
+  return {
+    start: followed.start,
+    stop: followed.stop,
+    shape(draft, { listed }) {
+      const round = begin();
+      const marked = <E extends CatalogEntry>(entry: E): E => {
+        const { run, backend, kind, original, definition } = entry;
+        if (run !== undefined) return entry;
+        const held = round.held(backend, kind, original, () => pinnedDefinition(definition));
+        return held === undefined ? entry : { ...entry, held, shapedBy: [...entry.shapedBy, 'pin'] };
+      };
+      const { tools, prompts, templates } = draft;
+      const shaped = {
+        ...draft,
+        tools: tools.map(marked),
+        prompts: prompts.map(marked),
+        templates: templates.map(marked),
+      };
+      for (const { backend, instructions } of listed) {
+        if (instructions) heldInstructions(round, backend, instructions);
+        round.note(backend);
+      }
+      round.end();
+      return shaped;
+    },
+    shapeInstructions(told) {
+      const round = begin();
+      const used = told.filter(({ backend, text }) => heldInstructions(round, backend, text) === undefined);
+      // the others are pinned together with their lists, which would be new otherwise
+      round.end({ onlyKnown: true });
+      return used;
+    },
+  };
+}
+
+function heldInstructions(round: Round, backend: string, text: string): string | undefined {
+  return round.held(backend, 'instructions', 'server', () => pinnedInstructions(text));
 }
 
 const OVER_SHARE = `the pins of its backend would exceed ${SHARE.bytes / 1_048_576} MiB or ${SHARE.entries} entries`;
 
-function hold<E extends CatalogEntry>(entry: E, held: string): E {
-  return { ...entry, held, shapedBy: [...entry.shapedBy, 'pin'] };
-}
-
 /** A definition that cannot be read, e.g. one of 10,000 levels, is held: it must not cost the lists of other backends. */
-function judged(definition: Buffer, pins: EntryPins, context: JudgeContext): Verdict {
+function judged(judging: () => Verdict): Verdict {
   try {
-    return judge(pinnedDefinition(definition), pins, context);
+    return judging();
   } catch (cause) {
     return { held: `its definition cannot be read (${explainCause(cause)})` };
   }

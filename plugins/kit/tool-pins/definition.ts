@@ -14,6 +14,7 @@ const PINNED_MEMBERS = [
   'annotations',
   'icons',
   'execution',
+  '_meta',
 ] as const;
 
 /** A definition as it is pinned. */
@@ -36,9 +37,18 @@ export function pinnedDefinition(bytes: Buffer): PinnedDefinition {
     const value = item[member];
     if (value !== undefined) definition[member] = value;
   }
-  const pinned = { hash: `sha256:${hash('sha256', canonicalJson(definition))}`, definition };
+  const pinned = withHash(definition);
   known.set(bytes, pinned);
   return pinned;
+}
+
+/** What a server tells models about its use, as it is pinned. */
+export function pinnedInstructions(text: string): PinnedDefinition {
+  return withHash({ instructions: text });
+}
+
+function withHash(definition: JsonObject): PinnedDefinition {
+  return { hash: `sha256:${hash('sha256', canonicalJson(definition))}`, definition };
 }
 
 /** JSON with sorted members and without white space, so that equal values have equal texts. Source: RFC 8785. */

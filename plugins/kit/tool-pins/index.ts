@@ -9,7 +9,7 @@ export {
   type ListedEntry,
   listedEntries,
 } from './decide.ts';
-export { canonicalJson, type PinnedDefinition, pinnedDefinition } from './definition.ts';
+export { canonicalJson, type PinnedDefinition, pinnedDefinition, pinnedInstructions } from './definition.ts';
 export { changedMembers, type Difference, differences } from './differences.ts';
 export { approved, type JudgeContext, judge, type PinningMode, rejected, type Verdict } from './judge.ts';
 export {

@@ -121,8 +121,7 @@ export function withChanges(pins: Pins, changed: ChangedPins): Pins {
   return { ...pins, backends };
 }
 
-/** Whether a backend has pins for a kind of entries, so that a new name is new. */
-export function isKnown({ backends }: Pins, backend: string, kind: string): boolean {
-  const entries = Object.hasOwn(backends, backend) ? backends[backend] : undefined;
-  return entries !== undefined && Object.keys(entries).some((name) => name.startsWith(`${kind} `));
+/** Whether the lists of a backend were seen, empty ones too, so that a new name of any kind is new. */
+export function isKnown({ backends }: Pins, backend: string): boolean {
+  return Object.hasOwn(backends, backend);
 }

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Era, JsonObject } from '@toolmgr/core';
+import { type FakeContext, fakeServer, type TestClientOptions, testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { Era } from '../core/contract/era.ts';
-import type { JsonObject } from '../core/contract/json.ts';
-import { type FakeContext, fakeServer, type TestClientOptions, testGateway, text } from '../core/testing/index.ts';
 import { proves } from './support/proves.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../docs/reference/protocol.md'), 'utf8');

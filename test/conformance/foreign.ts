@@ -1,4 +1,4 @@
-import type { Era } from '../../core/contract/era.ts';
+import type { Era } from '@toolmgr/core';
 import { SERVER_RIGS, type ServerRig } from '../../scripts/rigs/recipes.ts';
 import { foreignServer } from '../support/foreign-servers.ts';
 import { gatewayBefore } from './gateway.ts';

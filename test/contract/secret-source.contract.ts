@@ -1,5 +1,5 @@
+import type { SecretSource } from '@toolmgr/core';
 import { expect, it } from 'vitest';
-import type { SecretSource } from '../../core/contract/secret-source.ts';
 
 /** Tests for every implementation of the slot `secretSources`. `open` makes a source with these secrets. */
 export function secretSourceContract(

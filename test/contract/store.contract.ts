@@ -1,5 +1,5 @@
+import type { Bucket, Store } from '@toolmgr/core';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Bucket, Store } from '../../core/contract/store.ts';
 
 /** A store under test and the clock it reads. */
 export interface StoreUnderTest {

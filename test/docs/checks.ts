@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { catalogue } from '@toolmgr/plugins';
 import { parse, stringify } from 'yaml';
 import { checkManifests } from '../../hosts/operator/manifests/check-manifests.ts';
 import { isManifest } from '../../hosts/operator/manifests/read-manifests.ts';
-import { catalogue } from '../../plugins/index.ts';
 import type { DocBlock } from './blocks.ts';
 import { checkShell } from './command-lines.ts';
 import { OPTION_FILES } from './option-files.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import { webhookList } from '@toolmgr/plugins/kit/settings';
-import { runConfig } from '@toolmgr/plugins/kit/workloads';
+import { readRunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import { readClientFile } from '../../hosts/client-files/client-file.ts';
@@ -11,7 +11,6 @@ import { readUserConfig } from '../../hosts/shared/user-config.ts';
 import { readOptionFile } from '../../hosts/workloads/config/option-file.ts';
 import { readOverrides } from '../../hosts/workloads/config/tools-override.ts';
 import { readProfile } from '../../plugins/kit/workloads/permissions/profile.ts';
-import { readRunConfig } from '../../plugins/kit/workloads/state/run-config/read-run-config.ts';
 import { readRegistryDocument } from '../../plugins/registry/read-document.ts';
 
 /** Reads a block as the option or file that it is for. @throws Error with what is wrong */

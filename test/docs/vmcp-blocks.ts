@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { catalogue } from '@toolmgr/plugins';
 import { parse, stringify } from 'yaml';
 import { readConfig } from '../../hosts/vmcp/read-config.ts';
-import { catalogue } from '../../plugins/index.ts';
 
 type Node = Readonly<Record<string, unknown>>;
 

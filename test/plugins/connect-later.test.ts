@@ -4,12 +4,11 @@ import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { UrlElicitationRequiredError } from '@modelcontextprotocol/sdk/types.js';
+import type { Era, JsonObject } from '@toolmgr/core';
+import { fakeServer, type TestClientOptions, type TestGateway, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
-import type { Era } from '../../core/contract/era.ts';
-import type { JsonObject } from '../../core/contract/json.ts';
-import { fakeServer, type TestClientOptions, type TestGateway, testGateway } from '../../core/testing/index.ts';
 import engine from '../../plugins/composite/engine/index.ts';
-import { catalogue } from '../../plugins/index.ts';
 import { httpBackend, httpServer, legacyAnswers, modernAnswers } from '../core/backend/support.ts';
 import { audited } from '../support/audited.ts';
 import { type ConnectLater, connectLater, LINK, SENTENCE } from '../support/connect-later.ts';

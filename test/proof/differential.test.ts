@@ -1,9 +1,8 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Era, JsonObject } from '@toolmgr/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Era } from '../../core/contract/era.ts';
-import type { JsonObject } from '../../core/contract/json.ts';
 import { startConformanceServer } from '../support/conformance-server.ts';
 import { proves } from '../support/proves.ts';
 import { sdkGateway } from '../support/sdk-gateway.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import type { JsonObject } from '@toolmgr/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../core/contract/json.ts';
 import { type LiveThings, leftOver } from '../support/leaks.ts';
 import { processesWith } from '../support/processes.ts';
 import { until } from '../support/until.ts';

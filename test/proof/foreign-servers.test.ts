@@ -1,6 +1,5 @@
+import type { Era, JsonObject } from '@toolmgr/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Era } from '../../core/contract/era.ts';
-import type { JsonObject } from '../../core/contract/json.ts';
 import { SERVER_RIGS, type ServerRig } from '../../scripts/rigs/recipes.ts';
 import { foreignServer } from '../support/foreign-servers.ts';
 import { proves } from '../support/proves.ts';

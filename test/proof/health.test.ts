@@ -1,6 +1,5 @@
+import type { BackendHealth, JsonObject } from '@toolmgr/core';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import type { BackendHealth } from '../../core/contract/backend.ts';
-import type { JsonObject } from '../../core/contract/json.ts';
 import { httpServer, json, legacyAnswers } from '../core/backend/support.ts';
 import { legacySession, modernListen } from '../support/gateway-streams.ts';
 import { proves } from '../support/proves.ts';

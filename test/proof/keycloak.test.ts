@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../core/contract/json.ts';
 import { jwtPayload } from '../../plugins/auth-server/upstreams/jwt-payload.ts';
 import type { Upstream, UpstreamGrant } from '../../plugins/auth-server/upstreams/upstream.ts';
 import { tokenExchangeOptions } from '../../plugins/outgoing-auth/token-exchange/config.ts';

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { tokenIssuer } from '@toolmgr/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { tokenIssuer } from '../../core/testing/index.ts';
 import { modernRequests } from '../bench/requests.ts';
 import { loopbackServer } from '../support/loopback-server.ts';
 import { IS_LONG } from './rig/cells.ts';

@@ -1,5 +1,5 @@
+import type { Caller } from '@toolmgr/core';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Caller } from '../../core/contract/caller.ts';
 import { secretOf } from '../../plugins/kit/secrets/secret.ts';
 import { createAwsSts } from '../../plugins/outgoing-auth/aws-sts/strategy.ts';
 import { base64url } from '../support/identity-provider.ts';

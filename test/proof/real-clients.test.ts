@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { JsonObject } from '@toolmgr/core';
 import getPort from 'get-port';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { JsonObject } from '../../core/contract/json.ts';
 import { type ConformanceServer, startConformanceServer } from '../support/conformance-server.ts';
 import { until } from '../support/until.ts';
 import { type PythonFound, pythonWithMcp } from './python/environment.ts';

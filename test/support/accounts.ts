@@ -1,6 +1,5 @@
-import type { Caller } from '../../core/contract/caller.ts';
-import type { JsonObject } from '../../core/contract/json.ts';
-import { fakeClock } from '../../core/testing/index.ts';
+import type { Caller, JsonObject } from '@toolmgr/core';
+import { fakeClock } from '@toolmgr/core/testing';
 import { createAccountsAndTokens } from '../../plugins/auth-server/accounts/accounts-and-tokens.ts';
 import { createMemoryStorage } from '../../plugins/auth-server/storage/memory-storage.ts';
 import type { AuthStorage } from '../../plugins/auth-server/storage/storage.ts';

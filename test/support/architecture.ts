@@ -213,7 +213,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   open: ['hosts/workloads/login'],
   'get-port': ['plugins/workloads', 'hosts'],
   '@napi-rs/keyring': ['plugins/kit/secrets/keyring'],
-  'proper-lockfile': ['plugins/kit/workloads/state'],
   ioredis: ['plugins/kit/redis'],
   'oidc-provider': ['plugins/auth-server/provider'],
   'openid-client': ['plugins/auth-server/upstreams'],

@@ -3,10 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '../../core/contract/json.ts';
-import type { Plugin } from '../../core/extension/plugin.ts';
-import type { PlanInput } from '../../core/gateway/plan.ts';
-import { type TestBackends, type TestGateway, testGateway } from '../../core/testing/index.ts';
+import type { JsonObject, PlanInput, Plugin } from '@toolmgr/core';
+import { type TestBackends, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import audit from '../../plugins/audit/index.ts';
 import { until } from './until.ts';
 

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { JsonObject } from '@toolmgr/core';
 import type { z } from 'zod';
-import type { JsonObject } from '../../core/contract/json.ts';
 import { createHooks } from '../../core/extension/hooks.ts';
 import { createSlots } from '../../core/extension/slots.ts';
 import { mountedRoutes } from '../../core/gateway/mounted-routes.ts';

@@ -1,6 +1,6 @@
+import type { Caller, Plugin } from '@toolmgr/core';
 import { z } from 'zod';
-import type { Caller } from '../../core/contract/caller.ts';
-import { definePlugin, type Plugin } from '../../core/extension/plugin.ts';
+import { definePlugin } from '../../core/extension/plugin.ts';
 
 /** A plugin that authenticates bearer tokens by a map from token to subject. Later additions to the map count. All have `claims`. */
 export function bearerCallers(subjects: ReadonlyMap<string, string>, claims: Caller['claims'] = {}): Plugin {

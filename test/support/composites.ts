@@ -1,7 +1,4 @@
-import { z } from 'zod';
-import type { JsonObject } from '../../core/contract/json.ts';
-import { fieldPath } from '../../core/extension/field-path.ts';
-import { definePlugin, type Plugin } from '../../core/extension/plugin.ts';
+import { definePlugin, fieldPath, type JsonObject, type Plugin } from '@toolmgr/core';
 import {
   type FakeServer,
   fakeServer,
@@ -10,10 +7,12 @@ import {
   type TestGateway,
   testGateway,
   text,
-} from '../../core/testing/index.ts';
+} from '@toolmgr/core/testing';
+import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import { z } from 'zod';
 import { compositeConfig } from '../../plugins/composite/engine/config.ts';
 import engine from '../../plugins/composite/engine/index.ts';
-import { type WorkflowAdvanced, workflowAdvanced } from '../../plugins/kit/extension-points/workflow-advanced.ts';
+import { workflowAdvanced } from '../../plugins/kit/extension-points/workflow-advanced.ts';
 
 /** A gateway with composite tools and one fake server, `far`, with a record of workflow events. */
 export interface Composing extends TestGateway {

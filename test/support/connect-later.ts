@@ -1,6 +1,7 @@
+import type { Plugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { UserActionRequired } from '../../core/errors.ts';
-import { definePlugin, type Plugin } from '../../core/extension/plugin.ts';
+import { definePlugin } from '../../core/extension/plugin.ts';
 
 /** A strategy that needs an account which the person connects in a browser. */
 export interface ConnectLater {

@@ -1,10 +1,5 @@
-import type { CatalogEntry } from '../../core/contract/call.ts';
-import type { Caller } from '../../core/contract/caller.ts';
+import type { Caller, CatalogEntry, ClientContext, Inbound, JsonObject, JsonValue, Refusal } from '@toolmgr/core';
 import type { MirroredParam } from '../../core/contract/catalog-entry.ts';
-import type { ClientContext } from '../../core/contract/client-context.ts';
-import type { Inbound } from '../../core/contract/inbound.ts';
-import type { JsonObject, JsonValue } from '../../core/contract/json.ts';
-import type { Refusal } from '../../core/contract/refusal.ts';
 import { GatewayFault } from '../../core/errors.ts';
 import { ANONYMOUS } from '../../core/extension/anonymous.ts';
 import { encode } from '../../core/json/json-value.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { Era } from '@toolmgr/core';
 import getPort from 'get-port';
-import type { Era } from '../../core/contract/era.ts';
 import type { ServerRig } from '../../scripts/rigs/recipes.ts';
 import { type Listening, listening } from '../proof/wire/published.ts';
 import type { Program } from '../proof/wire/wire-peer.ts';

@@ -1,5 +1,5 @@
+import { type TestBackends, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import type { Browser, Page } from 'playwright-core';
-import { type TestBackends, type TestGateway, testGateway } from '../../core/testing/index.ts';
 import { gatewayPageRoutes } from '../../hosts/http/gateway-page.ts';
 import { LOOPBACK_NAMES, serveGateway } from '../../hosts/http/listen.ts';
 import { createCallFeed } from '../../hosts/http/recent-calls/feed.ts';

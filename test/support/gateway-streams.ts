@@ -1,5 +1,4 @@
-import type { JsonObject } from '../../core/contract/json.ts';
-import type { Gateway } from '../../core/index.ts';
+import type { Gateway, JsonObject } from '@toolmgr/core';
 import { type EventReader, modernRequest, readEvents } from './open-endpoint.ts';
 
 const URL_IN_MEMORY = 'http://localhost/mcp';

@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { type CatalogEntry, explainIssues, type JsonObject } from '@toolmgr/core';
 import { parse } from 'yaml';
 import { z } from 'zod';
 import type { BuiltCatalog } from '../../core/catalog/build.ts';
-import type { CatalogEntry } from '../../core/contract/call.ts';
-import type { JsonObject } from '../../core/contract/json.ts';
-import { explainIssues } from '../../core/extension/explain-issues.ts';
 import aggregation from '../../plugins/aggregation/index.ts';
 import { built } from './catalogs.ts';
 import { listingsOf } from './listings.ts';

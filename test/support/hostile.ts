@@ -1,6 +1,6 @@
+import type { JsonObject } from '@toolmgr/core';
+import { fakeServer, type TestClient, type TestGateway } from '@toolmgr/core/testing';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { JsonObject } from '../../core/contract/json.ts';
-import { fakeServer, type TestClient, type TestGateway } from '../../core/testing/index.ts';
 import { runScript, type Scripted, scriptedGateway } from './scripted-gateway.ts';
 
 /** A malicious script and its expected end: a value, a failure that matches, or either. */

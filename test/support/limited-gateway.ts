@@ -1,8 +1,6 @@
+import { ANONYMOUS, type Caller, definePlugin } from '@toolmgr/core';
+import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { z } from 'zod';
-import type { Caller } from '../../core/contract/caller.ts';
-import { ANONYMOUS } from '../../core/extension/anonymous.ts';
-import { definePlugin } from '../../core/extension/plugin.ts';
-import { fakeServer, type TestGateway, testGateway } from '../../core/testing/index.ts';
 import rateLimit from '../../plugins/rate-limit/index.ts';
 import memory from '../../plugins/stores/memory/index.ts';
 

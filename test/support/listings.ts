@@ -1,6 +1,5 @@
+import type { Era, JsonObject } from '@toolmgr/core';
 import type { BackendListing, ListedItem } from '../../core/backend/backend-manager.ts';
-import type { Era } from '../../core/contract/era.ts';
-import type { JsonObject } from '../../core/contract/json.ts';
 import { encode } from '../../core/json/json-value.ts';
 
 /** One listed item: only its key, or its whole definition. */

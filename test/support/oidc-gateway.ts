@@ -1,11 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Call, Plugin } from '@toolmgr/core';
+import { type FakeServer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
+import type { oidcConfig } from '@toolmgr/plugins/incoming-auth/oidc';
 import { z } from 'zod';
-import type { Call } from '../../core/contract/call.ts';
-import type { Plugin } from '../../core/extension/plugin.ts';
-import { type FakeServer, fakeServer } from '../../core/testing/fake-server.ts';
-import { type TestGateway, testGateway } from '../../core/testing/test-gateway.ts';
-import type { oidcConfig } from '../../plugins/incoming-auth/oidc/config.ts';
 import oidc from '../../plugins/incoming-auth/oidc/index.ts';
 import secrets from '../../plugins/secrets/environment/index.ts';
 import type { IdentityProvider } from './identity-provider.ts';

@@ -1,9 +1,7 @@
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { SessionEnded } from '../../core/contract/event.ts';
-import type { JsonObject, JsonValue } from '../../core/contract/json.ts';
-import type { Log } from '../../core/extension/plugin.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../core/limits.ts';
+import type { JsonObject, JsonValue, Limits, Log, SessionEnded } from '@toolmgr/core';
+import { DEFAULT_LIMITS } from '../../core/limits.ts';
 import { ByteBudget } from '../../core/mcp/byte-budget.ts';
 import { createEndpoint, type Endpoint, type EndpointOptions } from '../../core/server/endpoint.ts';
 import { createFakeGatewayService, type FakeGatewayService } from './fake-gateway.ts';

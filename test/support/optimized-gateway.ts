@@ -1,11 +1,8 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createGateway, createLog, type PlanInput, type Plugin } from '@toolmgr/core';
+import { type FakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import type { z } from 'zod';
-import { createLog } from '../../core/extension/log.ts';
-import type { Plugin } from '../../core/extension/plugin.ts';
-import { createGateway } from '../../core/gateway/assemble.ts';
-import type { PlanInput } from '../../core/gateway/plan.ts';
-import { type FakeServer, type TestGateway, testGateway } from '../../core/testing/index.ts';
-import { catalogue } from '../../plugins/index.ts';
 import type optimizer from '../../plugins/optimizer/tools/index.ts';
 import { temporaryFolderOfFile } from './temporary-folder.ts';
 

@@ -1,10 +1,9 @@
-import type { Authorizer } from '../../core/contract/auth-strategy.ts';
-import type { AuthContext, BackendRequest } from '../../core/contract/backend.ts';
-import type { Caller } from '../../core/contract/caller.ts';
+import type { AuthContext, Authorizer, BackendRequest, Caller } from '@toolmgr/core';
+import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { createExtensionPoints } from '../../core/extension/extension-points.ts';
 import { createHooks } from '../../core/extension/hooks.ts';
 import { createSlots } from '../../core/extension/slots.ts';
-import { type UpstreamTokens, upstreamTokens } from '../../plugins/kit/oauth/upstream-tokens.ts';
+import { upstreamTokens } from '../../plugins/kit/oauth/upstream-tokens.ts';
 import { accountsOnMemory, signedIn } from './accounts.ts';
 
 export const NEVER: AbortSignal = new AbortController().signal;

@@ -1,8 +1,7 @@
+import type { Core, JsonObject, Plugin } from '@toolmgr/core';
 import type { z } from 'zod';
-import type { JsonObject } from '../../core/contract/json.ts';
 import { createExtensionPoints } from '../../core/extension/extension-points.ts';
 import { createHooks } from '../../core/extension/hooks.ts';
-import type { Core, Plugin } from '../../core/extension/plugin.ts';
 import { createSlots } from '../../core/extension/slots.ts';
 import { environmentSecrets } from '../../plugins/secrets/environment/environment-secrets.ts';
 

@@ -1,7 +1,6 @@
+import type { RunConfig, WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
 import { markProcess } from '../../plugins/kit/files/process-identity.ts';
 import { changeStatus, createRecord } from '../../plugins/kit/workloads/state/records.ts';
-import type { RunConfig } from '../../plugins/kit/workloads/state/run-config/run-config.ts';
-import type { WorkloadStatus } from '../../plugins/kit/workloads/state/workload-record.ts';
 import { workloadConfigOf } from './workload-config.ts';
 
 /** Records a workload as running; this process counts as its proxy. Nothing listens on the port. */

@@ -1,11 +1,4 @@
-import type {
-  RawJson,
-  ScriptAnswer,
-  ScriptFunction,
-  ScriptJob,
-  ScriptLimits,
-  ScriptOutcome,
-} from '../../core/index.ts';
+import type { RawJson, ScriptAnswer, ScriptFunction, ScriptJob, ScriptLimits, ScriptOutcome } from '@toolmgr/core';
 import { quickjsConfig } from '../../plugins/code-mode/quickjs/config.ts';
 import { createPool, type Pool } from '../../plugins/code-mode/quickjs/thread-pool.ts';
 

@@ -1,8 +1,6 @@
-import type { JsonObject } from '../../core/contract/json.ts';
-import type { Plugin } from '../../core/extension/plugin.ts';
-import { isObject } from '../../core/json/json-value.ts';
-import { type TestBackends, type TestClient, type TestGateway, testGateway } from '../../core/testing/index.ts';
-import { catalogue } from '../../plugins/index.ts';
+import { isObject, type JsonObject, type Plugin } from '@toolmgr/core';
+import { type TestBackends, type TestClient, type TestGateway, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 
 /** Script limits that are high enough for a loaded machine. */
 const SCRIPT_LIMITS = { scriptTimeout: '30s', toolCallTimeout: '20s' };

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { Client, type JSONRPCRequest, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { NodeStreamableHTTPServerTransport, toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler, Server, type ServerContext } from '@modelcontextprotocol/server';
+import type { Era } from '@toolmgr/core';
 import { z } from 'zod';
-import type { Era } from '../../core/contract/era.ts';
 
 /** A gateway built only from SDK classes, with one HTTP backend: the reference of differential tests. */
 export interface SdkGateway extends AsyncDisposable {

@@ -1,6 +1,5 @@
 import { createSecretKey, randomUUID } from 'node:crypto';
-import type { Inbound } from '../../core/contract/inbound.ts';
-import type { RouteAnswer, RouteTable } from '../../core/contract/route.ts';
+import type { Inbound, RouteAnswer, RouteTable } from '@toolmgr/core';
 import { createAccountsAndTokens } from '../../plugins/auth-server/accounts/accounts-and-tokens.ts';
 import type {
   BrowserAnswer,

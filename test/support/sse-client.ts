@@ -1,5 +1,5 @@
 import { get, type IncomingMessage } from 'node:http';
-import type { JsonObject } from '../../core/contract/json.ts';
+import type { JsonObject } from '@toolmgr/core';
 import { type JsonReply, post, type Reply } from './open-endpoint.ts';
 import { until } from './until.ts';
 

@@ -1,5 +1,3 @@
-import { onTestFinished } from 'vitest';
-import { z } from 'zod';
 import {
   type AuthStrategy,
   createGateway,
@@ -9,11 +7,13 @@ import {
   type JsonObject,
   type PlanInput,
   type PushBackends,
-} from '../../core/index.ts';
+  untilAborted,
+} from '@toolmgr/core';
+import { type FakeServer, fakeServer, type TestClient, testClient } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
+import { onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { FAKE_PROGRAM, fakeSpawn } from '../../core/testing/fake-process.ts';
-import { type FakeServer, fakeServer, type TestClient, testClient } from '../../core/testing/index.ts';
-import { untilAborted } from '../../core/timing/until-aborted.ts';
-import { catalogue } from '../../plugins/index.ts';
 
 /** A gateway that has not settled, with a source that the test controls. */
 export interface StartingGateway {

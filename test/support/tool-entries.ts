@@ -1,5 +1,4 @@
-import type { ToolEntry } from '../../core/contract/call.ts';
-import type { JsonObject } from '../../core/contract/json.ts';
+import type { JsonObject, ToolEntry } from '@toolmgr/core';
 
 /** Properties of a tool in a test. */
 export interface WrittenTool {

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
-import type { JsonObject } from '../../core/contract/json.ts';
+import type { JsonObject } from '@toolmgr/core';
 import { loopbackServer } from './loopback-server.ts';
 
 /** One request that a webhook got. */

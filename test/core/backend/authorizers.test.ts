@@ -1,7 +1,7 @@
+import type { AuthContext, Authorizer, AuthStrategy, BackendRequest } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { prepareAuthorizers } from '../../../core/backend/authorizers.ts';
 import { createSlots } from '../../../core/extension/slots.ts';
-import type { AuthContext, Authorizer, AuthStrategy, BackendRequest } from '../../../core/index.ts';
 
 const setting = (name: string, more: Partial<Authorizer> = {}): Authorizer => ({
   headerNames: [name],

@@ -1,9 +1,7 @@
+import { type Backend, DEFAULT_LIMITS, packageRunOf } from '@toolmgr/core';
+import { testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { StartTime } from '../../../core/backend/sessions/start-time.ts';
-import { packageRunOf } from '../../../core/backend/transports/package-runner.ts';
-import type { Backend } from '../../../core/contract/backend.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
-import { testGateway } from '../../../core/testing/index.ts';
 import { hardStdio } from '../../proof/rig/programs.ts';
 import { type PausedRunner, pausedRunner } from '../../support/package-runner.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JsonObject } from '@toolmgr/core';
+import { testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import { HTTP_CLIENTS } from '../../../core/http1/choose-client.ts';
-import { testGateway } from '../../../core/testing/index.ts';
 import { loopbackServer } from '../../support/loopback-server.ts';
 import { proves } from '../../support/proves.ts';
 

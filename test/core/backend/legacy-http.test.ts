@@ -1,5 +1,5 @@
+import type { Call } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { Call } from '../../../core/contract/call.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import {

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JsonObject } from '@toolmgr/core';
+import { type FakeServer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import { readMessage } from '../../../core/mcp/message.ts';
-import { type FakeServer, fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';
 import { type LoopbackServer, loopbackServer } from '../../support/loopback-server.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,9 +1,8 @@
+import type { Backend, JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { type CallerCalls, ConcurrencyLimit } from '../../../core/backend/concurrency-limit.ts';
 import { mergeSources } from '../../../core/backend/merge-sources.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
-import type { Backend } from '../../../core/contract/backend.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import { joinParts } from '../../../core/json/byte-pieces.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { membersWithoutBraces } from '../../../core/mcp/members-without-braces.ts';

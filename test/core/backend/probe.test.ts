@@ -1,6 +1,6 @@
+import type { BackendHealth } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { classifySignal } from '../../../core/backend/health/classify-signal.ts';
-import type { BackendHealth } from '../../../core/contract/backend.ts';
 import { GatewayFault } from '../../../core/errors.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

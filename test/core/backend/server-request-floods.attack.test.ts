@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { JsonObject } from '@toolmgr/core';
+import { testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { testGateway } from '../../../core/testing/index.ts';
 import { loopbackServer } from '../../support/loopback-server.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

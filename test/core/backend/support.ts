@@ -1,15 +1,23 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type {
+  Backend,
+  BackendChanged,
+  Call,
+  CallResult,
+  CatalogEntry,
+  ClientContext,
+  JsonObject,
+  JsonValue,
+  Limits,
+} from '@toolmgr/core';
 import { onTestFinished } from 'vitest';
 import type { BackendManager } from '../../../core/backend/backend-manager.ts';
 import { type BackendManagerOptions, createBackendManager } from '../../../core/backend/create-manager.ts';
-import type { Backend } from '../../../core/contract/backend.ts';
-import type { Call, CallMethod, CallResult, CatalogEntry } from '../../../core/contract/call.ts';
-import type { ClientContext, ClientRequester, SessionOwner } from '../../../core/contract/client-context.ts';
-import type { BackendChanged } from '../../../core/contract/event.ts';
-import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
+import type { CallMethod } from '../../../core/contract/call.ts';
+import type { ClientRequester, SessionOwner } from '../../../core/contract/client-context.ts';
 import { RawObject } from '../../../core/json/raw-json.ts';
-import { DEFAULT_LIMITS, type Limits } from '../../../core/limits.ts';
+import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { cancellationOf } from '../../../core/timing/cancel.ts';
 
 export const REPOSITORY = new URL('../../../', import.meta.url).pathname;

@@ -3,8 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { testGateway } from '@toolmgr/core/testing';
 import { describe, expect, onTestFinished } from 'vitest';
-import { testGateway } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

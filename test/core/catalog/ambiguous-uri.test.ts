@@ -1,7 +1,6 @@
+import { type Era, isAmbiguousUri } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import { isAmbiguousUri } from '../../../core/catalog/ambiguous-uri.ts';
-import type { Era } from '../../../core/contract/era.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';
 import { proves } from '../../support/proves.ts';
 

@@ -1,7 +1,6 @@
+import type { CatalogDraft, ToolEntry } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { renamed } from '../../../core/catalog/entry-definition.ts';
-import type { ToolEntry } from '../../../core/contract/call.ts';
-import type { CatalogDraft } from '../../../core/contract/catalog-draft.ts';
 import { built, keysOf } from '../../support/catalogs.ts';
 import { listingOf, listingsOf, rawItem } from '../../support/listings.ts';
 import { proves } from '../../support/proves.ts';

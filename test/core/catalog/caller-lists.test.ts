@@ -1,9 +1,9 @@
+import { fakeClock } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { CallerListTimes } from '../../../core/backend/lists/caller-lists.ts';
 import type { CatalogChange } from '../../../core/catalog/catalog.ts';
 import { createCatalogs } from '../../../core/catalog/create-catalogs.ts';
 import { callerClass, listClassOf, sharedClass } from '../../../core/mcp/capabilities.ts';
-import { fakeClock } from '../../../core/testing/index.ts';
 import { keysOf } from '../../support/catalogs.ts';
 import { listingsOf } from '../../support/listings.ts';
 import { pluginCore } from '../../support/plugin-core.ts';

@@ -1,8 +1,8 @@
+import type { CatalogRebuilt } from '@toolmgr/core';
 import { describe, expect, it, vi } from 'vitest';
 import type { CatalogChange, Catalogs } from '../../../core/catalog/catalog.ts';
 import { type CatalogsParts, createCatalogs } from '../../../core/catalog/create-catalogs.ts';
 import { renamed } from '../../../core/catalog/entry-definition.ts';
-import type { CatalogRebuilt } from '../../../core/contract/event.ts';
 import { GatewayFault } from '../../../core/errors.ts';
 import { keysOf } from '../../support/catalogs.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';

@@ -1,7 +1,7 @@
+import type { CatalogEntry } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { unlistedFinder } from '../../../core/catalog/unlisted-resources.ts';
 import { MAX_MATCHED_URI } from '../../../core/catalog/uri-template.ts';
-import type { CatalogEntry } from '../../../core/contract/call.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';
 import { listingOf, type Offer } from '../../support/listings.ts';
 

@@ -1,9 +1,8 @@
+import type { Era, JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '../../../core/catalog/catalog.ts';
 import { itemBytes, needsWrapping } from '../../../core/catalog/entry-definition.ts';
 import { pageOf } from '../../../core/catalog/page-cache.ts';
-import type { Era } from '../../../core/contract/era.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import { built, keysOf, pageValue } from '../../support/catalogs.ts';
 import fc from '../../support/fast-check.ts';
 import { listingOf, listingsOf, rawItem } from '../../support/listings.ts';

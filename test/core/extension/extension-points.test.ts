@@ -1,7 +1,7 @@
+import { type Core, defineHook, definePlugin, defineSlot } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { type Core, defineHook, definePlugin, defineSlot } from '../../../core/index.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 
 interface Greeting {
   greet(name: string): string;

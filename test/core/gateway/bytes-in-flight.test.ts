@@ -1,8 +1,7 @@
 import { connect, type Socket } from 'node:net';
-import { createGateway, createLog, createMemoryBudget, type Gateway } from '@toolmgr/core';
+import { createGateway, createLog, createMemoryBudget, DEFAULT_LIMITS, type Gateway, type Limits } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
-import { DEFAULT_LIMITS, type Limits } from '../../../core/limits.ts';
 import { ByteBudget } from '../../../core/mcp/byte-budget.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 import { modernRequests } from '../../bench/requests.ts';

@@ -1,5 +1,5 @@
+import { fakeServer, testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import { fakeServer, testGateway, text } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,7 +1,6 @@
+import type { Era, JsonObject } from '@toolmgr/core';
+import { type FakeServer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import type { Era } from '../../../core/contract/era.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { type FakeServer, fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import { legacySession, modernListen } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 

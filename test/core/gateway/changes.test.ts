@@ -1,10 +1,9 @@
+import { type Backend, definePlugin } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { mergeSources } from '../../../core/backend/merge-sources.ts';
-import type { Backend } from '../../../core/contract/backend.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { instructionsOf, legacySession, modernListen } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -1,10 +1,14 @@
+import {
+  type Core,
+  checkPlan,
+  createGateway,
+  definePlugin,
+  GatewayFault,
+  type PlanInput,
+  type Plugin,
+} from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { GatewayFault } from '../../../core/errors.ts';
-import { type Core, definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { checkPlan } from '../../../core/gateway/check-plan.ts';
-import type { PlanInput } from '../../../core/gateway/plan.ts';
 
 const nothing = z.strictObject({});
 const plugin = (address: string, apply: (core: Core) => void): Plugin =>

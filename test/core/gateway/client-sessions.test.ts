@@ -1,5 +1,5 @@
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -1,10 +1,15 @@
+import {
+  type CatalogDraft,
+  type Core,
+  definePlugin,
+  type Plugin,
+  resultFromBytes,
+  type ToolEntry,
+  toolFailure,
+} from '@toolmgr/core';
+import { fakeServer, type TestGateway, testClient, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ToolEntry } from '../../../core/contract/call.ts';
-import type { CatalogDraft } from '../../../core/contract/catalog-draft.ts';
-import { type Core, definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
-import { resultFromBytes, toolFailure } from '../../../core/mcp/result.ts';
-import { fakeServer, type TestGateway, testClient, testGateway } from '../../../core/testing/index.ts';
 
 const DIRECT = '/mcp/direct';
 

@@ -1,8 +1,7 @@
+import type { BackendState, JsonObject } from '@toolmgr/core';
+import { fakeServer } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { BackendState } from '../../../core/contract/backend.ts';
-import type { JsonObject } from '../../../core/index.ts';
 import { createGaps } from '../../../core/pipeline/missing-backends.ts';
-import { fakeServer } from '../../../core/testing/index.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import type { EventReader } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';

@@ -4,10 +4,10 @@ import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
+import type { Era } from '@toolmgr/core';
+import { type TestGateway, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import type { Era } from '../../../core/contract/era.ts';
-import { type TestGateway, testGateway } from '../../../core/testing/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 import { fixture, published, stdioBackend } from '../backend/support.ts';
 

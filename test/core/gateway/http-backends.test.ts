@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createGateway, DEFAULT_LIMITS } from '@toolmgr/core';
+import { fakeServer, type TestGateway, testGateway, text } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
-import { fakeServer, type TestGateway, testGateway, text } from '../../../core/testing/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import { modernRequest, rawRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';

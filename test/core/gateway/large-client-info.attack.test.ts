@@ -1,5 +1,5 @@
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { expect, test } from 'vitest';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 
 test('what many sessions of one caller keep of their capabilities takes a bounded part of the memory budget', async () => {
   const plan = { limits: { memoryBudgetBytes: 64 * 1024 * 1024 } };

@@ -1,7 +1,7 @@
+import { fakeClock, fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
 import type { BackendListing } from '../../../core/backend/backend-manager.ts';
 import { clientTtlMs, oldLists } from '../../../core/backend/lists/list-age.ts';
-import { fakeClock, fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

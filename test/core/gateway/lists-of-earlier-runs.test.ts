@@ -1,6 +1,6 @@
+import type { Backend, JsonObject, ListStore, Log } from '@toolmgr/core';
+import { fakeServer } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { Backend, JsonObject, ListStore, Log } from '../../../core/index.ts';
-import { fakeServer } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 import { heldServer, program, startingGateway } from '../../support/starting-gateway.ts';
 import { until } from '../../support/until.ts';

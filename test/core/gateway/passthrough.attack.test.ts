@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { type Authorizer, definePlugin } from '@toolmgr/core';
+import { testGateway } from '@toolmgr/core/testing';
 import { describe, expect, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import type { Authorizer } from '../../../core/contract/auth-strategy.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { testGateway } from '../../../core/testing/index.ts';
 import { modernRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { type Got, httpBackend, httpServer, legacyAnswers, modernAnswers } from '../backend/support.ts';

@@ -1,8 +1,8 @@
+import { type BackendHealth, definePlugin } from '@toolmgr/core';
+import { type FakeServer, fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { BackendHealth } from '../../../core/contract/backend.ts';
-import { type Backends, definePlugin } from '../../../core/extension/plugin.ts';
-import { type FakeServer, fakeServer, testGateway } from '../../../core/testing/index.ts';
+import type { Backends } from '../../../core/extension/plugin.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -1,9 +1,8 @@
+import { createGateway, definePlugin, type Plugin } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 
 const nothing = z.strictObject({});

@@ -1,12 +1,9 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { type CallRecord, definePlugin, type Plugin, type RequestRecord, recordOf } from '@toolmgr/core';
+import { type FakeAnswer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { CallRecord } from '../../../core/contract/call.ts';
-import type { RequestRecord } from '../../../core/contract/request-record.ts';
-import { definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
-import { recordOf } from '../../../core/server/http/request-recorder.ts';
-import { type FakeAnswer, fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import { modernRequest, openSession, post, postModern, postStream, rawRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
+import { type Core, definePlugin, UserActionRequired } from '@toolmgr/core';
+import { fakeServer, type TestReply, testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { type Core, definePlugin, UserActionRequired } from '../../../core/index.ts';
-import { fakeServer, type TestReply, testGateway } from '../../../core/testing/index.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { heldServer, program, startingGateway } from '../../support/starting-gateway.ts';

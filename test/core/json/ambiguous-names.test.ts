@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import { ambiguousNameIn, declaredNames, foldCase, isFolded } from '../../../core/json/ambiguous-names.ts';
 import fc from '../../support/fast-check.ts';
 

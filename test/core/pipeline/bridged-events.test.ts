@@ -1,7 +1,7 @@
+import type { JsonObject } from '@toolmgr/core';
+import { fakeServer, testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import { META } from '../../../core/mcp/meta.ts';
-import { fakeServer, testGateway, text } from '../../../core/testing/index.ts';
 import { legacySession, modernListen } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -1,11 +1,17 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
+import {
+  type CatalogEntry,
+  type Core,
+  definePlugin,
+  type Era,
+  type JsonObject,
+  type Plugin,
+  tapDecision,
+} from '@toolmgr/core';
+import { fakeServer, type TestClient, testGateway } from '@toolmgr/core/testing';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import type { Era } from '../../../core/contract/era.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { type CatalogEntry, type Core, definePlugin, type Plugin, tapDecision } from '../../../core/index.ts';
-import { fakeServer, type TestClient, testGateway } from '../../../core/testing/index.ts';
 import { type GoProgram, goProgram } from '../../support/go-program.ts';
 import { optimized } from '../../support/optimized-gateway.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,8 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { describe, expect, it } from 'vitest';
-import type { Era } from '../../../core/contract/era.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
+import type { Era, JsonObject } from '@toolmgr/core';
 import {
   type FakeContext,
   type FakeServer,
@@ -10,7 +8,8 @@ import {
   type TestClientOptions,
   testGateway,
   text,
-} from '../../../core/testing/index.ts';
+} from '@toolmgr/core/testing';
+import { describe, expect, it } from 'vitest';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 

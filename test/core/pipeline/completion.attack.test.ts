@@ -1,8 +1,7 @@
+import { type Core, definePlugin, type Era, type Plugin } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { expect } from 'vitest';
 import { z } from 'zod';
-import type { Era } from '../../../core/contract/era.ts';
-import { type Core, definePlugin, type Plugin } from '../../../core/index.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 
 const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28'];

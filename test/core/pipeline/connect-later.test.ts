@@ -1,7 +1,6 @@
+import type { Era, JsonObject } from '@toolmgr/core';
+import { fakeServer, type TestClient, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { Era } from '../../../core/contract/era.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { fakeServer, type TestClient, type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import { type ConnectLater, connectLater, LINK, SENTENCE } from '../../support/connect-later.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,7 +1,7 @@
+import type { JsonObject } from '@toolmgr/core';
+import { type FakeServer, fakeServer, testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import { FAKE_PROGRAM } from '../../../core/testing/fake-process.ts';
-import { type FakeServer, fakeServer, testGateway, text } from '../../../core/testing/index.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

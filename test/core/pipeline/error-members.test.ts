@@ -1,6 +1,6 @@
+import type { Era } from '@toolmgr/core';
+import { fakeServer, testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import type { Era } from '../../../core/contract/era.ts';
-import { fakeServer, testGateway, text } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 
 const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28'];

@@ -1,9 +1,7 @@
+import { definePlugin, type Era, type JsonObject } from '@toolmgr/core';
+import { fakeClock, fakeServer, type TestReply, testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Era } from '../../../core/contract/era.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { fakeClock, fakeServer, type TestReply, testGateway, text } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 import { httpBackend, httpServer, legacyAnswers, modernAnswers } from '../backend/support.ts';
 

@@ -1,9 +1,7 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
-import { describe, expect } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { META } from '../../../core/mcp/meta.ts';
+import type { JsonObject } from '@toolmgr/core';
 import {
   type FakeServer,
   fakeServer,
@@ -12,7 +10,9 @@ import {
   testClient,
   testGateway,
   text,
-} from '../../../core/testing/index.ts';
+} from '@toolmgr/core/testing';
+import { describe, expect } from 'vitest';
+import { META } from '../../../core/mcp/meta.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { published } from '../backend/support.ts';

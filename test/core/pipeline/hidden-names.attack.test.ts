@@ -1,11 +1,18 @@
+import {
+  type CallRecord,
+  type CatalogEntry,
+  type Core,
+  definePlugin,
+  type Era,
+  encode,
+  type JsonObject,
+  type Plugin,
+  resultFromValue,
+  tapDecision,
+} from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Era } from '../../../core/contract/era.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import type { CallRecord, CatalogEntry } from '../../../core/index.ts';
-import { type Core, definePlugin, type Plugin, resultFromValue, tapDecision } from '../../../core/index.ts';
-import { encode } from '../../../core/json/json-value.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { modernListen } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 

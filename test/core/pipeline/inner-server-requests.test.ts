@@ -1,9 +1,7 @@
+import { definePlugin, encode, toolFailure } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { encode } from '../../../core/json/json-value.ts';
-import { toolFailure } from '../../../core/mcp/result.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 
 /** A tool `outer` that calls `ask` of the backend and answers with what that answered. */

@@ -1,10 +1,10 @@
 import { createServer, request as httpRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import type { JsonObject } from '@toolmgr/core';
+import { fakeServer, type TestClient, testClient, testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import { META } from '../../../core/mcp/meta.ts';
-import { fakeServer, type TestClient, testClient, testGateway, text } from '../../../core/testing/index.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

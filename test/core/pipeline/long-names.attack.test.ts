@@ -1,6 +1,6 @@
+import type { JsonObject } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 
 const ERAS = ['2025-11-25', '2026-07-28'] as const;

@@ -1,15 +1,18 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { z } from 'zod';
-import type { CallRecord, CatalogEntry } from '../../../core/contract/call.ts';
-import type { Era } from '../../../core/contract/era.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { tapDecision } from '../../../core/extension/decision.ts';
-import { type Core, definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
-import { encode } from '../../../core/json/json-value.ts';
-import { resultFromValue } from '../../../core/mcp/result.ts';
-import { callWith } from '../../../core/pipeline/call-value.ts';
+import {
+  type CallRecord,
+  type CatalogEntry,
+  type Core,
+  callWith,
+  definePlugin,
+  type Era,
+  encode,
+  type JsonObject,
+  type Plugin,
+  resultFromValue,
+  tapDecision,
+} from '@toolmgr/core';
 import {
   type FakeServer,
   fakeServer,
@@ -18,7 +21,9 @@ import {
   testClient,
   testGateway,
   text,
-} from '../../../core/testing/index.ts';
+} from '@toolmgr/core/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { legacySession, modernListen } from '../../support/gateway-streams.ts';
 import { modernRequest, readEvents } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,9 +1,7 @@
+import { type CallRecord, definePlugin, type JsonObject } from '@toolmgr/core';
+import { type FakeResult, fakeServer, testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { CallRecord } from '../../../core/contract/call.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { type FakeResult, fakeServer, testGateway, text } from '../../../core/testing/index.ts';
 
 const MIB = 1_048_576;
 const FORM = { mode: 'form', message: 'sure?', requestedSchema: { type: 'object', properties: {} } };

@@ -1,7 +1,6 @@
+import type { Call, CallRecord, CallResult, ClientContext } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import type { Catalogs } from '../../../core/catalog/catalog.ts';
-import type { Call, CallRecord, CallResult } from '../../../core/contract/call.ts';
-import type { ClientContext } from '../../../core/contract/client-context.ts';
 import { GatewayFault } from '../../../core/errors.ts';
 import { ANONYMOUS } from '../../../core/extension/anonymous.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';

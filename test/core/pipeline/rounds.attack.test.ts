@@ -1,5 +1,5 @@
+import { fakeServer, testGateway, text } from '@toolmgr/core/testing';
 import { expect, it } from 'vitest';
-import { fakeServer, testGateway, text } from '../../../core/testing/index.ts';
 
 const form = { message: 'name?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } };
 

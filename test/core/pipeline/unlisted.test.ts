@@ -1,10 +1,7 @@
+import { type Call, type CatalogDraft, definePlugin, type Era } from '@toolmgr/core';
+import { type FakeServer, fakeServer, type TestClient, testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import type { Call } from '../../../core/contract/call.ts';
-import type { CatalogDraft } from '../../../core/contract/catalog-draft.ts';
-import type { Era } from '../../../core/contract/era.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { type FakeServer, fakeServer, type TestClient, testGateway } from '../../../core/testing/index.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -1,5 +1,5 @@
+import type { RouteAnswer } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { RouteAnswer } from '../../../core/contract/route.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';
 import { mountedRoutes } from '../../../core/gateway/mounted-routes.ts';
 import { createClientAddress, isAddressOrNetwork } from '../../../core/server/http/client-address.ts';

@@ -1,6 +1,6 @@
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { echoed } from '../../../core/mcp/errors.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 
 const LONG = 1_000_000;

@@ -1,6 +1,5 @@
+import type { JsonObject, RouteAnswer } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import type { RouteAnswer } from '../../../core/contract/route.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';
 import { mountedRoutes } from '../../../core/gateway/mounted-routes.ts';
 import type { FetchOptions } from '../../../core/server/http/fetch-adapter.ts';

@@ -1,5 +1,6 @@
+import type { RouteAnswer } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { RouteAnswer, RouteMethod, RouteOptions } from '../../../core/contract/route.ts';
+import type { RouteMethod, RouteOptions } from '../../../core/contract/route.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';
 import { mountedRoutes } from '../../../core/gateway/mounted-routes.ts';
 import { createGuard, type GuardOptions, preflightHeaders } from '../../../core/server/http/origin.ts';

@@ -1,8 +1,7 @@
+import { encode, type JsonObject } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { encode } from '../../../core/json/json-value.ts';
 import { createSessionOwners } from '../../../core/server/era-2026-07-28/session-owners.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { callerNamed } from '../../support/fake-gateway.ts';
 
 const crowded = (name: string, objects: number): JsonObject => ({

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import {
   type EventReader,
   modernRequest,

@@ -1,10 +1,8 @@
+import { DEFAULT_LIMITS, type JsonObject, type JsonValue, RawObject } from '@toolmgr/core';
+import { fakeServer, type TestReply, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
 import { TooManyMembers } from '../../../core/json/json-errors.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { readMessage } from '../../../core/mcp/message.ts';
-import { fakeServer, type TestReply, testGateway } from '../../../core/testing/index.ts';
 import { parsePartialJson } from '../../../plugins/kit/secrets/partial-json.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
+import { definePlugin, type JsonObject } from '@toolmgr/core';
+import { type FakeServer, fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { type FakeServer, fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { legacySession, modernListen } from '../../support/gateway-streams.ts';
 
 it('many subscriptions in one request are decided in turns, so that others are answered between them', async () => {

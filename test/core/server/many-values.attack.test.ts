@@ -1,10 +1,9 @@
+import { DEFAULT_LIMITS, RawObject } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
 import { TooManyMembers } from '../../../core/json/json-errors.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { idAtEdge } from '../../../core/mcp/backend-message.ts';
 import { readMessage } from '../../../core/mcp/message.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';
 import { proves } from '../../support/proves.ts';
 import { httpBackend, httpServer, modernAnswers } from '../backend/support.ts';

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import type { Answer } from '../../../core/pipeline/mcp-request.ts';
 import { bytes, text } from '../../support/fake-gateway.ts';
 import {

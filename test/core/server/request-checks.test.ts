@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import type { RequirementId } from '../../requirements.ts';
 import {
   modernParams,

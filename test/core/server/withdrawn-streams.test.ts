@@ -1,5 +1,5 @@
+import type { Caller } from '@toolmgr/core';
 import { expect, it, vi } from 'vitest';
-import type { Caller } from '../../../core/contract/caller.ts';
 import { createWithdrawnStreams } from '../../../core/server/withdrawn-streams.ts';
 import { callerNamed } from '../../support/fake-gateway.ts';
 import { modernRequest, openEndpoint, openSession, postStream, readEvents } from '../../support/open-endpoint.ts';

@@ -1,11 +1,10 @@
 import { createHook } from 'node:async_hooks';
 import { createPublicKey, verify } from 'node:crypto';
-import { definePlugin } from '@toolmgr/core';
+import { definePlugin, type JsonObject } from '@toolmgr/core';
 import { fakeClock, fakeServer, type TestClient, testGateway, text, tokenIssuer } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 
 const ERAS = ['2025-11-25', '2026-07-28'] as const;

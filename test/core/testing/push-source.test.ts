@@ -1,6 +1,6 @@
+import { pushSource } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { createSlots } from '../../../core/extension/slots.ts';
-import { pushSource } from '../../../core/testing/index.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 
 describe('the backend source that a test feeds', () => {

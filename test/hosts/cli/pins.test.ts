@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { JsonObject } from '@toolmgr/core';
+import { changePins, type EntryPins, pinsOf, readPins, withChanges } from '@toolmgr/plugins/kit/tool-pins';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { changePins, type EntryPins, pinsOf, readPins, withChanges } from '../../../plugins/kit/tool-pins/index.ts';
 import { cli } from '../../support/cli.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { DEFAULT_LIMITS } from '@toolmgr/core';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { type ListenOptions, type Served, serveGateway } from '../../../hosts/http/listen.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

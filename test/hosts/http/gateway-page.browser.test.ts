@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { fakeServer, text } from '@toolmgr/core/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fakeServer, text } from '../../../core/testing/index.ts';
 import { browserMissing, openBrowser } from '../../support/browser.ts';
 import { type GatewayPage, openGatewayPage } from '../../support/gateway-page.ts';
 

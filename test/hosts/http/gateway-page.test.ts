@@ -1,6 +1,6 @@
 import { get } from 'node:http';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { defaultPageRoutes } from '../../../hosts/http/default-page.ts';
 import { gatewayPageRoutes } from '../../../hosts/http/gateway-page.ts';
 import { LOOPBACK_NAMES, type Served, serveGateway } from '../../../hosts/http/listen.ts';

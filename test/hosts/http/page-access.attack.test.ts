@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
+import { testGateway } from '@toolmgr/core/testing';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { testGateway } from '../../../core/testing/index.ts';
 import { LOOPBACK_NAMES, type Served, serveGateway } from '../../../hosts/http/listen.ts';
 import type { HostRoute } from '../../../hosts/http/mount.ts';
 import { type PageAccess, pageAccess } from '../../../hosts/http/page-access.ts';

@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { catalogue } from '@toolmgr/plugins';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { checkManifests, type ManifestReport } from '../../../hosts/operator/manifests/check-manifests.ts';
 import { isManifest } from '../../../hosts/operator/manifests/read-manifests.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { entry, object, podOf, resolveYaml, secret, server } from '../operator/resolve/resolve-yaml.ts';
 

@@ -1,9 +1,9 @@
 import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lastLines, logEnds } from '../../../hosts/workloads/planning/last-lines.ts';
-import { WORKLOAD_FILES, workloadDir } from '../../../plugins/kit/workloads/index.ts';
 
 let state: string;
 const file = (name: string): string => join(workloadDir(state, 'one'), name);

@@ -6,17 +6,13 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as LegacyTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import getPort from 'get-port';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeWorkload } from '../../../hosts/workloads/planning/remove.ts';
 import { summaryOf, type WorkloadSummary } from '../../../hosts/workloads/planning/summary.ts';
 import { findMarked } from '../../../hosts/workloads/proxy/sweep-orphans.ts';
-import {
-  readWorkload,
-  readWorkloads,
-  type WorkloadRecord,
-  workloadDir,
-} from '../../../plugins/kit/workloads/state/workload-record.ts';
+import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { PROGRAM, PROXY_PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,8 +1,8 @@
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { afterEach, expect, it } from 'vitest';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { LOOPBACK_NAMES, type Served, serveGateway } from '../../../hosts/http/listen.ts';
 import { pageRoutes } from '../../../hosts/workloads/proxy/page-routes.ts';
-import type { RunConfig } from '../../../plugins/kit/workloads/state/run-config/run-config.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
 
 let served: Served | undefined;

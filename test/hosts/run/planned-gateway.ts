@@ -1,6 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGateway, createLog, type PlanInput } from '../../../core/index.ts';
+import { createGateway, createLog, type PlanInput } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 import { addRunCommand } from '../../../hosts/run/main.ts';
 import { ProgramCommand } from '../../../hosts/shared/program-command.ts';
@@ -9,7 +10,6 @@ import type { RunFlags } from '../../../hosts/workloads/fields/options.ts';
 import { checkPlan } from '../../../hosts/workloads/planning/check-plan.ts';
 import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';
 import { workloadSecrets } from '../../../hosts/workloads/proxy/workload-secrets.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { until } from '../../support/until.ts';
 
 /** What `toolmgr run ARGV` makes before it starts anything. */

@@ -1,10 +1,10 @@
 import { tmpdir } from 'node:os';
+import { createGateway } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
-import { createGateway } from '../../../core/index.ts';
 import { configFromFlags } from '../../../hosts/workloads/config/config-from-flags.ts';
 import { commanderOptions } from '../../../hosts/workloads/fields/options.ts';
 import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { defaultFlags } from './default-flags.ts';

@@ -3,15 +3,12 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { SecretScope } from '@toolmgr/plugins/secrets/encrypted';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readSecretReference } from '../../../hosts/workloads/fields/option-values.ts';
 import { removeWorkload } from '../../../hosts/workloads/planning/remove.ts';
 import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
-import {
-  createEncryptedFile,
-  encryptedFile,
-  type SecretScope,
-} from '../../../plugins/secrets/encrypted/encrypted-file.ts';
+import { createEncryptedFile, encryptedFile } from '../../../plugins/secrets/encrypted/encrypted-file.ts';
 import { newHeader } from '../../../plugins/secrets/encrypted/file-header.ts';
 import { unlocker } from '../../../plugins/secrets/encrypted/unlock.ts';
 import { keyringAbsence, withKeyring } from '../../support/keyring.ts';

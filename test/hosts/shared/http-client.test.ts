@@ -1,9 +1,9 @@
+import { catalogue } from '@toolmgr/plugins';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { httpClientFrom } from '../../../hosts/shared/http-client.ts';
 import { UsageError } from '../../../hosts/shared/usage-error.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { gatewayOpener } from '../../../hosts/vmcp/serve/open-gateway.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 import { vmcpConfig } from '../../support/vmcp-file.ts';
 

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
+import { createLog, DEFAULT_LIMITS, type Gateway } from '@toolmgr/core';
+import { testGateway } from '@toolmgr/core/testing';
 import { expect, it } from 'vitest';
-import { createLog, DEFAULT_LIMITS, type Gateway } from '../../../core/index.ts';
-import { testGateway } from '../../../core/testing/index.ts';
 import { serveStdio } from '../../../hosts/stdio/serve-stdio.ts';
 
 const INVALID = [

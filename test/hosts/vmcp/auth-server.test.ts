@@ -1,10 +1,10 @@
+import { GatewayFault } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { GatewayFault } from '../../../core/errors.ts';
 import { overviewOf } from '../../../hosts/vmcp/overview.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 import { vmcpConfig } from '../../support/vmcp-file.ts';
 

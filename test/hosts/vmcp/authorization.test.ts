@@ -1,7 +1,7 @@
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 
 const file = (authz: string): string => `name: gateway

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testClient } from '@toolmgr/core/testing';
 import { describe, expect, onTestFinished } from 'vitest';
-import { testClient } from '../../../core/testing/index.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { runScript } from '../../support/scripted-gateway.ts';

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testClient } from '@toolmgr/core/testing';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
-import { testClient } from '../../../core/testing/index.ts';
 import { startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';

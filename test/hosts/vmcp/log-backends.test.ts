@@ -1,5 +1,5 @@
+import type { BackendState, Gateway } from '@toolmgr/core';
 import { expect, it } from 'vitest';
-import type { BackendState, Gateway } from '../../../core/index.ts';
 import { logBackends } from '../../../hosts/vmcp/serve/log-backends.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 

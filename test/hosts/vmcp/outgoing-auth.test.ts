@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { planAsYaml } from '../../../hosts/vmcp/print-plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 
 const CALLERS = join(import.meta.dirname, 'fixture/lenient.ts');

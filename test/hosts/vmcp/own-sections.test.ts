@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { catalogue } from '@toolmgr/plugins';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig, readConfigText } from '../../../hosts/vmcp/read-config.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { cli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 

@@ -1,12 +1,11 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type Backend, type PlanInput, readPlan } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
-import type { Backend } from '../../../core/contract/backend.ts';
-import { type PlanInput, readPlan } from '../../../core/gateway/plan.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import staticBackends from '../../../plugins/backend-sources/static/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 

@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { startCli } from '../../support/cli.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
 import { postModern } from '../../support/open-endpoint.ts';

@@ -1,8 +1,8 @@
+import { GatewayFault } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
-import { GatewayFault } from '../../../core/errors.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 
 const HEAD = `name: dev

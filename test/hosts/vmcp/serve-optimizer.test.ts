@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { sourceOf } from '../../../hosts/vmcp/serve/config-source.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { startCli } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { embeddingServer } from '../../support/embedding-server.ts';

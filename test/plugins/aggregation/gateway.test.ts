@@ -1,7 +1,8 @@
+import { type Core, definePlugin } from '@toolmgr/core';
+import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Core, definePlugin, type InnerCall } from '../../../core/extension/plugin.ts';
-import { fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
+import type { InnerCall } from '../../../core/extension/plugin.ts';
 import aggregation from '../../../plugins/aggregation/index.ts';
 import { proves } from '../../support/proves.ts';
 

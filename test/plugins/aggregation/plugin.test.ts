@@ -1,10 +1,8 @@
+import { type CatalogDraft, findPlugin, type ToolEntry } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ToolEntry } from '../../../core/contract/call.ts';
-import type { CatalogDraft } from '../../../core/contract/catalog-draft.ts';
-import { findPlugin } from '../../../core/index.ts';
 import aggregation from '../../../plugins/aggregation/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { built, keysOf } from '../../support/catalogs.ts';
 import { listingOf, listingsOf, rawItem } from '../../support/listings.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
@@ -70,7 +68,7 @@ describe('the aggregation plugin', () => {
     const freezing = (draft: CatalogDraft) => {
       for (const list of [draft.tools, draft.prompts, draft.warnings]) Object.freeze(list);
       for (const entry of [...draft.tools, ...draft.prompts]) Object.freeze(entry);
-      return shape(Object.freeze(draft), Object.freeze({ backends: ['a', 'b'] }));
+      return shape(Object.freeze(draft), Object.freeze({ backends: ['a', 'b'], listed: [] }));
     };
     const { catalog } = built(listingsOf({ a: { tools: ['t'], prompts: ['p'] } }), { shape: freezing });
     expect(keysOf(catalog, 'prompt')).toEqual(['a_p']);

@@ -1,7 +1,6 @@
+import { decodeObject, GatewayFault } from '@toolmgr/core';
 import { describe, expect } from 'vitest';
 import type { Catalog } from '../../../core/catalog/catalog.ts';
-import { GatewayFault } from '../../../core/errors.ts';
-import { decodeObject } from '../../../core/json/json-value.ts';
 import { aggregationConfig } from '../../../plugins/aggregation/config.ts';
 import fc from '../../support/fast-check.ts';
 import { buildGolden, type Golden } from '../../support/golden-catalog.ts';

@@ -1,10 +1,8 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type CallRecord, type JsonObject, RawObject } from '@toolmgr/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { CallRecord } from '../../../core/contract/call.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
 import { Cancel } from '../../../core/timing/cancel.ts';
 import { auditConfig } from '../../../plugins/audit/config.ts';
 import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';

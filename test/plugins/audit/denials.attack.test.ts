@@ -1,8 +1,8 @@
 import { connect } from 'node:net';
+import { definePlugin, type Plugin } from '@toolmgr/core';
+import { fakeServer, text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
-import { fakeServer, text } from '../../../core/testing/index.ts';
 import { type AuditLine, audited } from '../../support/audited.ts';
 import { openSession, post, postModern, rawRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';

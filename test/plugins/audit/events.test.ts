@@ -1,12 +1,10 @@
+import { type Call, type Core, definePlugin, type Plugin, recordOf, resultFromValue } from '@toolmgr/core';
+import { type FakeAnswer, fakeServer, text } from '@toolmgr/core/testing';
+import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Call } from '../../../core/contract/call.ts';
-import { type Core, definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
-import { resultFromValue } from '../../../core/mcp/result.ts';
-import { recordOf } from '../../../core/server/http/request-recorder.ts';
-import { type FakeAnswer, fakeServer, text } from '../../../core/testing/index.ts';
 import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
-import { type WorkflowAdvanced, workflowAdvanced } from '../../../plugins/kit/extension-points/workflow-advanced.ts';
+import { workflowAdvanced } from '../../../plugins/kit/extension-points/workflow-advanced.ts';
 
 import { type AuditLine, audited, golden } from '../../support/audited.ts';
 import { modernRequest, openSession, postModern, postStream } from '../../support/open-endpoint.ts';

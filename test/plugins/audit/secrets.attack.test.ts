@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { definePlugin, type Plugin } from '@toolmgr/core';
+import { fakeServer, text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { definePlugin, type Plugin } from '../../../core/extension/plugin.ts';
-import { fakeServer, text } from '../../../core/testing/index.ts';
 import { parsePartialJson } from '../../../plugins/kit/secrets/partial-json.ts';
 import { redacted, redactedText } from '../../../plugins/kit/secrets/redact.ts';
 import headerInjection from '../../../plugins/outgoing-auth/header-injection/index.ts';

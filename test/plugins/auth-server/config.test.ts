@@ -1,5 +1,5 @@
+import { fieldPath } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { fieldPath } from '../../../core/extension/field-path.ts';
 import { authServerConfig, primaryOf, supportedScopes } from '../../../plugins/auth-server/config.ts';
 import { proves } from '../../support/proves.ts';
 

@@ -1,6 +1,5 @@
+import { type Backend, explainIssues } from '@toolmgr/core';
 import { describe, expect } from 'vitest';
-import type { Backend } from '../../../core/contract/backend.ts';
-import { explainIssues } from '../../../core/extension/explain-issues.ts';
 import plugin from '../../../plugins/backend-sources/static/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,5 +1,5 @@
+import { fakeServer } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import { fakeServer } from '../../../core/testing/index.ts';
 import { codeModeConfig } from '../../../plugins/code-mode/execute-script/config.ts';
 import { proves } from '../../support/proves.ts';
 import { runScript, scriptedGateway } from '../../support/scripted-gateway.ts';

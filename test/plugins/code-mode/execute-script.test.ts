@@ -1,11 +1,8 @@
+import { type CallRecord, definePlugin, type JsonObject, tapDecision } from '@toolmgr/core';
+import { fakeServer, type TestClient, type TestGateway, testGateway, text } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { CallRecord } from '../../../core/contract/call.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { tapDecision } from '../../../core/extension/decision.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { fakeServer, type TestClient, type TestGateway, testGateway, text } from '../../../core/testing/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 import { runScript, scriptedGateway } from '../../support/scripted-gateway.ts';
 import { until } from '../../support/until.ts';

@@ -1,5 +1,5 @@
+import { fakeServer } from '@toolmgr/core/testing';
 import { describe, expect, it, vi } from 'vitest';
-import { fakeServer } from '../../../core/testing/index.ts';
 import { callArguments } from '../../../plugins/code-mode/quickjs/call-arguments.ts';
 import { proves } from '../../support/proves.ts';
 import { openSandbox, resultOf } from '../../support/sandbox.ts';

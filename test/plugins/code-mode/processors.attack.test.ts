@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
+import type { ScriptOutcome } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { ScriptOutcome } from '../../../core/index.ts';
 import { processorsFor, quickjsConfig } from '../../../plugins/code-mode/quickjs/config.ts';
 import { createCpuBudget } from '../../../plugins/code-mode/quickjs/cpu-budget.ts';
 import { proves } from '../../support/proves.ts';

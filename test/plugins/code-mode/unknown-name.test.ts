@@ -1,5 +1,5 @@
+import type { ToolEntry } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { ToolEntry } from '../../../core/contract/call.ts';
 import { scopeOf } from '../../../plugins/code-mode/execute-script/scope.ts';
 import { createUnknownNames } from '../../../plugins/code-mode/execute-script/unknown-name.ts';
 import { toolEntry } from '../../support/tool-entries.ts';

@@ -1,10 +1,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@toolmgr/core';
+import { fakeServer, testGateway, text } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { fakeServer, testGateway, text } from '../../../core/testing/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 import { runScript } from '../../support/scripted-gateway.ts';
 import { until } from '../../support/until.ts';

@@ -1,10 +1,7 @@
+import { definePlugin, encode, type JsonObject, resultFromValue, toolFailure } from '@toolmgr/core';
+import { text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { encode } from '../../../core/json/json-value.ts';
-import { resultFromValue, toolFailure } from '../../../core/mcp/result.ts';
-import { text } from '../../../core/testing/index.ts';
 import { coerceToSchema } from '../../../plugins/composite/engine/coerce.ts';
 import { compositeConfig } from '../../../plugins/composite/engine/config.ts';
 import { suspendInMemory, suspendInStore } from '../../../plugins/composite/engine/suspended-workflows.ts';

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@toolmgr/core';
+import { fakeClock } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { fakeClock } from '../../../core/testing/index.ts';
 import { composing, composite } from '../../support/composites.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@toolmgr/core';
+import { text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { text } from '../../../core/testing/index.ts';
 import { composing, composite, farServer } from '../../support/composites.ts';
 import { proves } from '../../support/proves.ts';
 

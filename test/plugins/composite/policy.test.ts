@@ -1,7 +1,7 @@
+import { definePlugin } from '@toolmgr/core';
+import { fakeServer } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { fakeServer } from '../../../core/testing/index.ts';
 import { composing, composite, farServer } from '../../support/composites.ts';
 import { proves } from '../../support/proves.ts';
 

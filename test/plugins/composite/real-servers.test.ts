@@ -2,12 +2,11 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createGateway, type Gateway } from '@toolmgr/core';
+import { testClient } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stderrLog } from '../../../core/extension/log.ts';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import type { Gateway } from '../../../core/gateway/gateway.ts';
-import { testClient } from '../../../core/testing/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 
 const program = (name: string) => createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/dist/index.js`);
 const server = (name: string, file: string, args: string[] = [], env = {}) => ({

@@ -1,5 +1,5 @@
+import { type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import { type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import engine from '../../../plugins/composite/engine/index.ts';
 import redisStore from '../../../plugins/stores/redis/index.ts';
 import { farServer } from '../../support/composites.ts';

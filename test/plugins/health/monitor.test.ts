@@ -1,8 +1,7 @@
+import type { Backend, BackendHealth, CallRecord, Core } from '@toolmgr/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConnectionFailure } from '../../../core/backend/failure.ts';
-import type { Backend, BackendHealth, BackendStatus } from '../../../core/contract/backend.ts';
-import type { CallRecord } from '../../../core/contract/call.ts';
-import type { Core } from '../../../core/extension/plugin.ts';
+import type { BackendStatus } from '../../../core/contract/backend.ts';
 import { BackendError } from '../../../core/mcp/errors.ts';
 import { healthConfig } from '../../../plugins/health/config.ts';
 import health from '../../../plugins/health/index.ts';

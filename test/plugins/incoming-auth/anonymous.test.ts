@@ -1,5 +1,5 @@
+import type { Inbound } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { Inbound } from '../../../core/contract/inbound.ts';
 import anonymous from '../../../plugins/incoming-auth/anonymous/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
+import type { Inbound } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { Inbound } from '../../../core/contract/inbound.ts';
 import local from '../../../plugins/incoming-auth/local/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';

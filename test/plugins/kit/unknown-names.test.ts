@@ -1,6 +1,5 @@
+import { fakeServer, type TestBackends, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import { fakeServer } from '../../../core/testing/fake-server.ts';
-import { type TestBackends, testGateway } from '../../../core/testing/test-gateway.ts';
 import cedar from '../../../plugins/authorization/cedar/index.ts';
 import rateLimit from '../../../plugins/rate-limit/index.ts';
 import memory from '../../../plugins/stores/memory/index.ts';

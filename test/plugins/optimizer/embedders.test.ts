@@ -4,9 +4,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Plugin } from '@toolmgr/core';
+import type { Embedder, EmbedderSettings } from '@toolmgr/plugins/kit/extension-points';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Plugin } from '../../../core/extension/plugin.ts';
-import { type Embedder, type EmbedderSettings, embedders } from '../../../plugins/kit/embedders/embedders.ts';
+import { embedders } from '../../../plugins/kit/embedders/embedders.ts';
 
 import local from '../../../plugins/optimizer/embed-local/index.ts';
 import { openLocalModel } from '../../../plugins/optimizer/embed-local/local-model.ts';

@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createGateway, type Era } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { afterEach, describe, expect, onTestFinished, vi } from 'vitest';
-import type { Era } from '../../../core/contract/era.ts';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { answer, type Got, httpServer, json, legacyAnswers, modernAnswers } from '../../core/backend/support.ts';
 import { type AwsSts, awsSts, roleOfSignature } from '../../support/aws-sts.ts';
 import { bearerCallers } from '../../support/bearer-callers.ts';

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import type { AuthContext, BackendRequest, Caller } from '@toolmgr/core';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
-import type { Caller } from '../../../core/contract/caller.ts';
 import { compileMatcher, matcherProblem } from '../../../plugins/kit/cel/cel-matcher.ts';
 import { sessionNameFrom } from '../../../plugins/outgoing-auth/aws-sts/session-name.ts';
 import { signRequest } from '../../../plugins/outgoing-auth/aws-sts/sign-request.ts';

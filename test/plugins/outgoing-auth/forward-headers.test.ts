@@ -1,6 +1,5 @@
+import { ANONYMOUS, type AuthContext, type BackendRequest } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
-import { ANONYMOUS } from '../../../core/extension/anonymous.ts';
 import { createForwardHeaders } from '../../../plugins/outgoing-auth/forward-headers/strategy.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 

@@ -1,10 +1,9 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { createGateway, definePlugin } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { upstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
 
 import { pluginCore } from '../../support/plugin-core.ts';

@@ -1,7 +1,7 @@
+import type { Caller } from '@toolmgr/core';
+import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Caller } from '../../../core/contract/caller.ts';
 import { jwtClaims } from '../../../plugins/kit/oauth/jwt-claims.ts';
-import type { UpstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
 
 import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createObo } from '../../../plugins/outgoing-auth/obo/strategy.ts';

@@ -1,6 +1,6 @@
+import { createGateway } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, onTestFinished } from 'vitest';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { type Got, httpServer, legacyAnswers, modernAnswers } from '../../core/backend/support.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -1,6 +1,5 @@
+import { ANONYMOUS, type AuthContext, type BackendRequest } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
-import { ANONYMOUS } from '../../../core/extension/anonymous.ts';
 import headerInjection from '../../../plugins/outgoing-auth/header-injection/index.ts';
 import { createHeaderInjection } from '../../../plugins/outgoing-auth/header-injection/strategy.ts';
 import unauthenticated from '../../../plugins/outgoing-auth/unauthenticated/index.ts';

@@ -1,6 +1,6 @@
+import type { JsonObject } from '@toolmgr/core';
+import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import type { UpstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
 
 import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createAwsSts } from '../../../plugins/outgoing-auth/aws-sts/strategy.ts';

@@ -1,13 +1,10 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type Caller, createGateway, type Era, type PlanInput } from '@toolmgr/core';
+import { fakeClock, testClient } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, onTestFinished } from 'vitest';
-import type { Caller } from '../../../core/contract/caller.ts';
-import type { Era } from '../../../core/contract/era.ts';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import type { PlanInput } from '../../../core/gateway/plan.ts';
-import { fakeClock, testClient } from '../../../core/testing/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import {
   answer,
   event,

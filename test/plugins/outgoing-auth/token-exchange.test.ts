@@ -1,7 +1,6 @@
+import type { AuthContext, BackendRequest, Caller } from '@toolmgr/core';
+import { fakeClock } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import type { AuthContext, BackendRequest } from '../../../core/contract/backend.ts';
-import type { Caller } from '../../../core/contract/caller.ts';
-import { fakeClock } from '../../../core/testing/index.ts';
 import tokenExchange from '../../../plugins/outgoing-auth/token-exchange/index.ts';
 import { createTokenExchange } from '../../../plugins/outgoing-auth/token-exchange/strategy.ts';
 import { bootPlugin, pluginCore } from '../../support/plugin-core.ts';

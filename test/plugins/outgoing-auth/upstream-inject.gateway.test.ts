@@ -1,13 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { type Caller, createGateway, definePlugin } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import type { Caller } from '../../../core/contract/caller.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { catalogue } from '../../../plugins/index.ts';
-import { type UpstreamTokens, upstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
+import { upstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
 
 import { accountsOnMemory, signedIn } from '../../support/accounts.ts';
 import { pluginCore } from '../../support/plugin-core.ts';

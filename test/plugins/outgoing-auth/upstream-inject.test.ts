@@ -1,5 +1,5 @@
+import { fakeClock } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import { fakeClock } from '../../../core/testing/index.ts';
 import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createUpstreamInject } from '../../../plugins/outgoing-auth/upstream-inject/strategy.ts';
 import { callerOf } from '../../support/accounts.ts';

@@ -1,5 +1,5 @@
+import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { UpstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
 
 import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createXaa } from '../../../plugins/outgoing-auth/xaa/strategy.ts';

@@ -1,7 +1,7 @@
+import { createGateway } from '@toolmgr/core';
+import { testClient } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, onTestFinished } from 'vitest';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { testClient } from '../../../core/testing/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 

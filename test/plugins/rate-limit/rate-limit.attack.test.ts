@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
+import { type Call, createGateway } from '@toolmgr/core';
+import { testClient } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
-import type { Call } from '../../../core/contract/call.ts';
 import { stderrLog } from '../../../core/extension/log.ts';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { testClient } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { bucketsOf } from '../../../plugins/rate-limit/buckets.ts';
 import { rateLimitConfig } from '../../../plugins/rate-limit/config.ts';
 import { headerAuth, limited, passed, per } from '../../support/limited-gateway.ts';

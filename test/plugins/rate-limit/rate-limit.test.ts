@@ -1,10 +1,7 @@
+import { createGateway, definePlugin, type ToolEntry, toolFailure } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ToolEntry } from '../../../core/contract/call.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { toolFailure } from '../../../core/mcp/result.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import rateLimit from '../../../plugins/rate-limit/index.ts';
 import { limited, passed, per } from '../../support/limited-gateway.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,9 +1,8 @@
+import { createGateway, createLog } from '@toolmgr/core';
+import { type TestClient, testClient } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
-import { createLog } from '../../../core/extension/log.ts';
-import { createGateway } from '../../../core/gateway/assemble.ts';
-import { type TestClient, testClient } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { per } from '../../support/limited-gateway.ts';
 import { prometheusSamples } from '../../support/prometheus-text.ts';
 import { proves } from '../../support/proves.ts';

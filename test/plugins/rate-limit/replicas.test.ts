@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { testClient } from '@toolmgr/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testClient } from '../../../core/testing/index.ts';
 import { certificates } from '../../support/certificates.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { per } from '../../support/limited-gateway.ts';

@@ -1,7 +1,7 @@
+import { findPlugin } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSlots } from '../../../core/extension/slots.ts';
-import { findPlugin } from '../../../core/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
 import { readOptionalSecret, readSecret } from '../../../plugins/kit/secrets/read-secret.ts';
 import { environmentSecrets } from '../../../plugins/secrets/environment/environment-secrets.ts';
 import environment from '../../../plugins/secrets/environment/index.ts';

@@ -1,8 +1,7 @@
 import { chmod, chown, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type ProblemCode, problem } from '@toolmgr/plugins/kit/operations';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { ProblemCode } from '../../../plugins/kit/operations/index.ts';
-import { problem } from '../../../plugins/kit/operations/index.ts';
 import { installOperations } from '../../../plugins/skills/install/operations.ts';
 import { type StartedManager, startManager } from '../../support/manager.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,6 +1,6 @@
+import type { Bucket, Store } from '@toolmgr/core';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Bucket, Store } from '../../../core/contract/store.ts';
 import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
 import { redisConfig } from '../../../plugins/stores/redis/config.ts';
 import { connectStore } from '../../../plugins/stores/redis/connect-store.ts';

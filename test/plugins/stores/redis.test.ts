@@ -1,6 +1,6 @@
+import type { Store } from '@toolmgr/core';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { Store } from '../../../core/contract/store.ts';
 import { redisAddress } from '../../../plugins/kit/redis/redis-address.ts';
 import { redisConfig } from '../../../plugins/stores/redis/config.ts';
 import { connectStore } from '../../../plugins/stores/redis/connect-store.ts';

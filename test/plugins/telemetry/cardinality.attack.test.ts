@@ -1,5 +1,5 @@
+import { fakeServer, type TestGateway, text } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import { fakeServer, type TestGateway, text } from '../../../core/testing/index.ts';
 import { MAX_LABEL_VALUES } from '../../../plugins/telemetry/bounded-labels.ts';
 import { prometheusSamples } from '../../support/prometheus-text.ts';
 import { proves } from '../../support/proves.ts';

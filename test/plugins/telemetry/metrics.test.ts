@@ -1,7 +1,7 @@
+import { definePlugin } from '@toolmgr/core';
+import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 import { workflowAdvanced } from '../../../plugins/kit/extension-points/workflow-advanced.ts';
 

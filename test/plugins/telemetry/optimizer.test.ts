@@ -1,5 +1,5 @@
+import { fakeServer, text } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
-import { fakeServer, text } from '../../../core/testing/index.ts';
 import { find, optimized, said, sdkClient } from '../../support/optimized-gateway.ts';
 import { prometheusSamples } from '../../support/prometheus-text.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,9 +1,7 @@
+import { definePlugin, recordOf, STAGE } from '@toolmgr/core';
+import { fakeServer } from '@toolmgr/core/testing';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { STAGE } from '../../../core/extension/stages.ts';
-import { recordOf } from '../../../core/server/http/request-recorder.ts';
-import { fakeServer } from '../../../core/testing/index.ts';
 import { tracedGateway } from './traced-gateway.ts';
 
 it('sets the trace id in the record of the request, for other plugins', async () => {

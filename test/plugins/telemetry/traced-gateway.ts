@@ -1,5 +1,5 @@
-import type { Plugin } from '../../../core/extension/plugin.ts';
-import { type TestBackends, type TestGateway, testGateway } from '../../../core/testing/index.ts';
+import type { Plugin } from '@toolmgr/core';
+import { type TestBackends, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import telemetry from '../../../plugins/telemetry/index.ts';
 import { type OtlpReceiver, otlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';
 

@@ -1,12 +1,8 @@
 import { trace } from '@opentelemetry/api';
+import { type CatalogEntry, definePlugin, type Era, encode, resultFromValue } from '@toolmgr/core';
+import { fakeServer } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { CatalogEntry } from '../../../core/contract/call.ts';
-import type { Era } from '../../../core/contract/era.ts';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { encode } from '../../../core/json/json-value.ts';
-import { resultFromValue } from '../../../core/mcp/result.ts';
-import { fakeServer } from '../../../core/testing/index.ts';
 import { proves } from '../../support/proves.ts';
 import { tracedServer } from '../../support/traced-server.ts';
 import { until } from '../../support/until.ts';

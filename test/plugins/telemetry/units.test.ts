@@ -1,5 +1,5 @@
+import { encode } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { encode } from '../../../core/json/json-value.ts';
 import { attributeNaming } from '../../../plugins/telemetry/attribute-table.ts';
 import { boundedLabels, OTHER } from '../../../plugins/telemetry/bounded-labels.ts';
 import { createLabelledCounter } from '../../../plugins/telemetry/labelled-counter.ts';

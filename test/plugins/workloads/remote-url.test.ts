@@ -1,5 +1,6 @@
+import type { WorkloadHandle, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
-import { type WorkloadHandle, type WorkloadSpec, workloadRuntimes } from '../../../plugins/kit/workloads/runtimes.ts';
+import { workloadRuntimes } from '../../../plugins/kit/workloads/runtimes.ts';
 
 import plugin from '../../../plugins/workloads/remote-url/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';

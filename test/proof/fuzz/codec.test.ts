@@ -1,7 +1,7 @@
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import { cursorAfter, startOf } from '../../../core/catalog/cursor.ts';
-import type { JsonObject } from '../../../core/contract/json.ts';
 import { RawJsonError } from '../../../core/json/json-errors.ts';
 import { isObject } from '../../../core/json/json-value.ts';
 import { rawElements } from '../../../core/json/raw-elements.ts';

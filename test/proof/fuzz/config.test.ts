@@ -1,7 +1,7 @@
+import { GatewayFault } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { GatewayFault } from '../../../core/errors.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import fc from '../../support/fast-check.ts';
 import { effort, mutated, PROPERTY_MS } from './effort.ts';

@@ -1,6 +1,6 @@
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
-import { fakeServer, type TestGateway, testGateway, text } from '../../../core/testing/index.ts';
+import { fakeServer, type TestGateway, testGateway, text } from '@toolmgr/core/testing';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 
 /** A gateway with low limits on a real port, with servers in memory of both revisions. */

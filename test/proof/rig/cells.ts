@@ -1,4 +1,4 @@
-import type { Era } from '../../../core/contract/era.ts';
+import type { Era } from '@toolmgr/core';
 
 /** Both revisions. */
 export const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28'];

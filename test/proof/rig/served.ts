@@ -1,8 +1,8 @@
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { type Backend, createGateway, createLog, type Gateway, type PlanInput } from '@toolmgr/core';
+import { pushSource, type TestClient, type TestClientOptions, testClient } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
-import { pushSource, type TestClient, type TestClientOptions, testClient } from '../../../core/testing/index.ts';
 import { serveGateway } from '../../../hosts/http/listen.ts';
 import { modernRequests } from '../../bench/requests.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/contract/json.ts';
+import type { JsonObject } from '@toolmgr/core';
 import { rawElements } from '../../../core/json/raw-elements.ts';
 import { RawObject } from '../../../core/json/raw-json.ts';
 import { endToEndMeta } from '../../../core/mcp/meta.ts';

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
+import type { JsonObject, JsonValue } from '@toolmgr/core';
 import { isObject } from '../../../core/json/json-value.ts';
 
 /** Valid arguments for a tool's `inputSchema`, with every property and the schema's examples and defaults. */

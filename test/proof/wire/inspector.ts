@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '../../../core/contract/json.ts';
+import type { JsonObject } from '@toolmgr/core';
 
 const MAIN = join(import.meta.dirname, '../../../node_modules/.bin/mcp-inspector');
 const RUN_MS = 30_000;

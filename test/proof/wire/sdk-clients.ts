@@ -2,7 +2,7 @@ import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-import type { JsonObject } from '../../../core/contract/json.ts';
+import type { JsonObject } from '@toolmgr/core';
 
 /** The common interface of both generations of SDK clients. */
 export interface SdkClient extends AsyncDisposable {

@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from '../../../core/contract/json.ts';
+import type { JsonObject, JsonValue } from '@toolmgr/core';
 import { rawElements } from '../../../core/json/raw-elements.ts';
 import { RawObject } from '../../../core/json/raw-json.ts';
 import { exampleArguments } from './example-value.ts';

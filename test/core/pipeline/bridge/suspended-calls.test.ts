@@ -1,6 +1,6 @@
+import type { CallResult, ClientContext } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { CallResult } from '../../../../core/contract/call.ts';
-import type { ClientContext, ClientResponse } from '../../../../core/contract/client-context.ts';
+import type { ClientResponse } from '../../../../core/contract/client-context.ts';
 import { ANONYMOUS } from '../../../../core/extension/anonymous.ts';
 import { DEFAULT_LIMITS } from '../../../../core/limits.ts';
 import { resultFromValue } from '../../../../core/mcp/result.ts';

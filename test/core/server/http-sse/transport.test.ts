@@ -1,5 +1,5 @@
+import type { RequestRecord } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { RequestRecord } from '../../../../core/contract/request-record.ts';
 import { callerNamed, text } from '../../../support/fake-gateway.ts';
 import { type OpenOptions, openEndpoint, post, rawRequest } from '../../../support/open-endpoint.ts';
 import { connectSse, openSseSession, type SseClient } from '../../../support/sse-client.ts';

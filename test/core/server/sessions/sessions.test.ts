@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import type { Caller } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { Caller } from '../../../../core/contract/caller.ts';
 import type { SessionOwner } from '../../../../core/contract/client-context.ts';
 import { DEFAULT_LIMITS } from '../../../../core/limits.ts';
 import { ByteBudget } from '../../../../core/mcp/byte-budget.ts';

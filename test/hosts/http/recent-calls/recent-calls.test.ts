@@ -1,5 +1,5 @@
+import { fakeServer, testGateway, text } from '@toolmgr/core/testing';
 import { afterEach, describe, expect, test } from 'vitest';
-import { fakeServer, testGateway, text } from '../../../../core/testing/index.ts';
 import { type Served, serveGateway } from '../../../../hosts/http/listen.ts';
 import { createCallFeed, type RecentCall } from '../../../../hosts/http/recent-calls/feed.ts';
 import { recentCallsPlugin } from '../../../../hosts/http/recent-calls/plugin.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { fakeServer } from '@toolmgr/core/testing';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fakeServer } from '../../../../core/testing/index.ts';
 import { openBrowser } from '../../../support/browser.ts';
 import { openGatewayPage } from '../../../support/gateway-page.ts';
 import { inBrowser } from '../../../support/in-browser.ts';

@@ -1,3 +1,4 @@
+import type { WorkloadRecord, WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
 import {
   afterStart,
@@ -8,7 +9,6 @@ import {
   STOP_MS,
   USER_STOP_MS,
 } from '../../../../hosts/manager/supervisor/decide.ts';
-import type { WorkloadRecord, WorkloadStatus } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import { proves } from '../../../support/proves.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findMarked } from '../../../../hosts/workloads/proxy/sweep-orphans.ts';
 import { createRecord } from '../../../../plugins/kit/workloads/state/records.ts';
@@ -9,7 +10,6 @@ import {
   readWorkload,
   readWorkloads,
   WORKLOAD_FILES,
-  type WorkloadStatus,
   workloadDir,
 } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import { type RunningCli, startCli } from '../../../support/cli.ts';

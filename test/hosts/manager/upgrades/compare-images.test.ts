@@ -1,7 +1,7 @@
+import type { ImageServer } from '@toolmgr/plugins/registry';
 import { describe, expect, it } from 'vitest';
 import { compareImages, withVersion } from '../../../../hosts/manager/upgrades/compare-images.ts';
 import { driftOf } from '../../../../hosts/manager/upgrades/drift.ts';
-import type { ImageServer } from '../../../../plugins/registry/entry-schemas.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 
 const DIGEST = `sha256:${'a'.repeat(64)}`;

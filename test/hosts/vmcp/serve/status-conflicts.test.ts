@@ -1,11 +1,11 @@
+import { type PlanInput, readPlan } from '@toolmgr/core';
+import { type FakeServer, fakeServer, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
-import { type PlanInput, readPlan } from '../../../../core/index.ts';
-import { type FakeServer, fakeServer, testGateway } from '../../../../core/testing/index.ts';
 import { createSwitch } from '../../../../hosts/http/gateway-switch.ts';
 import { serveGateway } from '../../../../hosts/http/listen.ts';
 import { readConfig } from '../../../../hosts/vmcp/read-config.ts';
 import { hostRoutes } from '../../../../hosts/vmcp/serve/host-routes.ts';
-import { catalogue } from '../../../../plugins/index.ts';
 import { proves } from '../../../support/proves.ts';
 
 const FILE = `

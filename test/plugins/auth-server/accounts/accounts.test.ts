@@ -1,5 +1,5 @@
+import { GatewayFault } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { GatewayFault } from '../../../../core/errors.ts';
 import { createAccountsAndTokens } from '../../../../plugins/auth-server/accounts/accounts-and-tokens.ts';
 import { accountsOnMemory, ISSUER, NEVER, signedIn } from '../../../support/accounts.ts';
 

@@ -1,5 +1,5 @@
+import { GatewayFault, UserActionRequired } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { GatewayFault, UserActionRequired } from '../../../../core/errors.ts';
 import type { AuthStorage } from '../../../../plugins/auth-server/storage/storage.ts';
 import { UpstreamRefusal } from '../../../../plugins/auth-server/upstreams/upstream.ts';
 import { accountsOnMemory, NEVER, signedIn } from '../../../support/accounts.ts';

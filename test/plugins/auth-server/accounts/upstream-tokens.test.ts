@@ -1,5 +1,5 @@
+import { GatewayFault, UserActionRequired } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { GatewayFault, UserActionRequired } from '../../../../core/errors.ts';
 import { STALE_MS } from '../../../../plugins/auth-server/accounts/recent-rows.ts';
 import { UpstreamRefusal } from '../../../../plugins/auth-server/upstreams/upstream.ts';
 import { accountsOnMemory, callerOf, NEVER, signedIn } from '../../../support/accounts.ts';

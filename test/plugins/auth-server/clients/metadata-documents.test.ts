@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import { ClientRefusal } from '../../../../plugins/auth-server/clients/clients.ts';
 import { type LoopbackServer, loopbackServer } from '../../../support/loopback-server.ts';
 import { proves } from '../../../support/proves.ts';

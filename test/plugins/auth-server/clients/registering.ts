@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../../core/contract/json.ts';
+import type { JsonObject } from '@toolmgr/core';
 import { type Clients, type ClientsInput, createClients } from '../../../../plugins/auth-server/clients/clients.ts';
 import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import { pluginCore } from '../../../support/plugin-core.ts';

@@ -1,6 +1,6 @@
+import { fieldPath } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { fieldPath } from '../../../../core/extension/field-path.ts';
 import { delegationFields } from '../../../../plugins/auth-server/delegation/config.ts';
 import { delegationProblems } from '../../../../plugins/auth-server/delegation/cross-checks.ts';
 

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import { claimsOf } from '../../../support/auth-server-rig.ts';
 import { proves } from '../../../support/proves.ts';
 import { type DelegationRig, delegationRig, EXCHANGE, JWT_BEARER, SECRET } from './delegating.ts';

@@ -1,6 +1,6 @@
 import { createHmac, createPublicKey, generateKeyPairSync, type JsonWebKey } from 'node:crypto';
+import type { JsonObject } from '@toolmgr/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import { authServerRig, claimsOf, headerOf, type IssuedTokens } from '../../../support/auth-server-rig.ts';
 import { base64url, signedJwt } from '../../../support/identity-provider.ts';
 import { proves } from '../../../support/proves.ts';

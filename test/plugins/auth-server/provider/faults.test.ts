@@ -1,5 +1,5 @@
+import { GatewayFault } from '@toolmgr/core';
 import { describe, expect } from 'vitest';
-import { GatewayFault } from '../../../../core/errors.ts';
 import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import type { AuthStorage } from '../../../../plugins/auth-server/storage/storage.ts';
 import { authServerRig } from '../../../support/auth-server-rig.ts';

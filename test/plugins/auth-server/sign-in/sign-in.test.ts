@@ -1,5 +1,5 @@
+import { GatewayFault } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { GatewayFault } from '../../../../core/errors.ts';
 import { UpstreamRefusal } from '../../../../plugins/auth-server/upstreams/upstream.ts';
 import { proves } from '../../../support/proves.ts';
 import { signInRig } from '../../../support/sign-in-rig.ts';

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import type { Upstream } from '../../../../plugins/auth-server/upstreams/upstream.ts';
 import { base64url, signedJwt } from '../../../support/identity-provider.ts';
 import { proves } from '../../../support/proves.ts';

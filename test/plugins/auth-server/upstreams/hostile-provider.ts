@@ -1,5 +1,5 @@
 import { createHmac, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { JsonObject } from '../../../../core/contract/json.ts';
+import type { JsonObject } from '@toolmgr/core';
 import { base64url, signedJwt } from '../../../support/identity-provider.ts';
 import { type Got, scriptedProvider, type UpstreamOptions, upstreamOf } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import type { Upstream, UpstreamTokenSet } from '../../../../plugins/auth-server/upstreams/upstream.ts';
 import { base64url } from '../../../support/identity-provider.ts';
 import { proves } from '../../../support/proves.ts';

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import { UpstreamRefusal } from '../../../../plugins/auth-server/upstreams/upstream.ts';
 import {
   type IdentityProvider,

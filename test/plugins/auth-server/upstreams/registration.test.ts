@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import type { AuthStorage } from '../../../../plugins/auth-server/storage/storage.ts';
 import { issuerOf } from '../../../../plugins/auth-server/upstreams/oauth2/oauth2-endpoints.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { JsonObject } from '@toolmgr/core';
 import { onTestFinished } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import { createSlots } from '../../../../core/extension/slots.ts';
 import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import type { AuthStorage } from '../../../../plugins/auth-server/storage/storage.ts';

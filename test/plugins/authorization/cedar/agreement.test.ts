@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import fc from '../../../support/fast-check.ts';
 import { proves } from '../../../support/proves.ts';
 import { type Judge, judge } from './support.ts';

@@ -1,5 +1,5 @@
+import { UserActionRequired } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { UserActionRequired } from '../../../../core/errors.ts';
 import { createDecisionLog } from '../../../../plugins/authorization/cedar/decision-log.ts';
 import { pluginCore } from '../../../support/plugin-core.ts';
 import { proves } from '../../../support/proves.ts';

@@ -1,10 +1,15 @@
+import {
+  type Core,
+  definePlugin,
+  type Era,
+  encode,
+  type JsonObject,
+  type Plugin,
+  resultFromValue,
+} from '@toolmgr/core';
+import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Era } from '../../../../core/contract/era.ts';
-import type { JsonObject } from '../../../../core/contract/json.ts';
-import { type Core, definePlugin, type Plugin, resultFromValue } from '../../../../core/index.ts';
-import { encode } from '../../../../core/json/json-value.ts';
-import { fakeServer, type TestGateway, testGateway } from '../../../../core/testing/index.ts';
 import { modernListen } from '../../../support/gateway-streams.ts';
 import { proves } from '../../../support/proves.ts';
 import { cedar, claimsFromHeader, claimsHeader } from './support.ts';

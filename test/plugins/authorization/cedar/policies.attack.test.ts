@@ -1,5 +1,5 @@
+import type { JsonObject, JsonValue } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject, JsonValue } from '../../../../core/contract/json.ts';
 import { proves } from '../../../support/proves.ts';
 import { judge } from './support.ts';
 

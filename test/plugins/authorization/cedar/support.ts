@@ -1,11 +1,15 @@
+import {
+  type Call,
+  type Caller,
+  type CatalogEntry,
+  definePlugin,
+  encode,
+  type JsonObject,
+  type Plugin,
+  RawObject,
+} from '@toolmgr/core';
 import { z } from 'zod';
-import type { Call, CatalogEntry } from '../../../../core/contract/call.ts';
-import type { Caller } from '../../../../core/contract/caller.ts';
 import type { EntryKind } from '../../../../core/contract/catalog-entry.ts';
-import type { JsonObject } from '../../../../core/contract/json.ts';
-import { definePlugin, type Plugin } from '../../../../core/extension/plugin.ts';
-import { encode } from '../../../../core/json/json-value.ts';
-import { RawObject } from '../../../../core/json/raw-json.ts';
 import { createCall } from '../../../../core/pipeline/call-value.ts';
 import { missingEntry } from '../../../../core/pipeline/denial.ts';
 import { silentClient } from '../../../../core/pipeline/silent-client.ts';

@@ -1,11 +1,9 @@
+import { type Caller, definePlugin, GatewayFault, type JsonObject, UserActionRequired } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
+import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Caller } from '../../../../core/contract/caller.ts';
-import type { JsonObject } from '../../../../core/contract/json.ts';
-import { GatewayFault, UserActionRequired } from '../../../../core/errors.ts';
-import { definePlugin } from '../../../../core/extension/plugin.ts';
-import { fakeServer, testGateway } from '../../../../core/testing/index.ts';
-import { type UpstreamTokens, upstreamTokens } from '../../../../plugins/kit/oauth/upstream-tokens.ts';
+import { upstreamTokens } from '../../../../plugins/kit/oauth/upstream-tokens.ts';
 
 import { proves } from '../../../support/proves.ts';
 import { cedar, claimsFromHeader, claimsHeader } from './support.ts';

@@ -1,11 +1,8 @@
+import { type Caller, definePlugin, type Gateway, type JsonObject } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Caller } from '../../../../core/contract/caller.ts';
-import type { JsonObject } from '../../../../core/contract/json.ts';
-import { definePlugin } from '../../../../core/extension/plugin.ts';
-import type { Gateway } from '../../../../core/index.ts';
 import { shareOf } from '../../../../core/mcp/shares.ts';
-import { fakeServer, testGateway } from '../../../../core/testing/index.ts';
 import { callerFromClaims } from '../../../../plugins/incoming-auth/oidc/caller-from-claims.ts';
 import rateLimit from '../../../../plugins/rate-limit/index.ts';
 import memory from '../../../../plugins/stores/memory/index.ts';

@@ -1,11 +1,10 @@
 import { createHmac, createPublicKey } from 'node:crypto';
+import { definePlugin, GatewayFault, type JsonObject, type Plugin } from '@toolmgr/core';
+import { tokenIssuer } from '@toolmgr/core/testing';
+import type { TokenIssuer } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { JsonObject } from '../../../../core/contract/json.ts';
-import { GatewayFault } from '../../../../core/errors.ts';
-import { definePlugin, type Plugin } from '../../../../core/extension/plugin.ts';
-import { tokenIssuer } from '../../../../core/testing/index.ts';
-import { type TokenIssuer, tokenIssuers } from '../../../../plugins/kit/oauth/token-issuers.ts';
+import { tokenIssuers } from '../../../../plugins/kit/oauth/token-issuers.ts';
 
 import { AUDIENCE, type OidcGiven, oidcGateway } from '../../../support/oidc-gateway.ts';
 

@@ -1,6 +1,6 @@
+import type { Plugin } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { Plugin } from '../../../../core/extension/plugin.ts';
 import { identityProvider } from '../../../support/identity-provider.ts';
 import { AUDIENCE, oidcGateway } from '../../../support/oidc-gateway.ts';
 import { openSession, rawRequest } from '../../../support/open-endpoint.ts';

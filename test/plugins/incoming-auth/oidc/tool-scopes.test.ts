@@ -1,7 +1,6 @@
+import type { CallRecord, Plugin } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { CallRecord } from '../../../../core/contract/call.ts';
-import type { Plugin } from '../../../../core/extension/plugin.ts';
 import scripts from '../../../../plugins/code-mode/execute-script/index.ts';
 import quickjs from '../../../../plugins/code-mode/quickjs/index.ts';
 import { oidcConfig } from '../../../../plugins/incoming-auth/oidc/config.ts';

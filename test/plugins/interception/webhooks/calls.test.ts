@@ -1,9 +1,7 @@
+import { type Caller, definePlugin, tapDecision } from '@toolmgr/core';
+import { testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import type { Caller } from '../../../../core/contract/caller.ts';
-import { tapDecision } from '../../../../core/extension/decision.ts';
-import { definePlugin } from '../../../../core/extension/plugin.ts';
-import { testGateway, text } from '../../../../core/testing/index.ts';
 import engine from '../../../../plugins/composite/engine/index.ts';
 import webhooks from '../../../../plugins/interception/webhooks/index.ts';
 import { secretOf } from '../../../../plugins/kit/secrets/secret.ts';

@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import { proves } from '../../../support/proves.ts';
 import { patching, webhookServer } from '../../../support/webhook-server.ts';
 import { farServer, hook, hooked } from './support.ts';

@@ -1,7 +1,5 @@
-import type { Era } from '../../../../core/contract/era.ts';
-import type { JsonObject } from '../../../../core/contract/json.ts';
-import type { Plugin } from '../../../../core/extension/plugin.ts';
-import { type FakeServer, fakeServer, type TestGateway, testGateway } from '../../../../core/testing/index.ts';
+import type { Era, JsonObject, Plugin } from '@toolmgr/core';
+import { type FakeServer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import webhooks from '../../../../plugins/interception/webhooks/index.ts';
 import type { WebhookServer } from '../../../support/webhook-server.ts';
 

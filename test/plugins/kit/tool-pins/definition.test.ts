@@ -1,5 +1,5 @@
+import { canonicalJson, differences, pinnedDefinition } from '@toolmgr/plugins/kit/tool-pins';
 import { describe, expect, it } from 'vitest';
-import { canonicalJson, differences, pinnedDefinition } from '../../../../plugins/kit/tool-pins/index.ts';
 
 const bytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
 

@@ -1,5 +1,5 @@
+import { SCAN_RULES, scan } from '@toolmgr/plugins/kit/tool-pins';
 import { describe, expect, it } from 'vitest';
-import { SCAN_RULES, scan } from '../../../../plugins/kit/tool-pins/index.ts';
 import { ownSet } from '../../../bench/retrieval-set.ts';
 
 /** For each rule a text that it finds, and one like it that is honest. */

@@ -1,5 +1,5 @@
+import type { SearchIndex, SearchQuery } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { SearchIndex, SearchQuery } from '../../../../core/contract/searcher.ts';
 import { partsOf } from '../../../../plugins/optimizer/search/query-parts.ts';
 import { createSearcher } from '../../../../plugins/optimizer/search/searcher.ts';
 import { entryOf, ownSet } from '../../../bench/retrieval-set.ts';

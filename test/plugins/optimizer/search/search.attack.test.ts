@@ -1,5 +1,5 @@
+import type { JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../../core/contract/json.ts';
 import { createSearcher } from '../../../../plugins/optimizer/search/searcher.ts';
 import { entryOf, ownSet } from '../../../bench/retrieval-set.ts';
 import { cpuClock } from '../../../support/cpu-clock.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { type FakeServer, fakeServer, type TestGateway } from '@toolmgr/core/testing';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type FakeServer, fakeServer, type TestGateway } from '../../../../core/testing/index.ts';
 import search from '../../../../plugins/optimizer/search/index.ts';
 import tools from '../../../../plugins/optimizer/tools/index.ts';
 import { PARAPHRASES } from '../../../../plugins/optimizer/tools/paraphrases.ts';

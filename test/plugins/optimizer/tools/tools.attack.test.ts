@@ -1,14 +1,7 @@
+import { definePlugin, type JsonObject } from '@toolmgr/core';
+import { type FakeServer, fakeServer, type TestClient, type TestGateway, testClient } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { JsonObject } from '../../../../core/contract/json.ts';
-import { definePlugin } from '../../../../core/extension/plugin.ts';
-import {
-  type FakeServer,
-  fakeServer,
-  type TestClient,
-  type TestGateway,
-  testClient,
-} from '../../../../core/testing/index.ts';
 import { embeddingServer } from '../../../support/embedding-server.ts';
 import { optimized } from '../../../support/optimized-gateway.ts';
 import { proves } from '../../../support/proves.ts';

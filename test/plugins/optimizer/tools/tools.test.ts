@@ -1,5 +1,5 @@
+import { type FakeServer, fakeServer, testClient, text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import { type FakeServer, fakeServer, testClient, text } from '../../../../core/testing/index.ts';
 import { find, names, optimized, said, sdkClient } from '../../../support/optimized-gateway.ts';
 import { proves } from '../../../support/proves.ts';
 import { cedar, claimsFromHeader, claimsHeader } from '../../authorization/cedar/support.ts';

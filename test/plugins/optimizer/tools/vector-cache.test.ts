@@ -1,8 +1,8 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createLog } from '@toolmgr/core';
 import { expect, onTestFinished } from 'vitest';
-import { createLog } from '../../../../core/extension/log.ts';
 import { openVectorCache } from '../../../../plugins/optimizer/tools/vector-cache.ts';
 import { proves } from '../../../support/proves.ts';
 

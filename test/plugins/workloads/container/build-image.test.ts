@@ -1,7 +1,8 @@
 import { buffer } from 'node:stream/consumers';
+import type { BuildPlan } from '@toolmgr/plugins/workloads/images';
 import { describe, expect, it } from 'vitest';
 import { buildImage, ensureBuilt } from '../../../../plugins/workloads/container/build/build-image.ts';
-import { type BuildPlan, planBuild } from '../../../../plugins/workloads/container/build/plan-build.ts';
+import { planBuild } from '../../../../plugins/workloads/container/build/plan-build.ts';
 import type { Engine } from '../../../../plugins/workloads/container/engine.ts';
 
 const DAY_MS = 86_400_000;

@@ -2,10 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { ContainerBuild } from '@toolmgr/plugins/kit/extension-points';
+import type { BuildPlan } from '@toolmgr/plugins/workloads/images';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ContainerBuild } from '../../../../plugins/kit/workloads/runtimes.ts';
 
-import { type BuildPlan, planBuild } from '../../../../plugins/workloads/container/build/plan-build.ts';
+import { planBuild } from '../../../../plugins/workloads/container/build/plan-build.ts';
 import { proves } from '../../../support/proves.ts';
 
 const GOLDEN = '../../../golden/dockerfile';

@@ -3,10 +3,11 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createGateway } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
+import type { ContainerSpec, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { expect } from 'vitest';
-import { createGateway } from '../../../../core/index.ts';
-import { catalogue } from '../../../../plugins/index.ts';
-import { type ContainerSpec, type WorkloadSpec, workloadRuntimes } from '../../../../plugins/kit/workloads/runtimes.ts';
+import { workloadRuntimes } from '../../../../plugins/kit/workloads/runtimes.ts';
 
 import plugin from '../../../../plugins/workloads/container/index.ts';
 import { type ContainerEngine, engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';

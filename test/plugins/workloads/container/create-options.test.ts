@@ -1,5 +1,5 @@
+import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
-import type { WorkloadSpec } from '../../../../plugins/kit/workloads/runtimes.ts';
 
 import { createOptions } from '../../../../plugins/workloads/container/create-options.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { WorkloadSpec } from '../../../../plugins/kit/workloads/runtimes.ts';
 
 import { thisInstallation } from '../../../../plugins/kit/workloads/state/installation.ts';
 import { removeContainers } from '../../../../plugins/workloads/container/containers.ts';

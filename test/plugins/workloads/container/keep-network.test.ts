@@ -1,5 +1,5 @@
+import type { WorkloadHandle, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { expect } from 'vitest';
-import type { WorkloadHandle, WorkloadSpec } from '../../../../plugins/kit/workloads/runtimes.ts';
 
 import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { ContainerSpec, WorkloadHandle, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
-import type { ContainerSpec, WorkloadHandle, WorkloadSpec } from '../../../../plugins/kit/workloads/runtimes.ts';
 
 import { connectEngine, type Engine } from '../../../../plugins/workloads/container/engine.ts';
 import { limitsOf } from '../../../../plugins/workloads/container/limits.ts';

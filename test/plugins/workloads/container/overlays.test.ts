@@ -1,8 +1,8 @@
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { afterEach, beforeEach, expect } from 'vitest';
-import type { WorkloadSpec } from '../../../../plugins/kit/workloads/runtimes.ts';
 
 import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';

@@ -4,9 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { createGateway } from '@toolmgr/core';
+import { catalogue } from '@toolmgr/plugins';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createGateway } from '../../../../core/index.ts';
-import { catalogue } from '../../../../plugins/index.ts';
 import { type FakePod, type FakePodOptions, startFakePod } from '../../../support/fake-pod.ts';
 import { until } from '../../../support/until.ts';
 

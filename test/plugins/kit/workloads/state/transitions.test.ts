@@ -1,11 +1,7 @@
+import type { Transition, WorkloadRecord, WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
-import { type Transition, transitions } from '../../../../../plugins/kit/workloads/state/transitions.ts';
-import {
-  correctedStatus,
-  desiredOf,
-  type WorkloadRecord,
-  type WorkloadStatus,
-} from '../../../../../plugins/kit/workloads/state/workload-record.ts';
+import { transitions } from '../../../../../plugins/kit/workloads/state/transitions.ts';
+import { correctedStatus, desiredOf } from '../../../../../plugins/kit/workloads/state/workload-record.ts';
 import { workloadConfigOf } from '../../../../support/workload-config.ts';
 
 const ME = { pid: 1, started: 'a' };

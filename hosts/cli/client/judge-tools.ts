@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from '@toolmgr/core';
 import { ownCommand } from '../../shared/own-command.ts';
 import type { Explanation } from '../../shared/running/explain.ts';
+import { approvalAdvice } from './held-tool.ts';
 import { nearestTools } from './nearest-tools.ts';
 import { pinOf } from './tool-pin.ts';
 
@@ -84,7 +85,12 @@ export function verdictOf(tools: readonly JudgedTool[]): Verdict {
 
 function missing(name: string, explanation: Explanation | undefined, known: Known): JudgedTool {
   if (explanation?.found && explanation.backend !== undefined) {
-    const { backend, hiddenBy, mayRefuse } = explanation;
+    const { backend, held, hiddenBy, mayRefuse } = explanation;
+    if (held !== undefined) {
+      const reason = `it is held until a person approves it: ${held}`;
+      const action = approvalAdvice(explanation);
+      return { name, backend: backend.name, status: 'hidden', reason, retryable: false, action };
+    }
     if (hiddenBy !== undefined) {
       const reason = `the gateway hides it (${hiddenBy})`;
       const action = `change the filter, or see: toolmgr vmcp explain ${name}`;

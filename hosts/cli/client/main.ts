@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { argumentsFrom } from '../../shared/client/arguments.ts';
+import type { ChosenEndpoint } from '../../shared/client/choose-endpoint.ts';
 import { headersOf, withHeaders } from '../../shared/client/headers.ts';
 import type { McpClient, RpcError } from '../../shared/client/mcp-client.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
@@ -10,6 +11,7 @@ import { GATEWAY_FLAG, GATEWAY_HELP } from '../../shared/running/gateway-flag.ts
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { NoSuchTool, NoToolYet, UsageError } from '../../shared/usage-error.ts';
 import { nearestTools } from './nearest-tools.ts';
+import { unknownArguments } from './unknown-arguments.ts';
 
 interface ClientOptions {
   readonly url?: string;
@@ -46,7 +48,7 @@ export function addClientCommands(program: Command): void {
       'after',
       '\nExamples:\n  toolmgr tools\n  toolmgr tools --url https://mcp.example.com/mcp --format json',
     )
-    .action((options: WaitOptions) => withClient(options, (client, url) => printTools(client, url, options)));
+    .action((options: WaitOptions) => withClient(options, (client, { url }) => printTools(client, url, options)));
   addPreflight(tools);
   withEndpoint(
     program
@@ -73,7 +75,7 @@ Exit codes: 0 the tool answered; 1 wrong usage, or no answer; ${EXIT_CODES.toolF
 ${EXIT_CODES.notYet.code} it is not there, and backends that may have it are not ready; ${EXIT_CODES.unknown.code} there is no such tool.`,
     )
     .action((tool: string, pairs: string[], options: CallOptions) =>
-      withClient(options, (client, url) => callTool({ client, url, tool, pairs, options })),
+      withClient(options, (client, endpoint) => callTool({ client, ...endpoint, tool, pairs, options })),
     );
 }
 
@@ -122,20 +124,21 @@ function withEndpoint(command: Command): Command {
 
 async function withClient(
   options: ClientOptions,
-  work: (client: McpClient, url: string) => Promise<void>,
+  work: (client: McpClient, endpoint: ChosenEndpoint) => Promise<void>,
 ): Promise<void> {
   const [{ connect, RpcError }, { chooseEndpoint }] = await Promise.all([
     import('../../shared/client/mcp-client.ts'),
     import('../../shared/client/choose-endpoint.ts'),
   ]);
-  const { url } = await chooseEndpoint(options);
+  const endpoint = await chooseEndpoint(options);
+  const { url } = endpoint;
   let client: McpClient | undefined;
   try {
     client = await connect(url, {
       headers: headersOf(options.header, options.tokenEnv),
       timeoutMs: options.timeout ?? DEFAULT_TIMEOUT_MS,
     });
-    await work(client, url);
+    await work(client, endpoint);
   } catch (cause) {
     throw cause instanceof RpcError ? new UsageError(`${url} answers: ${describeError(cause)}`) : cause;
   } finally {
@@ -154,19 +157,19 @@ async function printTools(client: McpClient, url: string, { format, wait }: Wait
     stdout.line(line);
 }
 
-interface AskedCall {
+interface AskedCall extends ChosenEndpoint {
   readonly client: McpClient;
-  readonly url: string;
   readonly tool: string;
   readonly pairs: readonly string[];
   readonly options: CallOptions;
 }
 
-async function callTool({ client, url, tool: name, pairs, options }: AskedCall): Promise<void> {
-  const [{ RpcError }, { callWhenStarted, isStarting }, { listUntilThere }] = await Promise.all([
+async function callTool({ client, url, record, tool: name, pairs, options }: AskedCall): Promise<void> {
+  const [{ RpcError }, { callWhenStarted, isStarting }, { listUntilThere }, { heldToolAdvice }] = await Promise.all([
     import('../../shared/client/mcp-client.ts'),
     import('./call-when-started.ts'),
     import('./list-until-there.ts'),
+    import('./held-tool.ts'),
   ]);
   const waitMs = options.wait ?? CALL_WAIT_MS;
   const deadlineMs = performance.now() + waitMs;
@@ -175,11 +178,15 @@ async function callTool({ client, url, tool: name, pairs, options }: AskedCall):
     if (cause instanceof RpcError) return undefined;
     throw cause;
   });
+  const listed = tools?.find((one) => one.name === name);
+  // a held tool is not listed; the gateway answers why
+  const advice = tools !== undefined && listed === undefined ? await heldToolAdvice(name, record) : undefined;
   const tool =
-    tools === undefined
-      ? { name }
-      : (tools.find((one) => one.name === name) ?? unknownTool(name, tools, client, url, options));
-  const args = argumentsFrom(options.args, pairs, 'inputSchema' in tool ? tool.inputSchema : undefined);
+    listed ?? (tools === undefined || advice !== undefined ? { name } : unknownTool(name, tools, client, url, options));
+  const schema = 'inputSchema' in tool ? tool.inputSchema : undefined;
+  const args = argumentsFrom(options.args, pairs, schema);
+  for (const warning of unknownArguments(name, args, schema))
+    stderr.line(`${stderr.yellow('warning')} ${printable(warning)}`);
   try {
     const call = () => client.callTool(tool, args, stderr.isTty ? showProgress : undefined);
     const result = await callWhenStarted(call, deadlineMs);
@@ -193,6 +200,7 @@ async function callTool({ client, url, tool: name, pairs, options }: AskedCall):
     else stderr.line(`${stderr.red('failed')} ${describeError(cause)}`);
     process.exitCode = (isUnknownTool(cause) ? EXIT_CODES.unknown : EXIT_CODES.toolFailed).code;
   }
+  if (advice !== undefined) stderr.line(printable(advice));
 }
 
 /** Whether a server says that it has no such tool, in the words of this gateway and of the SDKs: the code has other meanings too. */

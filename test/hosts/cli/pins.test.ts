@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@toolmgr/core';
 import { changePins, type EntryPins, pinsOf, readPins, withChanges } from '@toolmgr/plugins/kit/tool-pins';
-import { describe, expect, it } from 'vitest';
-import { cli } from '../../support/cli.ts';
+import { describe, expect, it, vi } from 'vitest';
+import { cli, startCli } from '../../support/cli.ts';
+import { recordingServer } from '../../support/recording-server.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
 const state = temporaryFolderOfFile('pins');
@@ -153,4 +154,24 @@ describe('toolmgr pins', () => {
     const json = await pins('list', '--gateway', 'two', '--format', 'json');
     expect(JSON.parse(json.out)).toMatchObject([{ entry: 'far/add', held: [{ reason: expect.any(String) }] }, {}]);
   });
+});
+
+it('a call of a held tool says why it is held and how to approve it', async () => {
+  await using server = await recordingServer();
+  const file = join(state, 'vmcp.yaml');
+  const backends = [{ name: 'one', url: server.url, transport: 'streamable-http' }];
+  writeFileSync(file, JSON.stringify({ name: 'holding', groupRef: 'g', backends, toolPinning: { mode: 'approve' } }));
+  await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env });
+  const [, url = ''] = await serving.printed(/serves (http:\S+)/);
+  const call = (tool: string) => cli(['call', tool, 'message=hi', '--url', url], { env });
+  const advice = 'look at it with toolmgr pins diff one/echo, then toolmgr pins approve one/echo';
+  const held = await call('one_echo');
+  expect(held.code).toBe(5);
+  expect(`${held.out}${held.err}`).toMatch(/this tool is held until a person approves it: it is new/);
+  expect(held.err).toContain(`${advice}\n`);
+  expect(await call('one_eco')).toMatchObject({ code: 12, err: expect.stringContaining('has no tool one_eco') });
+  const checked = await cli(['tools', 'preflight', 'one_echo', '--url', url], { env });
+  expect(checked).toMatchObject({ code: 11, err: expect.stringContaining(advice) });
+  expect((await cli(['pins', 'approve', 'one/echo', '--gateway', 'holding'], { env })).code).toBe(0);
+  await vi.waitFor(async () => expect(await call('one_echo')).toMatchObject({ code: 0, out: 'echo: hi\n' }), 20_000);
 });

@@ -1,7 +1,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { mirroredHeaders } from '@toolmgr/core';
+import { type JsonObject, mirroredHeaders } from '@toolmgr/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unknownArguments } from '../../../../hosts/cli/client/unknown-arguments.ts';
 import { argumentsFrom } from '../../../../hosts/shared/client/arguments.ts';
 import { connect } from '../../../../hosts/shared/client/mcp-client.ts';
 import { cli } from '../../../support/cli.ts';
@@ -22,6 +23,21 @@ describe('toolmgr tools and toolmgr call', () => {
     expect(await call('echo', 'message=5')).toMatchObject({ code: 0, out: 'echo: 5\n' });
     expect(await call('add', 'a=1', 'b=2.5')).toMatchObject({ code: 0, out: '3.5\n' });
     expect(await call('add', '--args', '{"a":1,"b":1}', 'b=9')).toMatchObject({ code: 0, out: '10\n' });
+  });
+
+  it('warn of an argument that the tool does not have', async () => {
+    expect(await call('echo', 'message=x', 'mesage=y')).toMatchObject({
+      code: 0,
+      out: 'echo: x\n',
+      err: 'warning echo has no argument mesage, did you mean message?\n',
+    });
+    const schema = { type: 'object', properties: { message: {}, count: {} } };
+    const warned = (args: JsonObject, more: JsonObject = {}) => unknownArguments('echo', args, { ...schema, ...more });
+    expect(warned({ zzzz: 1, count: 2 })).toEqual(['echo has no argument zzzz (it has message, count)']);
+    expect(warned({ mesage: 1 }, { additionalProperties: false })).toHaveLength(1);
+    for (const open of [{ additionalProperties: true }, { additionalProperties: {} }, { anyOf: [] }])
+      expect(warned({ mesage: 1 }, open)).toEqual([]);
+    expect(unknownArguments('echo', { mesage: 1 }, { type: 'object' })).toEqual([]);
   });
 
   it('exit with 5 when the tool failed, and print its text', async () => {

@@ -38,6 +38,7 @@ const CASES: readonly (readonly [string, string, string, boolean, Known])[] = [
   ['another definition', 'a_read', 'changed', false, known({ pins: new Map([['a_read', pinOf(write)]]) })],
   ['its backend ended', 'a_read', 'backend-down', true, known({}, { a_read: explanation({ backend: down }) })],
   ['a filter', 'x', 'hidden', false, known({}, { x: explanation({ hiddenBy: 'filter' }) })],
+  ['a pin', 'x', 'hidden', false, known({}, { x: explanation({ held: 'it is new', original: 'x' }) })],
   ['a policy', 'x', 'denied', false, known({}, { x: explanation({ mayRefuse: { authorize: ['cedar'] } }) })],
   [
     'two of one name',

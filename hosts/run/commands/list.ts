@@ -1,10 +1,10 @@
 import { stateDir } from '@toolmgr/plugins/kit/files';
-import { readWorkloads } from '@toolmgr/plugins/kit/workloads';
+import { readWorkloads, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { groupsOf, unknownGroup } from '../../workloads/planning/groups.ts';
-import { rowsOf, summaryOf, type WorkloadSummary } from '../../workloads/planning/summary.ts';
+import { rowsOf, scriptOf, summaryOf, type WorkloadSummary } from '../../workloads/planning/summary.ts';
 
 /** Flags of `toolmgr list`. */
 export interface ListFlags {
@@ -30,10 +30,19 @@ export async function list({ all = false, group, label = {}, format }: ListFlags
   if (format === 'json') return stdout.line(JSON.stringify(shown, undefined, 2));
   if (format === 'mcpservers') return stdout.line(JSON.stringify(clientConfigOf(shown), undefined, 2));
   const hidden = chosen.length - shown.length;
-  if (shown.length > 0) for (const line of columns(rowsOf(shown))) stdout.line(line);
+  if (shown.length > 0) for (const line of columns(rowsOf(shown, scriptsOf(records)))) stdout.line(line);
   for (const { name, status_context: why } of shown) if (why !== undefined) stderr.line(printable(`${name}: ${why}`));
   if (hidden > 0) stderr.line(`${hidden} stopped: ${ownCommand('list --all')} shows ${hidden === 1 ? 'it' : 'them'}`);
   else if (shown.length === 0) stderr.line(`no workloads; start one: ${ownCommand('run npx://PACKAGE')}`);
+}
+
+function scriptsOf(records: readonly WorkloadRecord[]): ReadonlyMap<string, string> {
+  return new Map(
+    records.flatMap(({ name, config }) => {
+      const script = config && scriptOf(config);
+      return script === undefined ? [] : [[name, script]];
+    }),
+  );
 }
 
 /** The configuration of an MCP client for the workloads that have an endpoint. */

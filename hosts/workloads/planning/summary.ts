@@ -69,17 +69,26 @@ function targetOf(config: RunConfig): string {
   return origin + pathname;
 }
 
-/** Table rows, the header first. */
-export function rowsOf(workloads: readonly WorkloadSummary[]): readonly (readonly string[])[] {
+/** Table rows, the header first. `scripts`: what the programs of workloads run, by name. */
+export function rowsOf(
+  workloads: readonly WorkloadSummary[],
+  scripts: ReadonlyMap<string, string> = new Map(),
+): readonly (readonly string[])[] {
   const rows = workloads.map(({ name, group, status, url, target }) => [
-    name,
-    group,
-    status,
-    url || '-',
-    short(target),
+    ...[name, group, status, url || '-'],
+    [short(target), scripts.get(name)].filter((part) => part !== undefined).join(' '),
   ]);
   return [['NAME', 'GROUP', 'STATUS', 'URL', 'TARGET'], ...rows];
 }
+
+/** Name of the script that the program of a workload runs, as in `node server.mjs`; its other arguments may be secret. */
+export function scriptOf({ process: program, cmd_args: more }: RunConfig): string | undefined {
+  if (program === undefined || program.target.includes('://')) return undefined;
+  const script = [...program.args, ...more].find((argument) => SCRIPT.test(argument));
+  return script === undefined ? undefined : basename(script);
+}
+
+const SCRIPT = /^(?!-)[^\s=?&;|]+\.(?:[cm]?[jt]sx?|py|rb|jar|sh|php|pl|dll|wasm)$/i;
 
 /** Shows only the last part of a path. */
 function short(target: string): string {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFromFlags } from '../../../hosts/workloads/config/config-from-flags.ts';
 import type { RunFlags } from '../../../hosts/workloads/fields/options.ts';
 import { exposureWarnings } from '../../../hosts/workloads/planning/add-workload.ts';
-import { rowsOf, summaryOf } from '../../../hosts/workloads/planning/summary.ts';
+import { rowsOf, scriptOf, summaryOf } from '../../../hosts/workloads/planning/summary.ts';
 import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';
 import { startDeadlineMs } from '../../../hosts/workloads/proxy/start-deadline.ts';
 import { permissionProfile } from '../../../plugins/kit/workloads/permissions/profile.ts';
@@ -276,5 +276,19 @@ describe('the list of workloads', () => {
     });
     expect(shown).toMatchObject({ status: 'error', url: '', pid: null, port: 4000, status_context: 'gone' });
     expect(rowsOf([shown])[1]).toEqual(['one', 'default', 'error', '-', 'https://x.example/mcp']);
+  });
+
+  it.each([
+    ['node', ['/srv/notes/server.mjs', '--token=hunter2.js'], 'server.mjs'],
+    ['java', ['-jar', 'notes.jar'], 'notes.jar'],
+    ['./server', ['hunter2', '-c', 'a b.py'], undefined],
+    ['npx://notes.js', ['notes.js'], undefined],
+  ] as const)('shows which script %s %j runs, and no other argument', (target, args, script) => {
+    const config = { ...workloadConfigOf('one'), process: { target, file: target, args: [] }, cmd_args: args };
+    expect(scriptOf(config as never)).toBe(script);
+    const shown = { ...summaryOf({ ...record, config } as never), target };
+    expect(rowsOf([shown], new Map(script === undefined ? [] : [['one', script]]))[1]?.at(-1)).toBe(
+      script === undefined ? target : `${target} ${script}`,
+    );
   });
 });

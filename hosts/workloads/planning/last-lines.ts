@@ -29,12 +29,29 @@ export async function lastLines(
   reason: string,
 ): Promise<readonly string[]> {
   const output = await linesAfter(join(workloadDir(state, name), WORKLOAD_FILES.log), from.output);
-  if (output.length > 0) return output.slice(-SHOWN_LINES).map(cut);
+  if (output.length > 0) return withoutRepeats(output.slice(-READ_LINES)).slice(-SHOWN_LINES).map(cut);
   const log = await linesAfter(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog), from.proxy);
   const told = log.map(causeIn).filter((line) => line !== undefined && !reason.includes(line));
   const unique = [...new Set(told as string[])];
   const whole = unique.filter((line) => !unique.some((other) => other !== line && other.includes(line)));
   return whole.slice(-SHOWN_LINES).map(cut);
+}
+
+/** A server that dies in the same way at each start writes the same block again: it is told once. */
+function withoutRepeats(lines: readonly string[]): readonly string[] {
+  let shortest = lines;
+  for (let size = 1; size <= lines.length / 2; size++) {
+    let rest = lines;
+    while (endsTwice(rest, size)) rest = rest.slice(0, -size);
+    if (rest.length < shortest.length) shortest = rest;
+  }
+  return shortest;
+}
+
+/** Whether the last `size` lines are also those before them. */
+function endsTwice(lines: readonly string[], size: number): boolean {
+  const start = lines.length - size;
+  return start >= size && lines.slice(start).every((line, at) => line === lines[start - size + at]);
 }
 
 /** A server may write a line of any length. */
@@ -63,3 +80,4 @@ function causeIn(line: string): string | undefined {
 }
 
 const SHOWN_LINES = 15;
+const READ_LINES = 200; // in which repeated lines are found

@@ -24,6 +24,17 @@ describe('the lines below the message of a failed start', () => {
     expect(await lastLines(state, 'one', ends, 'failed')).toEqual(['of this start']);
   });
 
+  it('are told once when the server died in the same way at each start', async () => {
+    const crash = 'Error: TOKEN is missing\n    at main (server.mjs:1:1)\n    at main (server.mjs:1:1)\n';
+    const tries = [`npm installs\n${crash}`, crash, crash];
+    await writeFile(file(WORKLOAD_FILES.log), tries.join(''));
+    expect(await lastLines(state, 'one', START, 'failed')).toEqual(['npm installs', ...crash.trimEnd().split('\n')]);
+    await writeFile(file(WORKLOAD_FILES.log), 'it died\nit died\nit died\n');
+    expect(await lastLines(state, 'one', START, 'failed')).toEqual(['it died']);
+    await writeFile(file(WORKLOAD_FILES.log), 'try 1\nfailed\ntry 2\nfailed\n');
+    expect(await lastLines(state, 'one', START, 'failed')).toEqual(['try 1', 'failed', 'try 2', 'failed']);
+  });
+
   it('are all of a log that was begun anew', async () => {
     await writeFile(file(WORKLOAD_FILES.log), 'new\n');
     expect(await lastLines(state, 'one', { output: 4_000, proxy: 0 }, 'failed')).toEqual(['new']);

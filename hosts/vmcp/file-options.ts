@@ -3,7 +3,7 @@ import type { ReadConfig, ReadConfigOptions } from './read-config.ts';
 
 /** Options of a command that reads a file. */
 export interface FileOptions {
-  readonly config: string;
+  readonly config?: string;
   readonly format: 'text' | 'json';
 }
 
@@ -24,7 +24,7 @@ export async function readFile(file: string, options: ReadConfigOptions): Promis
 
 /** Adds `--config` and `--format`. */
 export function withFile(command: Command): Command {
-  return command.requiredOption('-c, --config <file>', 'vmcp file (YAML)').addOption(formatOption());
+  return command.option('-c, --config <file>', 'vmcp file (YAML)').addOption(formatOption());
 }
 
 /** `--format`. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
+import { ownCommand } from '../../shared/own-command.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { type FileOptions, LOAD_PLUGINS, readFile, withFile } from '../../vmcp/file-options.ts';
@@ -9,6 +10,7 @@ export function addValidate(vmcp: Command): void {
   withFile(
     vmcp.command('validate').description('check a vmcp file, or manifests as a cluster would, and print a summary'),
   )
+    .argument('[file]', 'the same as --config')
     .option('--connect', 'also connect to the backends once and check the names of the file against their lists')
     .option(LOAD_PLUGINS.flags, LOAD_PLUGINS.description)
     .addHelpText(
@@ -29,7 +31,11 @@ Examples:
   toolmgr vmcp validate -c vmcp.yaml --load-plugins
   toolmgr vmcp validate -c manifests.yaml --format json`,
     )
-    .action(async ({ config: file, format, connect, loadPlugins }: ValidateOptions) => {
+    .action(async (named: string | undefined, { config: given, format, connect, loadPlugins }: ValidateOptions) => {
+      const file = given ?? named;
+      if (file === undefined) throw new UsageError(`name the file: ${ownCommand('vmcp validate -c vmcp.yaml')}`);
+      if (named !== undefined && named !== file)
+        throw new UsageError('give the file with --config or without it, not both');
       const text = await (await import('../../vmcp/read-config.ts')).readConfigText(file);
       if ((await import('../../operator/manifests/read-manifests.ts')).isManifest(text)) {
         if (connect) throw new UsageError('--connect needs a vmcp file; the backends of manifests are in the cluster');

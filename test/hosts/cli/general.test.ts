@@ -228,6 +228,13 @@ describe('the programs', () => {
       expect((await cli(['call', 'one_echo', 'message=hi', '--url', url], { env })).code).toBe(0);
       for (const command of ['validate', 'plan'])
         expect((await cli(['vmcp', command, '-c', file], { env })).code).toBe(0);
+      expect(await cli(['vmcp', 'validate', file], { env })).toEqual(
+        await cli(['vmcp', 'validate', '-c', file], { env }),
+      );
+      expect(await cli(['vmcp', 'validate'], { env })).toMatchObject({
+        code: 1,
+        err: 'toolmgr: name the file: toolmgr vmcp validate -c vmcp.yaml\n',
+      });
       serving.signal('SIGTERM');
       await serving.finished;
       const noted = new Set((await readFile(connects, 'utf8')).split('\n').filter((line) => line !== ''));

@@ -180,7 +180,9 @@ async function readFileSource(path: string, rules: DocumentRules): Promise<Loade
     }
     return readCopy(source, await readFile(path, 'utf8'), rules, []);
   } catch (cause) {
-    return { problem: `${describeSource(source)} cannot be read: ${explainCause(cause)}`, kind: 'missing' };
+    const isAbsent = (cause as NodeJS.ErrnoException).code === 'ENOENT';
+    const why = isAbsent ? 'there is no such file; expected a registry document in JSON' : explainCause(cause);
+    return { problem: `${describeSource(source)} cannot be read: ${why}`, kind: 'missing' };
   }
 }
 

@@ -78,12 +78,16 @@ export async function removeSource(name: string): Promise<void> {
   stdout.line(`${name} is no longer used`);
 }
 
+const SOURCE_MEMBER = /^(?:local_path|url|api_url): /;
+
 /** Waits for an operation. A refusal with one of these codes has another sentence, which names commands. */
 async function explained(running: Promise<unknown>, sentences: Partial<Record<ProblemCode, string>>): Promise<unknown> {
   return running.catch((cause: unknown) => {
     const code = cause instanceof OperationRefused ? cause.code : undefined;
     const sentence = code === undefined ? undefined : sentences[code];
-    throw sentence === undefined ? cause : new UsageError(sentence);
+    if (sentence !== undefined) throw new UsageError(sentence);
+    // a person gave a source, and not a member of a body
+    throw cause instanceof OperationRefused ? new UsageError(cause.message.replace(SOURCE_MEMBER, '')) : cause;
   });
 }
 

@@ -141,6 +141,9 @@ describe('several registries', () => {
     const added = await toolmgr('registry', 'add', 'work', './work.json', '--first');
     expect(added, added.err).toMatchObject({ code: 0, out: 'work with 2 servers is used\n' });
     expect((await toolmgr('registry', 'add', 'work', './work.json')).err).toContain('there is a registry work');
+    expect((await toolmgr('registry', 'add', 'other', './absent.json')).err).toBe(
+      `toolmgr: the registry ${join(home, 'absent.json')} cannot be read: there is no such file; expected a registry document in JSON\n`,
+    );
     expect((await toolmgr('registry', 'add', 'default', './work.json')).err).toContain(
       'default is the name of another',
     );

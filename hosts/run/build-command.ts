@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander';
-import { commanderOption, PACKAGE_OPTIONS } from '../workloads/fields/options.ts';
+import { PACKAGE_OPTIONS } from '../workloads/fields/container-options.ts';
+import { commanderOption } from '../workloads/fields/options.ts';
 
 /** Adds `build`. */
 export function addBuildCommand(program: Command): void {

@@ -3,6 +3,8 @@ import type { Mutation } from './mutation.ts';
 const BULK = 'hosts/manager/workloads/bulk-operations.ts';
 const DETAIL = 'hosts/manager/workloads/detail.ts';
 const DRIFT = 'hosts/manager/upgrades/drift.ts';
+const OF_CONTAINER = 'hosts/workloads/fields/container-options.ts';
+const OF_POLICY = 'hosts/workloads/fields/policy-options.ts';
 const LISTING = 'plugins/registry/listing.ts';
 const REGISTRIES = 'plugins/registry/change-operations.ts';
 const SECRETS = 'hosts/manager/secrets/operations.ts';
@@ -46,9 +48,14 @@ export const managerBehaviours: readonly Mutation[] = [
     'if (groups.length === 0)',
   ],
   ['manager.workload-detail.secrets', DETAIL, 'target: secretTargetOf(reference)', "target: ''"],
-  ['manager.workload-detail.permission-profile', DETAIL, 'config.permission_profile ?? {}', '{}'],
-  ['manager.workload-detail.tools-override', DETAIL, '{ name, description },', '{ name, description: name },'],
-  ['manager.workload-detail.oidc', DETAIL, 'audience: oidc.audience', 'audience: oidc.issuer'],
+  ['manager.workload-detail.permission-profile', OF_CONTAINER, "stored: 'permission_profile',", ''],
+  [
+    'manager.workload-detail.tools-override',
+    DETAIL,
+    '[tool, { name, description }]',
+    '[tool, { name, description: name }]',
+  ],
+  ['manager.workload-detail.oidc', OF_POLICY, "stored: 'oidc_config.audience'", "stored: 'oidc_config.issuer'"],
   ['manager.workload-summary.started-at', DETAIL, "summary.started_at ?? ''", "''"],
   ['manager.workload-summary.port', DETAIL, 'record.config?.port ?? 0', '0'],
   ['manager.workloads.bulk-delete-400', BULK, "problem('bad_request', detail,", "problem('not_found', detail,"],

@@ -5,7 +5,7 @@ const CONTAINER = 'hosts/workloads/config/container-from-flags.ts';
 const FILES = 'hosts/workloads/config/env-files.ts';
 const OF_LOGIN = 'hosts/workloads/fields/remote-auth-options.ts';
 const OF_POLICY = 'hosts/workloads/fields/policy-options.ts';
-const OPTIONS = 'hosts/workloads/fields/options.ts';
+const OPTIONS = 'hosts/workloads/fields/proxy-options.ts';
 const PLAN = 'hosts/workloads/proxy/plan.ts';
 const POLICY = 'hosts/workloads/config/policy-from-flags.ts';
 

@@ -13,8 +13,13 @@ const TELEMETRY = 'plugins/telemetry/config.ts';
 
 /** Defaults of the contract: their proofs omit the field, so that another default fails them. */
 export const defaults: readonly Mutation[] = [
-  ['run.option.group-default', RUN, "fallback: 'default' }", "fallback: 'other' }"],
-  ['run.option.host-default', RUN, "fallback: '127.0.0.1'", "fallback: '127.0.0.2'"],
+  ['run.option.group-default', RUN, "fallback: 'default'", "fallback: 'other'"],
+  [
+    'run.option.host-default',
+    'hosts/workloads/fields/proxy-options.ts',
+    "fallback: '127.0.0.1'",
+    "fallback: '127.0.0.2'",
+  ],
   ['vmcp.config.session-storage-db', 'plugins/stores/redis/config.ts', '.default(0)', '.default(1)'],
   [
     'vmcp.operational.timeouts-default',

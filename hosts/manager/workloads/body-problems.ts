@@ -1,4 +1,5 @@
 import type { FieldProblem } from '@toolmgr/plugins/kit/operations';
+import { API_FIELDS } from '../../workloads/fields/member-schemas.ts';
 import type { Restored } from './redaction.ts';
 
 /** Collects everything that is wrong in one body. */
@@ -32,8 +33,8 @@ export function createBodyProblems(): BodyProblems {
 
 /** A fault of the configuration by the name that the body has for the field. */
 export function fieldProblem(path: string, detail: string): FieldProblem {
-  const [first = ''] = path.split(/[.[]/);
-  return { in: 'body', path: `${NAMES_IN_BODY[first] ?? first}${path.slice(first.length)}`, detail };
+  const [field = ''] = path.split(/[.[]/);
+  return { in: 'body', path: `${NAMES_IN_BODY[field] ?? field}${path.slice(field.length)}`, detail };
 }
 
 /** A conflict `field: why` by the name that the body has for the field. */
@@ -42,9 +43,12 @@ export function conflictProblem(conflict: string): FieldProblem {
   return colon < 0 ? fieldProblem('', conflict) : fieldProblem(conflict.slice(0, colon), conflict.slice(colon + 2));
 }
 
-/** Names of the run configuration that a body calls otherwise. */
+/** Names of the run configuration that a body calls otherwise; those of an object by its name. */
 const NAMES_IN_BODY: Readonly<Record<string, string>> = {
-  ...{ remote_url: 'url', cmd_args: 'cmd_arguments', port: 'proxy_port', isolate_network: 'network_isolation' },
-  ...{ tools_filter: 'tools', oidc_config: 'oidc', remote_auth_config: 'oauth_config', remote_headers: 'headers' },
-  ...{ authz_config_path: 'authz_config', process: 'image' },
+  process: 'image',
+  ...Object.fromEntries(API_FIELDS.map(({ stored = '', body }) => [first(stored), first(body.name)])),
 };
+
+function first(path: string): string {
+  return path.split('.', 1)[0] ?? path;
+}

@@ -3,8 +3,10 @@ import { type RunConfig, runConfig, withoutLogin } from '@toolmgr/plugins/kit/wo
 import { UsageError } from '../../shared/usage-error.ts';
 import { readRequestedFile } from '../../workloads/config/option-file.ts';
 import { present } from '../../workloads/config/present.ts';
+import { SECTIONS } from '../../workloads/fields/fields.ts';
+import { API_FIELDS, placeOf } from '../../workloads/fields/member-schemas.ts';
 import type { BodyProblems } from './body-problems.ts';
-import { restoreMap } from './redaction.ts';
+import { restore } from './redaction.ts';
 import type { WorkloadBody } from './workload-body.ts';
 
 // Each function converts one section of a body to members of a run configuration; the result is empty when the body says
@@ -30,88 +32,75 @@ export async function authorizationOf(path: string | undefined, base: RunConfig 
   return { authz_config: await readRequestedFile('authz_config', path, schema), authz_config_path: path };
 }
 
-export function oidcOf(given: WorkloadBody['oidc'], base: RunConfig | undefined) {
-  const before = base?.oidc_config;
-  const shown = withoutEmpty(given);
-  if (Object.keys(shown).length === 0) return {};
-  const stored = before?.clientSecret;
-  const isStored = stored?.startsWith(`${shown.client_secret},`);
-  const secret = shown.client_secret && (isStored ? stored : `${shown.client_secret},target=clientSecret`);
-  // the rest has no member in a body
-  const { issuer: _, audience: __, jwksurl, introspectionURL, clientID, clientSecret, scopes, ...rest } = before ?? {};
-  return {
-    oidc_config: present({
-      ...rest,
-      issuer: shown.issuer,
-      audience: shown.audience,
-      jwksurl: shown.jwks_url,
-      introspectionURL: shown.introspection_url,
-      clientID: shown.client_id,
-      clientSecret: secret || undefined,
-      scopes: shown.scopes,
-    }),
-  };
+/** What the members of a section, or of none, decide one each. `stored` is what the section of the edited configuration has. */
+export function fieldsOf(
+  section: string,
+  given: Readonly<Record<string, unknown>>,
+  stored: Readonly<Record<string, unknown>>,
+  { restored }: BodyProblems,
+): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  for (const { body, hidden, as, name, place } of membersOf(section)) {
+    const value = given[name];
+    const before = stored[place];
+    // a switch is off by default: it is stored only where it was
+    if (isEmpty(value) && !(value === false && before !== undefined)) continue;
+    if (hidden !== undefined) fields[place] = restored(body.name, restore(hidden, value, before));
+    else fields[place] = as === 'secret' ? referenceOf(value, place, before) : value;
+  }
+  return fields;
 }
 
-export function runtimeOf(
-  given: WorkloadBody['runtime_config'],
+/** The same for every section but the login; a body without its members removes one, and what has no member in a body is kept. */
+export function sectionsOf(
+  body: WorkloadBody,
   base: RunConfig | undefined,
-  { restored }: BodyProblems,
-) {
-  const shown = withoutEmpty(given);
-  if (Object.keys(shown).length === 0) return {};
-  const env =
-    shown.runtime_env &&
-    restored('runtime_config.runtime_env', restoreMap(shown.runtime_env, base?.runtime_config?.runtime_env));
-  return { runtime_config: present({ ...shown, runtime_env: env }) };
+  problems: BodyProblems,
+): Partial<RunConfig> {
+  const names = Object.keys(SECTIONS).filter((name) => name !== LOGIN);
+  return Object.assign({}, ...names.map((name) => sectionOf(name, body, base, problems)));
 }
 
-export function headersOf(
-  { header_forward: given }: WorkloadBody,
-  base: RunConfig | undefined,
-  from: { readonly headers: Readonly<Record<string, string>> },
-  { restored }: BodyProblems,
-) {
-  const stored = base?.header_forward?.add_plaintext_headers;
-  const plain = restored(
-    'header_forward.add_plaintext_headers',
-    restoreMap(given?.add_plaintext_headers ?? {}, stored),
-  );
-  const all = { ...from.headers, ...plain };
-  const secret = given?.add_headers_from_secret ?? {};
-  const forward = {
-    ...(Object.keys(all).length === 0 ? {} : { add_plaintext_headers: all }),
-    ...(Object.keys(secret).length === 0 ? {} : { add_headers_from_secret: secret }),
-  };
-  return Object.keys(forward).length === 0 ? {} : { header_forward: forward };
+const LOGIN = 'oauth_config';
+
+function sectionOf(section: string, body: WorkloadBody, base: RunConfig | undefined, problems: BodyProblems) {
+  const [field] = placeOf(membersOf(section)[0]?.stored ?? '');
+  const { [field]: stored = {} } = (base ?? {}) as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  const { [section]: given = {} } = body as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  const fields = fieldsOf(section, given, stored, problems);
+  return Object.keys(fields).length === 0 ? {} : { [field]: { ...keptMembers(section, stored), ...fields } };
+}
+
+function keptMembers(section: string, stored: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const places = new Set(membersOf(section).map(({ place }) => place));
+  return Object.fromEntries(Object.entries(stored).filter(([place]) => !places.has(place)));
+}
+
+function membersOf(section: string) {
+  return API_FIELDS.flatMap((field) => {
+    const [own, name] = placeOf(field.body.name);
+    return own !== section || field.body.own === true
+      ? []
+      : [{ ...field, name, place: placeOf(field.stored ?? '')[1] }];
+  });
+}
+
+/** A reference to a secret of the user; the stored one while it names the same secret. */
+function referenceOf(given: unknown, target: string, stored: unknown): string {
+  const name = typeof given === 'string' ? given : (given as { name: string }).name;
+  return typeof stored === 'string' && stored.startsWith(`${name},`) ? stored : `${name},target=${target}`;
+}
+
+function isEmpty(value: unknown): boolean {
+  return !value || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 
 type RemoteAuth = NonNullable<RunConfig['remote_auth_config']>;
 
 /** Settings of the login. What the last login left is kept while they are the same. */
-export async function loginOf(
-  given: Partial<NonNullable<WorkloadBody['oauth_config']>>,
-  base: RemoteAuth,
-  { restored }: BodyProblems,
-) {
-  const { client_secret: secret, bearer_token: token, oauth_params, use_pkce: _, callback_port, ...plain } = given;
+export function loginOf(given: NonNullable<WorkloadBody['oauth_config']>, base: RemoteAuth, problems: BodyProblems) {
   const settings = withoutLogin(base) ?? {};
-  const reference = (ref: { name: string; target: string } | undefined, field: string, stored: string | undefined) =>
-    ref && (stored?.startsWith(`${ref.name},`) ? stored : `${ref.name},target=${field}`);
-  const params = oauth_params && restored('oauth_config.oauth_params', restoreMap(oauth_params, base.oauth_params));
-  const next = present({
-    ...present({
-      required: settings.required,
-      ...{ bearer_token_file: settings.bearer_token_file, client_secret_file: settings.client_secret_file },
-      ...{ scope_param_name: settings.scope_param_name, timeout: settings.timeout, use_pkce: settings.use_pkce },
-    }),
-    ...plain,
-    skip_browser: plain.skip_browser || settings.skip_browser !== undefined ? plain.skip_browser : undefined,
-    callback_port: callback_port || undefined,
-    oauth_params: params,
-    client_secret: reference(secret, 'client_secret', base.client_secret),
-    bearer_token: reference(token, 'bearer_token', base.bearer_token),
-  }) as RemoteAuth;
+  const next = { ...keptMembers(LOGIN, settings), ...fieldsOf(LOGIN, given, base, problems) };
   const isSame = JSON.stringify(sorted(next)) === JSON.stringify(sorted(settings));
   const kept = isSame ? base : next;
   return Object.keys(kept).length === 0 ? {} : { remote_auth_config: kept };
@@ -121,13 +110,10 @@ function sorted(value: object): unknown {
   return Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** An object of a body without its empty members, which `GET` writes for what is not set. */
+/** An object of a body without its empty texts, lists and objects, which `GET` writes for what is not set. */
 export function withoutEmpty<T extends object>(value: T | undefined): Partial<T> {
-  const entries = Object.entries(value ?? {}).filter(
-    ([, member]) =>
-      member !== '' &&
-      member !== undefined &&
-      !(typeof member === 'object' && member !== null && Object.keys(member).length === 0),
+  const given = Object.entries(value ?? {}).filter(
+    ([, member]) => !isEmpty(member) || member === false || member === 0,
   );
-  return Object.fromEntries(entries) as Partial<T>;
+  return Object.fromEntries(given) as Partial<T>;
 }

@@ -1,3 +1,6 @@
+import { runConfig } from '@toolmgr/plugins/kit/workloads';
+import { detailOf } from './detail.ts';
+
 /** Examples of the OpenAPI document. */
 export const EXAMPLE_SUMMARY = {
   name: 'fetch',
@@ -25,42 +28,6 @@ export const EXAMPLE_BODY = {
   group: 'default',
 };
 
-export const EXAMPLE_DETAIL = {
-  name: 'fetch',
-  group: 'default',
-  image: 'ghcr.io/example/fetch:1.2.0',
-  url: '',
-  transport: 'stdio',
-  proxy_mode: 'streamable-http',
-  host: '127.0.0.1',
-  proxy_port: 34_567,
-  target_port: 0,
-  cmd_arguments: [],
-  env_vars: { LOG_LEVEL: 'info' },
-  secrets: [{ name: 'fetch-token', target: 'TOKEN' }],
-  volumes: [],
-  permission_profile: {},
-  network_isolation: true,
-  allow_docker_gateway: false,
-  trust_proxy_headers: false,
-  authz_config: '',
-  oidc: {
-    ...{ issuer: '', audience: '', jwks_url: '', introspection_url: '', client_id: '', client_secret: '' },
-    scopes: [],
-  },
-  tools: [],
-  tools_override: {},
-  runtime_config: { builder_image: '', additional_packages: [], build_with: [], runtime_env: {} },
-  oauth_config: {
-    ...{ issuer: '', authorize_url: '', token_url: '', client_id: '', scopes: [], use_pkce: true },
-    ...{ oauth_params: {}, callback_port: 0, skip_browser: false, resource: '' },
-  },
-  headers: [],
-  header_forward: { add_plaintext_headers: {}, add_headers_from_secret: {} },
-  registry: '',
-  server: '',
-};
-
 export const EXAMPLE_EXPORT = {
   schema_version: 'v0.1.0',
   name: 'fetch',
@@ -80,3 +47,5 @@ export const EXAMPLE_EXPORT = {
   stateless: false,
   strict_protocol_validation: false,
 };
+
+export const EXAMPLE_DETAIL = detailOf(runConfig.parse(EXAMPLE_EXPORT), 34_567);

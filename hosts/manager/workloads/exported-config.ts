@@ -2,26 +2,23 @@ import { fieldPath } from '@toolmgr/core';
 import type { FieldProblem } from '@toolmgr/plugins/kit/operations';
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { HIDDEN } from '../../shared/redact-arguments.ts';
-import { redactList, redactMap, redactUrl } from './redaction.ts';
+import { FIELDS } from '../../workloads/fields/fields.ts';
+import { placeOf } from '../../workloads/fields/member-schemas.ts';
+import { hide, redactList, valueAt } from './redaction.ts';
 
 /** A configuration for export: without the time of its creation; values that may be secret are hidden. Pure. */
 export function exportedConfig({ created_at: _, ...config }: RunConfig): Omit<RunConfig, 'created_at'> {
-  const { process: program, remote_url: url, header_forward: forward, runtime_config: runtime } = config;
-  const headers = forward?.add_plaintext_headers;
-  const env = runtime?.runtime_env;
-  const auth = config.remote_auth_config;
-  return {
-    ...config,
-    env_vars: redactMap(config.env_vars),
-    cmd_args: redactList(config.cmd_args),
-    ...(url === undefined ? {} : { remote_url: redactUrl(url) }),
-    ...(program === undefined ? {} : { process: { ...program, args: redactList(program.args) } }),
-    ...(headers === undefined ? {} : { header_forward: { ...forward, add_plaintext_headers: redactMap(headers) } }),
-    ...(env === undefined ? {} : { runtime_config: { ...runtime, runtime_env: redactMap(env) } }),
-    ...(auth?.oauth_params === undefined
-      ? {}
-      : { remote_auth_config: { ...auth, oauth_params: redactMap(auth.oauth_params) } }),
-  };
+  const shown: Record<string, unknown> = { ...config };
+  for (const { stored = '', hidden } of FIELDS.filter((field) => field.hidden !== undefined)) {
+    const value = valueAt(config, stored);
+    if (hidden === undefined || value === undefined) continue;
+    const [section, name] = placeOf(stored);
+    if (section === '') shown[name] = hide(hidden, value);
+    else shown[section] = { ...(shown[section] as object), [name]: hide(hidden, value) };
+  }
+  const { process: program } = config;
+  if (program !== undefined) shown.process = { ...program, args: redactList(program.args) };
+  return shown as Omit<RunConfig, 'created_at'>;
 }
 
 /** The places of a configuration where an export hid a value: an import needs the values. */

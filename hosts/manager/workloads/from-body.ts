@@ -3,10 +3,11 @@ import type { FieldProblem } from '@toolmgr/plugins/kit/operations';
 import { RUN_CONFIG_VERSION, type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 import { isNameOfEntry } from '@toolmgr/plugins/registry';
 import { present } from '../../workloads/config/present.ts';
+import { API_FIELDS } from '../../workloads/fields/member-schemas.ts';
 import { findUserSecret } from '../../workloads/secrets/start-secrets.ts';
 import { type BodyProblems, createBodyProblems, fieldProblem } from './body-problems.ts';
-import { authorizationOf, headersOf, loginOf, oidcOf, overridesOf, runtimeOf, withoutEmpty } from './body-sections.ts';
-import { restoreList, restoreMap, restoreText } from './redaction.ts';
+import { authorizationOf, fieldsOf, loginOf, overridesOf, sectionsOf, withoutEmpty } from './body-sections.ts';
+import { restoreList } from './redaction.ts';
 import { type Resolved, resolveImage } from './resolve-image.ts';
 import type { WorkloadBody } from './workload-body.ts';
 
@@ -68,38 +69,35 @@ function checkSource(
 /** The configuration before its schema is applied. */
 async function configOf(body: WorkloadBody, to: Conversion, from: Resolved, problems: BodyProblems) {
   const { base } = to;
-  const { restored } = problems;
   const isSame = base !== undefined && from.isStored;
   const loginBase = isSame && isRemote(body, from) ? base.remote_auth_config : undefined;
+  const fields = fieldsOf('', { ...body }, { ...base }, problems);
+  const sections = sectionsOf(body, base, problems);
+  const { header_forward: forward } = sections;
+  const headers = { ...from.headers, ...forward?.add_plaintext_headers };
   return {
     schema_version: RUN_CONFIG_VERSION,
     ...(base === undefined ? {} : keptFields(base, isSame)),
     ...from.config,
     name: to.name,
-    group: body.group ?? 'default',
-    transport: body.transport || from.transport,
-    ...(body.url ? { remote_url: restored('url', restoreText(body.url, base?.remote_url)) } : {}),
-    cmd_args: restored('cmd_arguments', restoreList(body.cmd_arguments ?? from.args, base?.cmd_args)),
-    env_vars: { ...from.env, ...restored('env_vars', restoreMap(body.env_vars ?? {}, base?.env_vars)) },
+    transport: from.transport,
+    target_port: from.targetPort || undefined,
+    ...fields,
+    cmd_args: problems.restored('cmd_arguments', restoreList(body.cmd_arguments ?? from.args, base?.cmd_args)),
+    env_vars: { ...from.env, ...(fields.env_vars as RunConfig['env_vars'] | undefined) },
     ...listOf('secrets', [
       ...from.secretRefs,
       ...(body.secrets ?? []).map(({ name, target }) => `${name},target=${target}`),
     ]),
-    host: body.host || '127.0.0.1',
     ...portOf(body.proxy_port, to, from.port),
-    proxy_mode: body.proxy_mode || 'streamable-http',
-    ...(body.target_port || from.targetPort ? { target_port: body.target_port || from.targetPort } : {}),
-    ...(isImage(from) ? { isolate_network: body.network_isolation ?? from.isolate } : { isolate_network: false }),
-    allow_docker_gateway: body.allow_docker_gateway ?? false,
-    trust_proxy_headers: body.trust_proxy_headers ?? false,
-    ...listOf('tools_filter', body.tools ?? []),
+    isolate_network: isImage(from) && (body.network_isolation ?? from.isolate),
     ...overridesOf(body.tools_override, base),
     ...(await authorizationOf(body.authz_config, base)),
-    ...oidcOf(body.oidc, base),
-    ...runtimeOf(body.runtime_config, base, problems),
-    ...headersOf(body, base, from, problems),
-    ...(body.headers === undefined || body.headers.length === 0 ? {} : { remote_headers: body.headers }),
-    ...(await loginOf({ ...from.login, ...withoutEmpty(body.oauth_config) }, loginBase ?? {}, problems)),
+    ...sections,
+    ...withoutEmpty({
+      header_forward: withoutEmpty({ ...forward, add_plaintext_headers: headers }),
+    }),
+    ...loginOf({ ...from.login, ...withoutEmpty(body.oauth_config) }, loginBase ?? {}, problems),
     created_at: base === undefined ? new Date(to.nowMs).toISOString() : base.created_at,
   };
 }
@@ -115,7 +113,7 @@ function isRemote(body: WorkloadBody, { config }: Resolved): boolean {
 /** Fields of the stored configuration that a body cannot say. Those of the image count while it stays the same. */
 function keptFields(base: RunConfig, isSame: boolean): Partial<RunConfig> {
   return Object.fromEntries(
-    Object.entries(base).filter(([name]) => !REPLACED.has(name) && (isSame || !OF_IMAGE.has(name))),
+    Object.entries(base).filter(([name]) => (OF_IMAGE.has(name) ? isSame : !REPLACED.has(name))),
   );
 }
 
@@ -126,10 +124,8 @@ const OF_IMAGE: ReadonlySet<string> = new Set([
 
 /** Fields that a body replaces. */
 const REPLACED: ReadonlySet<string> = new Set([
-  ...['image', 'process', 'remote_url'],
-  ...['env_vars', 'secrets', 'cmd_args', 'port', 'target_port', 'volumes', 'permission_profile'],
-  ...['permission_profile_name_or_path', 'tools_filter', 'tools_override', 'authz_config', 'authz_config_path'],
-  ...['oidc_config', 'runtime_config', 'remote_auth_config', 'remote_headers', 'header_forward'],
+  ...API_FIELDS.map(({ stored = '' }) => stored.split('.', 1)[0] ?? ''),
+  ...['image', 'process', 'permission_profile_name_or_path', 'authz_config'],
 ]);
 
 function portOf(given: number | undefined, { base, port }: Conversion, ofEntry: number | undefined) {

@@ -1,5 +1,7 @@
 import { isSecretName, redactedText } from '@toolmgr/plugins/kit/secrets';
+import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { HIDDEN, redactArguments, redactUrl } from '../../shared/redact-arguments.ts';
+import type { WorkloadField } from '../../workloads/fields/run-option.ts';
 
 type TextMap = Readonly<Record<string, string>>;
 
@@ -79,4 +81,32 @@ export function restoreList(given: readonly string[], stored: readonly string[] 
 export function restoreText(given: string, stored: string | undefined): Restored<string> {
   if (stored !== undefined && given === redactUrl(stored)) return { value: stored };
   return given.includes(HIDDEN) ? { hidden: [''] } : { value: given };
+}
+
+type Hidden = NonNullable<WorkloadField['hidden']>;
+
+/** How values of a field are hidden where they are shown, and restored where they come back. */
+const FORMS: Readonly<
+  Record<Hidden, readonly [(value: never) => unknown, (given: never, stored: never) => Restored<unknown>]>
+> = {
+  map: [redactMap, restoreMap],
+  list: [redactList, restoreList],
+  url: [redactUrl, restoreText],
+};
+
+/** A value for a reader. */
+export function hide(form: Hidden, value: unknown): unknown {
+  return FORMS[form][0](value as never);
+}
+
+/** A value after an edit. */
+export function restore(form: Hidden, given: unknown, stored: unknown): Restored<unknown> {
+  return FORMS[form][1](given as never, stored as never);
+}
+
+/** The value of a field of a configuration. */
+export function valueAt(config: RunConfig, stored = ''): unknown {
+  return stored
+    .split('.')
+    .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], config);
 }

@@ -33,24 +33,6 @@ export const workloadSummary = z
 /** One workload of a list. */
 export type WorkloadListItem = z.output<typeof workloadSummary>;
 
-/** A secret by its name, and where its value goes. */
-export const secretRef = z
-  .strictObject({
-    name: z.string().min(1).describe('name of the stored secret'),
-    target: z.string().default('').describe('variable or field that gets its value'),
-  })
-  .describe('reference of a stored secret');
-
-/** Definition of a header of a remote server. */
-export const headerDef = z.strictObject({
-  name: z.string().min(1).describe('name of the header'),
-  description: z.string().optional().describe('what it is for'),
-  required: z.boolean().optional().describe('requests need it'),
-  secret: z.boolean().optional().describe('its value is a secret'),
-  default: z.string().optional().describe('value when none is given'),
-  choices: z.array(z.string()).optional().describe('values that the server accepts'),
-});
-
 /** Names and group of bulk operations: exactly one of them. */
 export const bulkBody = z
   .strictObject({

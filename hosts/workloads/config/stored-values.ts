@@ -33,13 +33,15 @@ export async function storedSection<Name extends keyof RunConfig>(
   return Object.keys(values).length === 0 ? undefined : (values as RunConfig[Name]);
 }
 
-type StoredFields = Pick<RunConfig, Extract<Extract<RowOfRun, { stored: unknown }>['stored'], keyof RunConfig>>;
+type StoredOption = Exclude<Extract<RowOfRun, { stored: unknown }>, { as: 'own' }>;
+
+type StoredFields = Pick<RunConfig, Extract<StoredOption['stored'], keyof RunConfig>>;
 
 type StoredRow = RunOption & Required<Pick<RunOption, 'stored'>>;
 
 const ROWS = Object.values<readonly RunOption[]>(RUN_OPTIONS)
   .flat()
-  .filter((row): row is StoredRow => row.stored !== undefined);
+  .filter((row): row is StoredRow => row.stored !== undefined && row.as !== 'own');
 
 async function valuesOf(prefix: string, storing: Storing): Promise<Record<string, unknown>> {
   const values: Record<string, unknown> = {};

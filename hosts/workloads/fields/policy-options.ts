@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { secretName } from './body-values.ts';
 import { readBoolean, readList, readPair, readPairs, readRate, readRepeated } from './option-values.ts';
 import type { RunOption } from './run-option.ts';
 
@@ -6,7 +8,18 @@ export const POLICY_OPTIONS = {
   'Audit and authorization:': [
     { flags: '--enable-audit', description: 'write an audit line for every request, with the default settings' },
     { flags: '--audit-config <FILE>', description: 'audit with the settings of this JSON file' },
-    { flags: '--authz-config <FILE>', description: 'decide by the Cedar policies of this JSON or YAML file' },
+    {
+      flags: '--authz-config <FILE>',
+      description: 'decide by the Cedar policies of this JSON or YAML file',
+      stored: 'authz_config_path',
+      as: 'own',
+      body: {
+        name: 'authz_config',
+        says: 'absolute path of an authorization file',
+        shows: z.string().describe('path of the authorization file'),
+        own: true,
+      },
+    },
     {
       flags: '--webhook-config <FILE>',
       description: 'ask the webhooks of this JSON or YAML file about calls; may be repeated, the files are merged',
@@ -18,30 +31,50 @@ export const POLICY_OPTIONS = {
       flags: '--oidc-issuer <URL>',
       stored: 'oidc_config.issuer',
       description: 'take only callers with a token of this issuer',
+      body: { name: 'oidc.issuer', says: 'issuer of the tokens of callers' },
     },
-    { flags: '--oidc-audience <NAME>', stored: 'oidc_config.audience', description: 'audience that a token must have' },
-    { flags: '--oidc-client-id <ID>', stored: 'oidc_config.clientID', description: 'client ID for introspection' },
+    {
+      flags: '--oidc-audience <NAME>',
+      stored: 'oidc_config.audience',
+      description: 'audience that a token must have',
+      body: { name: 'oidc.audience', says: 'audience that tokens must have' },
+    },
+    {
+      flags: '--oidc-client-id <ID>',
+      stored: 'oidc_config.clientID',
+      description: 'client ID for introspection',
+      body: { name: 'oidc.client_id', says: 'client for introspection' },
+    },
     {
       flags: '--oidc-client-secret <SECRET>',
       stored: 'oidc_config.clientSecret',
       as: 'secret',
       description: 'client secret for introspection',
+      body: {
+        name: 'oidc.client_secret',
+        says: 'name of the stored secret of that client',
+        accepts: secretName,
+        shows: z.string().describe('name of the stored secret'),
+      },
     },
     {
       flags: '--oidc-introspection-url <URL>',
       stored: 'oidc_config.introspectionURL',
       description: 'introspection endpoint, for opaque tokens',
+      body: { name: 'oidc.introspection_url' },
     },
     {
       flags: '--oidc-jwks-url <URL>',
       stored: 'oidc_config.jwksurl',
       description: 'address of the keys (default: from the discovery of the issuer)',
+      body: { name: 'oidc.jwks_url', says: 'keys of the issuer' },
     },
     {
       flags: '--oidc-scopes <LIST>',
       stored: 'oidc_config.scopes',
       description: 'scopes named to clients, comma-separated (default: openid)',
       read: readList,
+      body: { name: 'oidc.scopes', says: 'scopes that the endpoint announces' },
     },
     {
       flags: '--oidc-insecure-allow-http',

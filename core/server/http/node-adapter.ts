@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
-import { byteLength } from '../../json/byte-pieces.ts';
+import { byteLength, joinParts, type Part } from '../../json/byte-pieces.ts';
 import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import { Cancel } from '../../timing/cancel.ts';
 import { ambiguityOf } from './check-head.ts';
@@ -172,6 +172,9 @@ class NodeStream implements ResponseStream {
   readonly #response: ServerResponse;
   readonly #responder: NodeResponder;
   #isGathering = false;
+  /** Written in this turn. */
+  #parts: Part[] = [];
+  #partBytes = 0;
   /** The client has not read everything. */
   #isBehind = false;
 
@@ -191,7 +194,28 @@ class NodeStream implements ResponseStream {
   write(chunk: Buffer | string): boolean {
     if (this.#isBehind && !this.#responder.unsent.mayAdd(chunk.length)) return false;
     this.#gather();
-    return this.#response.write(chunk);
+    if (chunk.length >= JOIN_BYTES) {
+      this.#send();
+      return this.#response.write(chunk); // joining would copy it
+    }
+    this.#parts.push(chunk);
+    this.#partBytes += chunk.length;
+    return this.#partBytes >= JOIN_BYTES ? this.#send() : !this.#response.writableNeedDrain;
+  }
+
+  /** Gives the response what was written in this turn, in one piece: each costs a chunk and some buffers. */
+  #send(): boolean {
+    const parts = this.#take();
+    return parts === undefined || this.#response.write(parts);
+  }
+
+  #take(): Part | undefined {
+    const [first, ...others] = this.#parts;
+    if (first === undefined) return undefined;
+    const whole = others.length === 0 ? first : joinParts(this.#parts);
+    this.#parts = [];
+    this.#partBytes = 0;
+    return whole;
   }
 
   onDrain(listener: () => void): void {
@@ -200,17 +224,18 @@ class NodeStream implements ResponseStream {
 
   end(): void {
     this.#isGathering = false; // `end` sends everything
-    this.#response.end();
+    this.#response.end(this.#take());
     this.#count();
   }
 
   get pendingBytes(): number {
-    return this.#response.writableLength;
+    return this.#response.writableLength + this.#partBytes;
   }
 
   letGo(): void {
     if (!this.#isGathering) return;
     this.#isGathering = false;
+    this.#send();
     this.#response.socket?.uncork();
     this.#count();
   }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ResponseStream } from '../../../core/contract/inbound.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { ByteBudget } from '../../../core/mcp/byte-budget.ts';
@@ -84,6 +84,26 @@ describe('what a client has not read', () => {
       await until(() => bytes.now.held === 0);
     },
   );
+});
+
+it('the events of one turn are sent as one chunk, and those of the next with the end', async () => {
+  let stream: ResponseStream | undefined;
+  const { socket } = await served((responder) => {
+    stream = responder.open(200, {});
+    for (const text of ['one ', Buffer.from('zwei '), 'd’rei']) stream.write(text);
+  });
+  let read = '';
+  socket.on('data', (bytes) => {
+    read += bytes;
+  });
+  socket.write(REQUEST);
+  await until(() => read.includes('rei'));
+  stream?.write('four ');
+  stream?.write('five');
+  expect(stream?.pendingBytes).toBe(9);
+  stream?.end();
+  await until(() => read.endsWith('\r\n0\r\n\r\n'));
+  expect(read.slice(read.indexOf('\r\n\r\n') + 4)).toBe('10\r\none zwei d’rei\r\n9\r\nfour five\r\n0\r\n\r\n');
 });
 
 const REQUEST = 'GET / HTTP/1.1\r\nhost: x\r\n\r\n';

@@ -30,6 +30,8 @@ export interface ReleaseOptions {
   readonly skip: ReadonlySet<Part>;
   readonly registry: string;
   readonly nodeImage: string;
+  /** Level of zstd for executables. */
+  readonly level: number;
   /** Asks before a real run begins. */
   readonly confirm: (question: string) => Promise<boolean>;
   readonly progress: (line: string) => void;

@@ -32,6 +32,8 @@ export interface ExecutableOptions {
   readonly scratch: string;
   /** Whether programs for macOS are built without `codesign`. macOS refuses to run them until they are signed. */
   readonly unsigned?: boolean;
+  /** Level of zstd. */
+  readonly level?: number;
 }
 
 /** Builds the single executable of a platform: its Node.js with `main.cjs` and the compressed tree of the product attached. */
@@ -52,7 +54,8 @@ export async function buildExecutable(platform: PlatformName, options: Executabl
   copyLicense(tree);
   const file = join(options.out, `${name}${platform.startsWith('win') ? '.exe' : ''}`);
   mkdirSync(options.out, { recursive: true });
-  const archive = await assembleExecutable({ tree, file, node, folder, isMac, signs });
+  const { level } = options;
+  const archive = await assembleExecutable({ tree, file, node, folder, isMac, signs, ...(level && { level }) });
   const note = isMac && !signs ? 'not signed: macOS refuses to run it' : undefined;
   return { platform, file, node: node.version, size: statSync(file).size, tree: archive, ...(note && { note }) };
 }
@@ -65,6 +68,7 @@ export async function assembleExecutable({
   folder,
   isMac = false,
   signs = false,
+  level,
 }: {
   readonly tree: string;
   readonly file: string;
@@ -72,8 +76,9 @@ export async function assembleExecutable({
   readonly folder: string;
   readonly isMac?: boolean;
   readonly signs?: boolean;
+  readonly level?: number;
 }): Promise<TreeArchive> {
-  const archive = writeTreeArchive(tree, join(folder, 'tree.zst'));
+  const archive = writeTreeArchive(tree, join(folder, 'tree.zst'), level);
   const blob = await writeBlob(folder, node.writer, archive.hash);
   copyFileSync(node.file, file);
   chmodSync(file, 0o755);

@@ -16,9 +16,10 @@ export interface TreeArchive {
  * Writes the files of a folder into one compressed file: length of the index (4 bytes, big endian), the index
  * (`[path, size, isProgram][]` as JSON) and the contents, compressed by zstd.
  *
+ * @param level zstd's, 1 to 22
  * @throws Error for a symbolic link, which Windows could not unpack
  */
-export function writeTreeArchive(root: string, file: string): TreeArchive {
+export function writeTreeArchive(root: string, file: string, level = LEVEL): TreeArchive {
   const paths = readdirSync(root, { recursive: true, withFileTypes: true })
     .filter((entry) => !entry.isDirectory())
     .map((entry) => {
@@ -37,7 +38,7 @@ export function writeTreeArchive(root: string, file: string): TreeArchive {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(text.length);
   const whole = Buffer.concat([length, text, ...contents]);
-  const compressed = zstdCompressSync(whole, { params: { [constants.ZSTD_c_compressionLevel]: LEVEL } });
+  const compressed = zstdCompressSync(whole, { params: { [constants.ZSTD_c_compressionLevel]: level } });
   writeFileSync(file, compressed);
   return {
     hash: createHash('sha256').update(whole).digest('hex'),

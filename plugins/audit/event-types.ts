@@ -1,7 +1,7 @@
 import type { RequestRecord } from '@toolmgr/core';
 import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
-/** Every type of event, in the order of the reference page. Source: vmcp spec §2 audit `eventTypes`. */
+/** Every type of event, in the order of the reference page. Source: vmcp spec §2 audit `eventTypes`; those of pins are our own. */
 export const EVENT_TYPES = [
   'mcp_initialize',
   'sse_connection',
@@ -26,6 +26,9 @@ export const EVENT_TYPES = [
   'vmcp_workflow_step_completed',
   'vmcp_workflow_step_failed',
   'vmcp_workflow_step_skipped',
+  'vmcp_pin_held',
+  'vmcp_pin_approved',
+  'vmcp_pin_rejected',
 ] as const;
 
 /** One of {@link EVENT_TYPES}. */

@@ -1,10 +1,11 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
-import { workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import { pinChanged, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
 import { createCapture } from './capture.ts';
 import { auditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
 import { type EventContext, eventFromCall } from './event-from-call.ts';
+import { eventFromPin } from './event-from-pin.ts';
 import { eventFromRequest, eventFromStream } from './event-from-request.ts';
 import { eventFromWorkflow } from './event-from-workflow.ts';
 import { createTypeFilter } from './event-types.ts';
@@ -35,6 +36,7 @@ export default definePlugin({
     core.hooks.requestSettled.tap(late, (record) => addEvent(eventFromRequest(record, context)));
     core.hooks.streamOpened.tap(late, (record) => addEvent(eventFromStream(record, context)));
     core.hook(workflowAdvanced).tap(ADDRESS, (advanced) => addEvent(eventFromWorkflow(advanced, context)));
+    core.hook(pinChanged).tap(ADDRESS, (changed) => addEvent(eventFromPin(changed, context)));
     core.hooks.starting.tapPromise(ADDRESS, async () => journal.start(await openSink(config.logFile, core), config));
     core.hooks.stopping.tapPromise(ADDRESS, async () => journal.stop());
   },

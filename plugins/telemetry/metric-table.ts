@@ -120,6 +120,12 @@ export const METRICS = {
     labels: ['status'],
     means: 'backends by health status',
   },
+  toolmgr_vmcp_held_definitions: {
+    kind: 'gauge',
+    unit: '{definition}',
+    labels: ['target.workload_name'],
+    means: 'definitions of a backend that wait until a person approves them (`toolPinning`)',
+  },
   toolmgr_vmcp_backend_requests: {
     kind: 'counter',
     unit: '{call}',

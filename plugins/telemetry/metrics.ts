@@ -40,6 +40,7 @@ export function createMetrics(
   known: ReadonlyMap<string, BackendState>,
   states: () => readonly BackendState[],
   bytes: () => ReturnType<Core['bytesInFlight']>,
+  held: () => ReadonlyMap<string, number>,
 ): Metrics {
   const instruments = createInstruments(meter);
   const nameLabel = boundedLabels();
@@ -47,6 +48,7 @@ export function createMetrics(
   const errorLabel = boundedLabels(MAX_ERROR_TYPES);
   const serverLabels = { server, transport: TRANSPORT };
   observeStates(meter, states, bytes);
+  observeHeld(meter, held, backendLabel);
 
   const labelsByEntry = new WeakMap<CatalogEntry, EntryLabels>();
   /** The labels of calls to an entry, cached, because parsing URLs is slow. */
@@ -261,6 +263,14 @@ function observeStates(
       counts.set(said, (counts.get(said) ?? 0) + 1);
     }
     for (const [status, count] of counts) seen.observe(count, { status });
+  });
+}
+
+function observeHeld(meter: Meter, held: () => ReadonlyMap<string, number>, label: (name: string) => string): void {
+  const { unit, means } = METRICS.toolmgr_vmcp_held_definitions;
+  const gauge = meter.createObservableGauge('toolmgr_vmcp_held_definitions', { unit, description: means });
+  gauge.addCallback((seen) => {
+    for (const [backend, count] of held()) seen.observe(count, { 'target.workload_name': label(backend) });
   });
 }
 

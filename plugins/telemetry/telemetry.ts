@@ -12,7 +12,7 @@ import type {
   RequestRecord,
   SessionEnded,
 } from '@toolmgr/core';
-import type { ToolSearched, WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import { heldDefinitions, type ToolSearched, type WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
 import { attributeNaming } from './attribute-table.ts';
 import { callOutcome, requestOutcome } from './call-outcome.ts';
@@ -39,7 +39,7 @@ export interface Telemetry {
 
 /** Creates the telemetry of one gateway; `start` creates the exporters. */
 export function createTelemetry(
-  core: Pick<Core, 'server' | 'log' | 'now' | 'backends' | 'slots' | 'bytesInFlight'>,
+  core: Pick<Core, 'server' | 'log' | 'now' | 'backends' | 'slot' | 'slots' | 'bytesInFlight'>,
   config: TelemetryConfig,
   environment: NodeJS.ProcessEnv = process.env,
 ): Telemetry {
@@ -86,7 +86,10 @@ export function createTelemetry(
       const commonAttributes = { ...environmentAttributes(config, environment), ...naming({ server: server.name }) };
       if (tracer !== undefined) tracing = createTracing({ tracer, naming, commonAttributes, now });
       if (meter !== undefined) {
-        metrics = createMetrics(meter, server.name, backends, () => core.backends.states(), core.bytesInFlight);
+        const held = core.slot(heldDefinitions);
+        const heldCounts = () => new Map(held.names().flatMap((name) => [...held.get(name)()]));
+        const states = () => core.backends.states();
+        metrics = createMetrics(meter, server.name, backends, states, core.bytesInFlight, heldCounts);
       }
     },
     async stop() {

@@ -1,5 +1,6 @@
 import { unwatchFile, watchFile } from 'node:fs';
 import { type Core, explainCause } from '@toolmgr/core';
+import { pinChanged } from '@toolmgr/plugins/kit/extension-points';
 import {
   type ChangedPins,
   changePins,
@@ -7,6 +8,7 @@ import {
   MOST_OF_ENTRY,
   NO_PINS,
   type Pins,
+  pinChanges,
   pinsOf,
   readPins,
   withChanges,
@@ -27,7 +29,8 @@ export interface FollowedPins {
 const POLL_MS = 1_000;
 
 /** Follows a file of pins. */
-export function createFollowedPins({ log, backends }: Core, address: string, file: string): FollowedPins {
+export function createFollowedPins(core: Core, address: string, file: string): FollowedPins {
+  const { log, backends } = core;
   let pins: Pins = NO_PINS;
   let unwritten = new Map<string, Map<string, EntryPins>>();
   let writing: Promise<void> = Promise.resolve();
@@ -35,9 +38,14 @@ export function createFollowedPins({ log, backends }: Core, address: string, fil
   /** The file changed while this gateway wrote it. */
   let isStale = false;
 
+  const become = (next: Pins): void => {
+    const changes = pinChanges(pins, next);
+    pins = next;
+    for (const change of changes) core.hook(pinChanged).call({ ...change, atMs: core.now() });
+  };
   const use = (read: Pins): void => {
     if (JSON.stringify(read) === JSON.stringify(pins)) return;
-    pins = read;
+    become(read);
     backends.reshape();
   };
   const report = (message: string, cause: unknown): void =>
@@ -92,7 +100,7 @@ export function createFollowedPins({ log, backends }: Core, address: string, fil
     now: () => pins,
     add(changed) {
       if (changed.size === 0) return;
-      pins = withChanges(pins, changed);
+      become(withChanges(pins, changed));
       for (const [backend, entries] of changed)
         unwritten.set(backend, new Map([...(unwritten.get(backend) ?? []), ...entries]));
       if (isWriting) return;

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { CallRefused, definePlugin, STAGE } from '@toolmgr/core';
+import { heldDefinitions } from '@toolmgr/plugins/kit/extension-points';
 import { stateDir } from '@toolmgr/plugins/kit/files';
 import { toolPinningConfig } from './config.ts';
 import { createPinnedLists } from './pinned-lists.ts';
@@ -25,6 +26,7 @@ export default definePlugin({
       const reason = `this ${kind} is held until a person approves it: ${held}`;
       return Promise.reject(new CallRefused({ refused: true, status: 403, reason }));
     });
+    core.slot(heldDefinitions).register(ADDRESS, lists.heldCounts);
     core.hooks.starting.tapPromise(ADDRESS, lists.start);
     core.hooks.stopping.tapPromise(ADDRESS, lists.stop);
   },

@@ -2,6 +2,7 @@ import { type CatalogDraft, type CatalogEntry, type CatalogInputs, type Core, ex
 import {
   type BackendShare,
   type EntryPins,
+  heldCounts,
   isKnown,
   judge,
   type PinnedDefinition,
@@ -24,6 +25,8 @@ export interface PinnedLists {
   shape(draft: CatalogDraft, inputs: Pick<CatalogInputs, 'listed'>): CatalogDraft;
   /** The instructions that are not held. */
   shapeInstructions<I extends { readonly backend: string; readonly text: string }>(told: readonly I[]): readonly I[];
+  /** Definitions that wait for a person, by backend. */
+  heldCounts(): ReadonlyMap<string, number>;
   stop(): Promise<void>;
 }
 
@@ -99,6 +102,7 @@ export function createPinnedLists(core: Core, { address, mode, file }: PinnedLis
   return {
     start: followed.start,
     stop: followed.stop,
+    heldCounts: () => heldCounts(followed.now()),
     shape(draft, { listed }) {
       const round = begin();
       const marked = <E extends CatalogEntry>(entry: E): E => {

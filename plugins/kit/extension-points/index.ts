@@ -15,5 +15,6 @@ export {
   workloadRuntimes,
 } from '../workloads/runtimes.ts';
 export { type LimitSkipped, limitSkipped } from './limit-skipped.ts';
+export { heldDefinitions, type PinChanged, pinChanged } from './pin-changed.ts';
 export { type ToolSearched, toolSearched } from './tool-searched.ts';
 export { type WorkflowAdvanced, workflowAdvanced } from './workflow-advanced.ts';

@@ -4,6 +4,7 @@ import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
+import { pinChanged } from '../../../plugins/kit/extension-points/pin-changed.ts';
 import { workflowAdvanced } from '../../../plugins/kit/extension-points/workflow-advanced.ts';
 
 import { type AuditLine, audited, golden } from '../../support/audited.ts';
@@ -73,6 +74,20 @@ async function runFlow(core: Core, call: Call) {
   return resultFromValue({ content: [] });
 }
 
+/** Emits the events of pins after a call. */
+const pinning: Plugin = definePlugin({
+  address: 'test/pinning',
+  config: z.strictObject({}),
+  apply: ({ hook, hooks, now }) =>
+    hooks.callSettled.tap('test/pinning', ({ call }) => {
+      if (call.name !== 'breaks') return;
+      const pin = { backend: 'far', kind: 'tool', name: 'add', hash: `sha256:${'1'.repeat(64)}`, atMs: now() };
+      hook(pinChanged).call({ ...pin, change: 'held', reason: 'its description changed since 2026-11-02' });
+      hook(pinChanged).call({ ...pin, change: 'approved', by: 'ada' });
+      hook(pinChanged).call({ ...pin, change: 'rejected' });
+    }),
+});
+
 const routes: Plugin = definePlugin({
   address: 'test/routes',
   config: z.strictObject({}),
@@ -88,7 +103,7 @@ describe('the audit trail', () => {
     ['choice.audit.every-type', 'vmcp.audit.event-types', 'choice.audit.one-id'],
     'has an event of every type, from both eras',
     async () => {
-      await using here = await audited({ far: everything() }, { plugins: [workflow, routes] });
+      await using here = await audited({ far: everything() }, { plugins: [workflow, pinning, routes] });
       const session = await openSession(here.url, { headers: AGENT, capabilities: { roots: { listChanged: true } } });
       await session.request('ping');
       await session.request('tools/list');

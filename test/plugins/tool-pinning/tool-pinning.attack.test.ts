@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { JsonObject } from '@toolmgr/core';
+import { type FakeServer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
+import { decide, pinsOf, readPins } from '@toolmgr/plugins/kit/tool-pins';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../../core/contract/json.ts';
-import { type FakeServer, fakeServer, type TestGateway, testGateway } from '../../../core/testing/index.ts';
-import { catalogue } from '../../../plugins/index.ts';
-import { decide, pinsOf, readPins } from '../../../plugins/kit/tool-pins/index.ts';
 import { instructionsOf } from '../../support/gateway-streams.ts';
 import { until } from '../../support/until.ts';
 

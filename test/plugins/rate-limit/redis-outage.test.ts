@@ -13,8 +13,14 @@ import { until } from '../../support/until.ts';
 const provesOnRedis = proves.skipIf(redisMissing, redisMissing ?? '');
 const LONG = 120_000;
 
+interface UnderLoad {
+  readonly onStoreFailure?: 'closed';
+  /** Default: so long that a busy machine is not taken for a Redis that hangs. A killed one refuses connections. */
+  readonly commandTimeoutMs?: number;
+}
+
 /** A gateway with a bucket of five in Redis; four loops call it without a pause until it is disposed. */
-async function underLoad(address: string, onStoreFailure?: 'closed') {
+async function underLoad(address: string, { onStoreFailure, commandTimeoutMs = 10_000 }: UnderLoad = {}) {
   const far = await recordingServer();
   const lines: string[] = [];
   const gateway = await createGateway(
@@ -28,7 +34,7 @@ async function underLoad(address: string, onStoreFailure?: 'closed') {
           with: { backends: [{ name: 'far', url: far.url, transport: 'streamable-http' }] },
         },
         { use: 'telemetry', with: { enablePrometheusMetricsPath: true } },
-        { use: 'stores/redis', with: { address, commandTimeoutMs: 300 } },
+        { use: 'stores/redis', with: { address, commandTimeoutMs } },
         {
           use: 'rate-limit',
           with: { store: 'redis', shared: per(5, '10h'), ...(onStoreFailure && { onStoreFailure }) },
@@ -118,7 +124,7 @@ describe('rate limits in a Redis that is killed and started again under load', (
     'refuse calls until it is available again, with onStoreFailure closed',
     async () => {
       await using redis = await startRedis();
-      await using load = await underLoad(redis.address, 'closed');
+      await using load = await underLoad(redis.address, { onStoreFailure: 'closed' });
       await load.more('refused');
       await redis.kill();
       await load.more('unchecked');
@@ -137,7 +143,7 @@ describe('rate limits in a Redis that is killed and started again under load', (
     'handle a hanging Redis like a stopped one',
     async () => {
       await using redis = await startRedis();
-      await using load = await underLoad(redis.address);
+      await using load = await underLoad(redis.address, { commandTimeoutMs: 300 });
       await load.more('refused');
       redis.pause();
       await load.more('granted');

@@ -48,7 +48,7 @@ describe('the architecture check accepts', () => {
   it('an entry that gathers plugins', () => {
     expect(
       faults({
-        'plugins/secrets/stores.ts': `export { open } from './keyring/keyring-store.ts';`,
+        'plugins/secrets/exports.ts': `export { open } from './keyring/keyring-store.ts';`,
         'plugins/secrets/keyring/index.ts': `export default { address: 'secrets/keyring' };`,
         'plugins/secrets/keyring/keyring-store.ts': 'export const open = 1;',
       }),

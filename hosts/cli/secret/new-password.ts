@@ -1,4 +1,4 @@
-import { PASSWORD_VARIABLE } from '@toolmgr/plugins/secrets/encrypted';
+import { PASSWORD_VARIABLE } from '@toolmgr/plugins/secrets';
 import { ask } from '../../shared/secrets/ask.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { readAll } from './read-all.ts';

@@ -1,11 +1,5 @@
-import {
-  headerOf,
-  isAskable,
-  KeyringError,
-  osKeyring,
-  PASSWORD_VARIABLE,
-  secretsPath,
-} from '@toolmgr/plugins/secrets/encrypted';
+import { KeyringError, osKeyring } from '@toolmgr/plugins/kit/secrets';
+import { headerOf, isAskable, PASSWORD_VARIABLE, secretsPath } from '@toolmgr/plugins/secrets';
 import { ownCommand } from '../../shared/own-command.ts';
 import { ask } from '../../shared/secrets/ask.ts';
 import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';

@@ -1,18 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { missingPackage } from '@toolmgr/core';
+import { KeyringError, osKeyring } from '@toolmgr/plugins/kit/secrets';
 import {
   createEncryptedFile,
   headerOf,
   isAskable,
-  KeyringError,
   keepPassword,
   newHeader,
-  osKeyring,
   PASSWORD_COST,
   PASSWORD_VARIABLE,
   RANDOM_PASSWORD_COST,
   secretsPath,
-} from '@toolmgr/plugins/secrets/encrypted';
+} from '@toolmgr/plugins/secrets';
 import { ownCommand } from '../../shared/own-command.ts';
 import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
 import { writeProvider } from '../../shared/secrets/provider.ts';

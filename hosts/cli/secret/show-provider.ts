@@ -1,4 +1,4 @@
-import { headerOf, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
+import { headerOf, secretsPath } from '@toolmgr/plugins/secrets';
 import { ownCommand } from '../../shared/own-command.ts';
 import { chooseProvider, PROVIDER_VARIABLE, writeProvider } from '../../shared/secrets/provider.ts';
 import { PROVIDERS, type SecretsProvider } from '../../shared/secrets/providers.ts';

@@ -1,11 +1,5 @@
-import {
-  type EncryptedFile,
-  isAskable,
-  MAX_SECRET_BYTES,
-  secretKeyProblem,
-  secretNameProblem,
-} from '@toolmgr/plugins/secrets/encrypted';
-import type { SecretStore } from '@toolmgr/plugins/secrets/stores';
+import { MAX_SECRET_BYTES, type SecretStore, secretKeyProblem, secretNameProblem } from '@toolmgr/plugins/kit/secrets';
+import { type EncryptedFile, isAskable } from '@toolmgr/plugins/secrets';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import { ask } from '../../shared/secrets/ask.ts';

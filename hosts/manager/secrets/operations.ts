@@ -1,6 +1,6 @@
 import { type Operation, operation, type Problem, problem } from '@toolmgr/plugins/kit/operations';
-import { MAX_SECRET_BYTES, PASSWORD_VARIABLE, secretNameProblem } from '@toolmgr/plugins/secrets/encrypted';
-import type { SecretStore } from '@toolmgr/plugins/secrets/stores';
+import { MAX_SECRET_BYTES, type SecretStore, secretNameProblem } from '@toolmgr/plugins/kit/secrets';
+import { PASSWORD_VARIABLE } from '@toolmgr/plugins/secrets';
 import { z } from 'zod';
 import { chooseProvider } from '../../shared/secrets/provider.ts';
 import { PROVIDERS, type SecretsProvider } from '../../shared/secrets/providers.ts';

@@ -1,4 +1,4 @@
-import { AskAborted, askHidden } from '@toolmgr/plugins/secrets/encrypted';
+import { AskAborted, askHidden } from '@toolmgr/plugins/secrets';
 import { Interrupted } from '../usage-error.ts';
 
 /** Asks for one line on the terminal without showing it. @throws Interrupted when the user does not answer */

@@ -5,7 +5,7 @@ import {
   isAskable,
   secretsPath,
   unlocker,
-} from '@toolmgr/plugins/secrets/encrypted';
+} from '@toolmgr/plugins/secrets';
 import { stderr } from '../terminal.ts';
 import { ask } from './ask.ts';
 

@@ -1,7 +1,6 @@
 import { dirname, join } from 'node:path';
-import { DamagedSecrets } from '@toolmgr/plugins/kit/secrets';
-import { type EncryptedFile, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
-import { keyringStore, onePasswordStore, type SecretStore } from '@toolmgr/plugins/secrets/stores';
+import { DamagedSecrets, type SecretStore } from '@toolmgr/plugins/kit/secrets';
+import { type EncryptedFile, keyringStore, onePasswordStore, secretsPath } from '@toolmgr/plugins/secrets';
 import { type Opening, openEncrypted } from './open-encrypted.ts';
 import type { SecretsProvider } from './providers.ts';
 

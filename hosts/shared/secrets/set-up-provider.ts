@@ -11,7 +11,7 @@ import {
   passwordFilePath,
   RANDOM_PASSWORD_COST,
   secretsPath,
-} from '@toolmgr/plugins/secrets/encrypted';
+} from '@toolmgr/plugins/secrets';
 import { openEncrypted } from './open-encrypted.ts';
 import { writeProvider } from './provider.ts';
 import type { SecretsProvider } from './providers.ts';

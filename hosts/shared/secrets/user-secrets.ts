@@ -1,5 +1,5 @@
 import { GatewayFault, type SecretSource } from '@toolmgr/core';
-import { type EncryptedFile, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
+import { type EncryptedFile, secretsPath } from '@toolmgr/plugins/secrets';
 import { ownCommand } from '../own-command.ts';
 import type { Opening } from './open-encrypted.ts';
 import { type ChosenProvider, chooseProvider } from './provider.ts';

@@ -9,7 +9,7 @@ import {
   type WorkloadRecord,
   workloadDir,
 } from '@toolmgr/plugins/kit/workloads';
-import { type FileKey, PASSWORD_VARIABLE } from '@toolmgr/plugins/secrets/encrypted';
+import { type FileKey, PASSWORD_VARIABLE } from '@toolmgr/plugins/secrets';
 import { compileCacheDir } from '../../shared/compile-cache.ts';
 import { createWake, type Wake, watchFolder } from '../../shared/wake.ts';
 import { PROXY_REFUSED } from '../proxy/proxy-refused.ts';

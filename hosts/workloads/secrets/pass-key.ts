@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { FileKey } from '@toolmgr/plugins/secrets/encrypted';
+import type { FileKey } from '@toolmgr/plugins/secrets';
 import { z } from 'zod';
 
 // The key of the encrypted secrets goes to the detached proxy through its stdin: a command line, an environment and a file

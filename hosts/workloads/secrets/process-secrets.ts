@@ -1,5 +1,5 @@
 import { type SystemSecrets, useSystemSecrets } from '@toolmgr/plugins/kit/workloads';
-import { type EncryptedFile, type FileKey, headerOf, secretsPath } from '@toolmgr/plugins/secrets/encrypted';
+import { type EncryptedFile, type FileKey, headerOf, secretsPath } from '@toolmgr/plugins/secrets';
 import { openEncrypted } from '../../shared/secrets/open-encrypted.ts';
 import { chooseProvider } from '../../shared/secrets/provider.ts';
 

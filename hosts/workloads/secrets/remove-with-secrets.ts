@@ -1,6 +1,6 @@
 import { explainCause } from '@toolmgr/core';
 import { encryptedPlace, forgetSecrets, removeRecord } from '@toolmgr/plugins/kit/workloads';
-import { secretsPath } from '@toolmgr/plugins/secrets/encrypted';
+import { secretsPath } from '@toolmgr/plugins/secrets';
 import { ownCommand } from '../../shared/own-command.ts';
 import { encryptedOfProcess } from './process-secrets.ts';
 

@@ -1,6 +1,6 @@
-import { readOptionalSecretFrom } from '@toolmgr/plugins/kit/secrets';
+import { readOptionalSecretFrom, secretKeyProblem } from '@toolmgr/plugins/kit/secrets';
 import { encryptedPlace, type RunConfig, readWorkloadSecrets } from '@toolmgr/plugins/kit/workloads';
-import { type FileKey, secretKeyProblem } from '@toolmgr/plugins/secrets/encrypted';
+import type { FileKey } from '@toolmgr/plugins/secrets';
 import { chooseProvider } from '../../shared/secrets/provider.ts';
 import { openUserSecrets } from '../../shared/secrets/user-secrets.ts';
 import { secretVariables } from '../config/collect-secrets.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SecretScope } from '@toolmgr/plugins/secrets/encrypted';
+import type { SecretScope } from '@toolmgr/plugins/secrets';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readSecretReference } from '../../../hosts/workloads/fields/option-values.ts';
 import { removeWorkload } from '../../../hosts/workloads/planning/remove.ts';

@@ -1,5 +1,5 @@
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
-import type { BuildPlan, Engine } from '@toolmgr/plugins/workloads/images';
+import type { BuildPlan, Engine } from '@toolmgr/plugins/workloads/container';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stderr } from '../../shared/terminal.ts';
 import { Interrupted } from '../../shared/usage-error.ts';

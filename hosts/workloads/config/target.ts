@@ -102,7 +102,7 @@ async function findEngine(): Promise<
       isNamed: namesEngine(process.env),
     };
   }
-  const images = await import('@toolmgr/plugins/workloads/images');
+  const images = await import('@toolmgr/plugins/workloads/container');
   const found = await images.findEngine();
   return found.kind === 'found' ? found : { ...found, why: 'no container engine answers' };
 }

@@ -1,11 +1,11 @@
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
-import type { BuildPlan } from '@toolmgr/plugins/workloads/images';
+import type { BuildPlan } from '@toolmgr/plugins/workloads/container';
 import { UsageError } from '../../shared/usage-error.ts';
 import { buildOf } from '../proxy/plan.ts';
 
 /** The module of the container engines is loaded only for packages. */
-export const images = () => import('@toolmgr/plugins/workloads/images');
+export const images = () => import('@toolmgr/plugins/workloads/container');
 
 /** How a build is followed: the lines of the engine. */
 export interface BuildWatch {

@@ -1,11 +1,28 @@
-// What the commands of a host do with container engines, without a gateway.
+// What the commands of a host do with container engines and with images of packages, without a gateway.
 import { removeContainers } from './containers.ts';
-import { connectEngine, type EngineCheck, tryEngines } from './engine.ts';
+import { connectEngine, type Engine, type EngineCheck, tryEngines } from './engine.ts';
+import { namesEngine } from './engine-sockets.ts';
 import { ensureImage } from './image.ts';
 import { MANAGED } from './labels.ts';
 import { containersOf } from './owned.ts';
 
-export type { EngineCheck };
+export { type BuildWatch, buildImage, ensureBuilt } from './build/build-image.ts';
+export { type BuildPlan, planBuild } from './build/plan-build.ts';
+export { connectEngine, type Engine, type EngineCheck };
+
+/** Whether an engine answers; otherwise why not, and whether a variable names one that should. */
+export type EngineAnswer =
+  | { readonly kind: 'found'; readonly engine: Engine }
+  | { readonly kind: 'none'; readonly reason: string; readonly isNamed: boolean };
+
+/** Looks for an engine. */
+export async function findEngine(env: NodeJS.ProcessEnv = process.env): Promise<EngineAnswer> {
+  try {
+    return { kind: 'found', engine: await connectEngine(env) };
+  } catch (cause) {
+    return { kind: 'none', reason: cause instanceof Error ? cause.message : String(cause), isNamed: namesEngine(env) };
+  }
+}
 
 /**
  * Removes the containers of a workload of this installation: those of the start `runId`, or of every start. Resolves with their number. With

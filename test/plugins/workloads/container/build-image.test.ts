@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import type { BuildPlan } from '@toolmgr/plugins/workloads/images';
+import type { BuildPlan } from '@toolmgr/plugins/workloads/container';
 import { describe, expect, it } from 'vitest';
 import { buildImage, ensureBuilt } from '../../../../plugins/workloads/container/build/build-image.ts';
 import { planBuild } from '../../../../plugins/workloads/container/build/plan-build.ts';

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ContainerBuild } from '@toolmgr/plugins/kit/extension-points';
-import type { BuildPlan } from '@toolmgr/plugins/workloads/images';
+import type { BuildPlan } from '@toolmgr/plugins/workloads/container';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { planBuild } from '../../../../plugins/workloads/container/build/plan-build.ts';

@@ -1,5 +1,6 @@
 import type { Call } from '@toolmgr/core';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { TICK_MS } from '../../../core/timing/shared-timers.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import {
@@ -356,13 +357,15 @@ describe('messages on the stream of a call', () => {
     const { manager } = await managerWith([httpBackend(server.url)], {
       timeouts: { defaultMs: 200, perWorkloadMs: {} },
     });
+    const pass = stoppedClock();
     const asked: string[] = [];
     const result = await send(manager, {
       ...CALL,
       client: {
         request: async (method, params) => {
           asked.push(`${method} ${params.toString()}`);
-          await new Promise((resolve) => setTimeout(resolve, 400)); // a person thinks longer than the call may take
+          pass(400); // a person thinks longer than the call may take
+          await new Promise((resolve) => setTimeout(resolve, 3 * TICK_MS));
           return { result: Buffer.from('{"action":"accept","big":12345678901234567890}') };
         },
       },
@@ -434,30 +437,46 @@ describe('messages on the stream of a call', () => {
   });
 
   it('start the time of the call again as long as there is progress, up to the total', async () => {
+    let waiting: Got | undefined;
     const server = await httpServer(
       legacyAnswers({
         before: (got) => {
           if (!isCall(got)) return false;
+          waiting = got;
           openStream(got.response);
-          const meta = got.message?.params?._meta as { progressToken?: unknown };
-          const params = { progressToken: meta.progressToken, progress: 1 };
-          const beat = setInterval(
-            () => event(got.response, { jsonrpc: '2.0', method: 'notifications/progress', params }),
-            50,
-          );
-          got.response.on('close', () => clearInterval(beat));
           return true;
         },
       }),
     );
     const overrides = { timeouts: { defaultMs: 150, perWorkloadMs: {} }, limits: { callTotalMs: 600 } };
     const { manager } = await managerWith([httpBackend(server.url)], overrides);
-    const startedMs = Date.now();
-    const { call } = callOf({ ...CALL, client: { progressToken: Buffer.from('1') } });
-    await expect(manager.send(call)).rejects.toMatchObject({ code: 'BACKEND_TIMEOUT' });
-    expect(Date.now() - startedMs).toBeGreaterThanOrEqual(590);
+    const pass = stoppedClock();
+    const { call, told } = callOf({ ...CALL, client: { progressToken: Buffer.from('1') } });
+    let failure: unknown;
+    const ended = manager.send(call).catch((cause) => {
+      failure = cause;
+    });
+    await until(() => waiting !== undefined);
+    const { response, message } = waiting as unknown as Got;
+    const { progressToken } = message?.params?._meta as { readonly progressToken?: unknown };
+    const params = { progressToken, progress: 1 };
+    for (let passedMs = 0; passedMs < 600; passedMs += 100) {
+      const before = told.length;
+      event(response, { jsonrpc: '2.0', method: 'notifications/progress', params });
+      await until(() => told.length > before);
+      pass(100);
+    }
+    await ended;
+    expect(failure).toMatchObject({ code: 'BACKEND_TIMEOUT' });
   });
 });
+
+/** Stops the clock of deadlines; the result lets milliseconds pass. */
+function stoppedClock(): (ms: number) => void {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  return (ms) => void vi.advanceTimersByTime(ms);
+}
 
 const ODD_ANSWERS = {
   'HTTP 500 with HTML': ['BACKEND_PROTOCOL', (got: Got) => got.response.writeHead(500).end('<h1>no</h1>')],

@@ -14,7 +14,7 @@ const MEGABYTES: Readonly<Record<string, number>> = {
   'skills from git repositories': 9,
   'state in Redis': 2,
   'the keyring of the operating system': 4,
-  'the operator of Kubernetes': 87,
+  'the operator of Kubernetes': 5,
   'traces and metrics (telemetry)': 39,
 };
 

@@ -17,8 +17,8 @@ import tls from 'node:tls';
 import { removeUnusedFiles } from './unused-files.ts';
 
 const USER = 65_532;
-/** Packages that no command in a pod loads: only `operator --kubeconfig` reads kubeconfig files. */
-const UNUSED_PACKAGES = ['@types', 'undici-types', '@kubernetes/client-node'];
+/** Packages that no command loads. */
+const UNUSED_PACKAGES = ['@types', 'undici-types'];
 
 const [repository = '', root = ''] = process.argv.slice(2);
 

@@ -238,7 +238,6 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   '@smithy/signature-v4': ['plugins/outgoing-auth/aws-sts'],
   '@huggingface/transformers': ['plugins/optimizer/embed-local'],
   'onnxruntime-node': ['plugins/optimizer/embed-local'],
-  '@kubernetes/client-node': ['hosts/operator/connection'],
   'prom-client': ['hosts/operator/machinery'],
 };
 

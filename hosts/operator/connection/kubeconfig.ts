@@ -1,11 +1,12 @@
 import { existsSync } from 'node:fs';
-import type { RequestOptions } from 'node:https';
+import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { KubeConfig } from '@kubernetes/client-node';
 import { explainCause } from '@toolmgr/core';
 import type { Connection, Credentials, TlsSettings } from '@toolmgr/plugins/kit/kubernetes';
 import { UsageError } from '../../shared/usage-error.ts';
+import { type CurrentContext, readCurrentContext } from './kubeconfig-files.ts';
+import { type UserToken, userTokens } from './user-token.ts';
 
 /** Files and the output of credential plugins are read again after this time; plugins keep their own tokens until they expire. */
 const READ_AGAIN_MS = 10_000;
@@ -22,26 +23,29 @@ export async function kubeconfigConnection(
   const files = filesOf(file, env);
   const where = files.join(delimiter);
   let config = load(files, where);
-  const cluster = config.getCurrentCluster();
-  if (cluster === null) {
-    const context = config.getCurrentContext();
+  const { cluster, name, namespace = 'default' } = config;
+  if (cluster === undefined) {
     throw new UsageError(
-      `${where}: ${context ? `the current context '${context}' has no cluster` : 'there is no current context'}`,
+      `${where}: ${name === undefined ? 'there is no current context' : `the current context '${name}' has no cluster`}`,
     );
   }
-  if (cluster.proxyUrl) throw new UsageError(`${where}: proxy-url of cluster '${cluster.name}' is not supported`);
+  if (cluster['proxy-url']) throw new UsageError(`${where}: proxy-url of cluster '${cluster.name}' is not supported`);
   if (!URL.canParse(cluster.server)) {
     throw new UsageError(`${where}: server of cluster '${cluster.name}': expected a URL, but got '${cluster.server}'`);
   }
-  let last = await read(config, where);
+  let tokens = userTokens(config.user);
+  let last = await read(config, tokens, where);
   let readAtMs = performance.now();
   return {
-    server: cluster.server,
-    namespace: config.getContextObject(config.getCurrentContext())?.namespace ?? 'default',
+    server: cluster.server.replace(/\/$/, ''),
+    namespace,
     async credentials(refused = false) {
       if (!refused && performance.now() - readAtMs < READ_AGAIN_MS) return last;
-      if (refused) config = load(files, where); // forgets the tokens of credential plugins
-      last = await read(config, where, last.tls);
+      if (refused) {
+        config = load(files, where);
+        tokens = userTokens(config.user); // forgets the tokens of credential plugins
+      }
+      last = await read(config, tokens, where, last.tls);
       readAtMs = performance.now();
       return last;
     },
@@ -59,44 +63,54 @@ function filesOf(file: string | undefined, env: Readonly<Partial<Record<string, 
   );
 }
 
-function load(files: readonly string[], where: string): KubeConfig {
+function load(files: readonly string[], where: string): CurrentContext {
   try {
-    const [first, ...others] = files.map((file) => {
-      const config = new KubeConfig();
-      config.loadFromFile(file);
-      return config;
-    });
-    if (first === undefined) throw new Error('no file');
-    for (const other of others) first.mergeConfig(other, true);
-    return first;
+    return readCurrentContext(files);
   } catch (cause) {
     throw new UsageError(`${where} is not a kubeconfig: ${explainCause(cause)}`);
   }
 }
 
-async function read(config: KubeConfig, where: string, before?: TlsSettings): Promise<Credentials> {
-  const options: RequestOptions & { headers?: Record<string, string> } = {};
+async function read(
+  context: CurrentContext,
+  tokens: () => Promise<UserToken>,
+  where: string,
+  before?: TlsSettings,
+): Promise<Credentials> {
   try {
-    await config.applyToHTTPSOptions(options);
+    const { authorization, tls } = await credentialsOf(context, tokens);
+    return {
+      ...(authorization === undefined ? {} : { authorization }),
+      ...(context.user.as === undefined ? {} : { headers: { 'Impersonate-User': context.user.as } }),
+      tls: before !== undefined && JSON.stringify(before) === JSON.stringify(tls) ? before : tls,
+    };
   } catch (cause) {
     throw new UsageError(`${where}: no credentials: ${explainCause(cause)}`);
   }
-  const { Authorization: token, ...headers } = options.headers ?? {};
-  const authorization = options.auth ? `Basic ${Buffer.from(options.auth).toString('base64')}` : token;
-  const tls: TlsSettings = {
-    ...pem('ca', options.ca),
-    ...pem('cert', options.cert),
-    ...pem('key', options.key),
-    ...(options.servername === undefined ? {} : { servername: options.servername }),
-    ...(options.rejectUnauthorized === undefined ? {} : { rejectUnauthorized: options.rejectUnauthorized }),
-  };
-  return {
-    ...(authorization === undefined ? {} : { authorization }),
-    ...(Object.keys(headers).length === 0 ? {} : { headers }),
-    tls: before !== undefined && JSON.stringify(before) === JSON.stringify(tls) ? before : tls,
-  };
 }
 
-function pem<K extends 'ca' | 'cert' | 'key'>(name: K, value: unknown): { readonly [key in K]?: string } {
-  return value === undefined || value === null ? {} : ({ [name]: String(value) } as { [key in K]: string });
+async function credentialsOf({ cluster, user }: CurrentContext, tokens: () => Promise<UserToken>) {
+  const { server = '', 'insecure-skip-tls-verify': isInsecure, 'tls-server-name': servername } = cluster ?? {};
+  if (server.startsWith('http:') && !isInsecure) {
+    throw new Error('plain http is not allowed without insecure-skip-tls-verify');
+  }
+  const [asked, token, ca, cert, key] = await Promise.all([
+    tokens(),
+    user.token ?? pem(user.tokenFile, undefined),
+    pem(cluster?.['certificate-authority'], cluster?.['certificate-authority-data']),
+    pem(user['client-certificate'], user['client-certificate-data']),
+    pem(user['client-key'], user['client-key-data']),
+  ]);
+  const tls: TlsSettings = {
+    ...{ ca, cert: asked.cert ?? cert, key: asked.key ?? key, servername },
+    ...(isInsecure ? { rejectUnauthorized: false } : {}),
+  };
+  const bearer = token?.trim() ?? asked.token;
+  const basic = user.username && Buffer.from(`${user.username}:${user.password ?? ''}`).toString('base64');
+  return { authorization: basic ? `Basic ${basic}` : bearer && `Bearer ${bearer}`, tls };
+}
+
+async function pem(file: string | undefined, data: string | undefined): Promise<string | undefined> {
+  if (data !== undefined) return Buffer.from(data, 'base64').toString();
+  return file === undefined ? undefined : readFile(file, 'utf8');
 }

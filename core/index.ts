@@ -19,6 +19,7 @@ export type { BackendChanged, CatalogRebuilt, SessionEnded } from './contract/ev
 export type { Inbound, Responder, ResponseHeaders } from './contract/inbound.ts';
 export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
 export type { ListStore } from './contract/list-store.ts';
+export type { MessageClient, MessageConnection } from './contract/message-client.ts';
 export type { Refusal } from './contract/refusal.ts';
 export type { RequestRecord } from './contract/request-record.ts';
 export type { RouteAnswer, RouteTable } from './contract/route.ts';

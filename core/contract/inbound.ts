@@ -1,8 +1,8 @@
 import type { Cancellation } from './cancellation.ts';
 
-/** One HTTP request, without any framework object, or one message of another transport in its form. */
+/** One HTTP request, without any framework object, or one message of a connection: then `POST`, without headers. */
 export interface Inbound {
-  /** Set for a message that did not come over HTTP: no header repeats members of its body. */
+  /** Set for a message of a connection. */
   readonly transport?: 'stdio';
   readonly method: string;
   /** Path without query, e.g. `/mcp`. */

@@ -4,8 +4,8 @@ import type { BackendState } from '../contract/backend.ts';
 import type { SourceState } from '../contract/backend-source.ts';
 import type { Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
-import type { Inbound, Responder } from '../contract/inbound.ts';
 import type { JsonObject } from '../contract/json.ts';
+import type { MessageClient, MessageConnection } from '../contract/message-client.ts';
 import type { FetchOptions } from '../server/http/fetch-adapter.ts';
 import type { HandleOptions } from '../server/http/node-adapter.ts';
 
@@ -25,10 +25,10 @@ export interface Gateway {
    */
   fetch(request: Request, options?: FetchOptions): Promise<Response>;
   /**
-   * The same for an adapter of one's own, e.g. of another transport. `body` is the whole body. Never rejects; the promise
-   * resolves when the response is complete or its stream is open.
+   * Serves a client with one connection that carries messages, e.g. stdio: both revisions, with the hooks, limits and records that
+   * requests have. Gateways that take over this one serve the connection too.
    */
-  serve(inbound: Inbound, body: Buffer, responder: Responder): Promise<void>;
+  connect(client: MessageClient): MessageConnection;
   /** Calls a tool from code, with all hooks. Without a caller the anonymous one is used. */
   perform(asked: { name: string; arguments?: JsonObject; caller?: Caller; signal?: AbortSignal }): Promise<Reply>;
   /** The catalogue of a capability class; `''` for clients that declare nothing. */

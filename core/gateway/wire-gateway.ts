@@ -4,7 +4,6 @@ import type { ExpectedBackend } from '../contract/backend-source.ts';
 import { GatewayFault } from '../errors.ts';
 import { addedLists } from '../pipeline/gateway-service.ts';
 import type { InnerCalls } from '../pipeline/perform-inner.ts';
-import { givenBody } from '../server/http/body.ts';
 import type { InFlight } from '../timing/in-flight.ts';
 import type { Gateway } from './gateway.ts';
 import type { BackendsBehind } from './plugin-backends.ts';
@@ -99,7 +98,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     drained,
     handle: endpoint.handle,
     fetch: endpoint.fetch,
-    serve: (inbound, body, responder) => endpoint.serve(inbound, () => givenBody(body, limits), responder),
+    connect: endpoint.connect,
     perform: (asked) => firstLists.settled.then(() => performing.outer(asked)),
     catalog: (capabilityClass = '') => catalogs.of(capabilityClass),
     backends: () => manager.states(),

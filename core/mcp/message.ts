@@ -51,6 +51,8 @@ export interface ResponseMessage {
 export interface InvalidMessage {
   readonly misread: WireError;
   readonly id: RawJson;
+  /** It is a notification or a response, which JSON-RPC does not answer; HTTP refuses its request. */
+  readonly isUnanswered?: boolean;
 }
 
 export const NULL_ID: RawJson = Buffer.from('null');
@@ -96,7 +98,10 @@ function messageFrom(body: RawJson, members: RawObject, value: JsonObject): Mess
   const echo = (isKey ? members.get('id') : undefined) ?? NULL_ID;
   if (value.jsonrpc !== '2.0') return invalidMessage(CODE.invalidRequest, 'jsonrpc must be "2.0"', echo);
   if (id !== undefined && !isKey) return invalidMessage(CODE.invalidRequest, 'id must be a string or a number', echo);
-  if (hasLoneSurrogate(body)) return invalidMessage(CODE.invalidParams, LONE_SURROGATE, echo);
+  if (hasLoneSurrogate(body)) {
+    const isUnanswered = method === undefined ? isResponse(value) : !isKey;
+    return { ...invalidMessage(CODE.invalidParams, LONE_SURROGATE, echo), isUnanswered };
+  }
   if (method === undefined) return responseFrom(members, value, isKey ? id : undefined, echo);
   if (typeof method !== 'string') return invalidMessage(CODE.invalidRequest, 'method must be a string', echo);
   if (params !== undefined && !isObject(params)) {
@@ -116,13 +121,18 @@ function messageFrom(body: RawJson, members: RawObject, value: JsonObject): Mess
 
 const LONE_SURROGATE = 'a text has half a surrogate pair (an escape such as \\ud800 alone), which is not Unicode';
 
+function isResponse(value: JsonObject): boolean {
+  return 'result' in value || 'error' in value;
+}
+
 function responseFrom(
   members: RawObject,
-  { error }: JsonObject,
+  value: JsonObject,
   key: MessageId | undefined,
   echo: RawJson,
 ): Message | InvalidMessage {
   if (key === undefined) return invalidMessage(CODE.invalidRequest, 'this is not a JSON-RPC message', echo);
+  const { error } = value;
   if (isObject(error)) {
     const raw = members.object('error');
     const code = typeof error.code === 'number' ? error.code : CODE.internalError;
@@ -134,7 +144,8 @@ function responseFrom(
   }
   const result = members.get('result');
   if (result === undefined || result[0] !== OPEN_BRACE) {
-    return invalidMessage(CODE.invalidRequest, 'a response needs a result object or an error', echo);
+    const misread = invalidMessage(CODE.invalidRequest, 'a response needs a result object or an error', echo);
+    return { ...misread, isUnanswered: isResponse(value) };
   }
   return { kind: 'response', key, answer: { result } };
 }

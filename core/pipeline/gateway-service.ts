@@ -183,7 +183,7 @@ function answerCall(parts: GatewayServiceParts, request: McpRequest): Promise<Re
 
 function performed(parts: GatewayServiceParts, request: McpRequest, resolved: Resolved): Promise<Reply> {
   if ('error' in resolved) return Promise.resolve(resolved);
-  const record = request.inbound.record as OpenRequestRecord | undefined; // only the endpoint sets it
+  const record = request.inbound?.record as OpenRequestRecord | undefined; // only the endpoint sets it
   if (record !== undefined && 'call' in resolved) record.call = resolved.call;
   return performResolved(parts, resolved);
 }

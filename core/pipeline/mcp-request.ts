@@ -15,7 +15,8 @@ export interface McpRequest {
   readonly given?: JsonObject | undefined;
   readonly caller: Caller;
   readonly client: ClientContext;
-  readonly inbound: Inbound;
+  /** `undefined` for requests that the gateway repeats for its client. */
+  readonly inbound: Inbound | undefined;
   /** The cancellation of the request. */
   readonly cancel: Cancellation;
 }

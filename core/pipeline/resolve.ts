@@ -77,7 +77,7 @@ export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved 
   if ('error' in round) return round;
   const isLinked = round.state?.linkSent === true;
   const call = createCall({
-    id: round.state?.callId ?? request.inbound.record?.id ?? randomUUID(),
+    id: round.state?.callId ?? request.inbound?.record?.id ?? randomUUID(),
     method,
     name,
     target,
@@ -87,7 +87,7 @@ export function resolveCall(parts: ResolveParts, request: McpRequest): Resolved 
     caller: request.caller,
     client: request.client,
     inbound: request.inbound,
-    headers: parts.passthrough?.(request.inbound.headers) ?? NO_HEADERS,
+    headers: (request.inbound && parts.passthrough?.(request.inbound.headers)) ?? NO_HEADERS,
     parent: undefined,
     round: round.state?.round ?? 1,
     backendState: round.state?.inner,

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound, Responder } from '../contract/inbound.ts';
+import type { MessageClient, MessageConnection } from '../contract/message-client.ts';
 import type { RequestListener } from '../contract/request-record.ts';
 import type { MountedRoutes } from '../contract/route.ts';
 import { explainCause } from '../errors.ts';
@@ -18,10 +19,12 @@ import { type FetchOptions, openWebExchange } from './http/fetch-adapter.ts';
 import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adapter.ts';
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
 import { sendProblem } from './http/problem.ts';
-import { type RecordedInbound, RequestRecorder } from './http/request-recorder.ts';
+import { RecordedResponder } from './http/recorded-responder.ts';
+import type { RecordedInbound } from './http/request-recorder.ts';
 import { NO_ROUTES, routeAt, serveRoute } from './http/routes.ts';
 import { withHeaders } from './http/with-headers.ts';
 import type { SseOptions } from './http-sse/message-uri.ts';
+import { connectClient } from './message-connection.ts';
 import { createProtocolRouter } from './protocol-router.ts';
 import { refuse } from './refuse.ts';
 import { createRejectedTokens } from './rejected-tokens.ts';
@@ -75,12 +78,12 @@ export interface HandoverParts
 
 /** The client-facing side of a gateway. */
 export interface Endpoint {
-  /** Answers one request of any adapter. Never rejects. */
-  serve(inbound: Inbound, readBody: BodyReader, responder: Responder): Promise<void>;
   /** Answers one Node request. */
   handle(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void;
   /** Answers one web-standard request. Rejects only when the options are wrong. */
   fetch(request: Request, options?: FetchOptions): Promise<Response>;
+  /** Serves a client with one connection for its messages. */
+  connect(client: MessageClient): MessageConnection;
   /** Live sessions and open event streams. */
   counts(): { readonly sessions: number; readonly streams: number };
   /**
@@ -120,11 +123,12 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
     sharedSessions,
     onSessionEnded: (ended) => onSessionEnded(ended),
   });
-  let serve = servingFor(options.requests);
+  let { requests } = options;
+  let serve = servingFor(requests);
   let stopping: Promise<void> | undefined;
 
-  function servingFor(requests: RequestListener | undefined): Endpoint['serve'] {
-    return requests === undefined ? serveGuarded : recorded(serveGuarded, requests);
+  function servingFor(listener: RequestListener | undefined): Serve {
+    return listener === undefined ? serveGuarded : recorded(serveGuarded, listener);
   }
 
   async function serveGuarded(inbound: RecordedInbound, readBody: BodyReader, plain: Responder): Promise<void> {
@@ -182,7 +186,6 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   }
 
   return {
-    serve: (inbound, readBody, responder) => serve(inbound, readBody, responder),
     exchange(next) {
       const before = inFlight;
       inFlight = createInFlight();
@@ -190,7 +193,8 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       void before.idle(limits.callTotalMs).then(() => flights.delete(before));
       routes = next.routes ?? NO_ROUTES;
       onSessionEnded = next.onSessionEnded ?? ignore;
-      serve = servingFor(next.requests);
+      ({ requests } = next);
+      serve = servingFor(requests);
       if (next.sharedSessions !== undefined) sharedSessions?.exchange(next.sharedSessions);
       service.exchange(next.service, next.kept);
       if (next.endStreams) router.close();
@@ -212,6 +216,20 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       void serve(inbound, read, responder);
       return response;
     },
+    connect: (client) =>
+      connectClient(
+        {
+          ...{ service, router, limits, log, rejected, path },
+          requests: () => requests,
+          isStopping: () => stopping !== undefined,
+          enter() {
+            const flight = inFlight;
+            flight.enter();
+            return flight.leave;
+          },
+        },
+        client,
+      ),
     counts: router.counts,
     endStreams: router.close,
     stop() {
@@ -221,10 +239,13 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
   };
 }
 
+/** Answers one HTTP request. Never rejects. */
+type Serve = (inbound: RecordedInbound, readBody: BodyReader, responder: Responder) => Promise<void>;
+
 /** Serves with a record of each request for the listener. */
-function recorded(serve: Endpoint['serve'], listener: RequestListener): Endpoint['serve'] {
+function recorded(serve: Serve, listener: RequestListener): Serve {
   return (inbound, readBody, responder) => {
-    const recorder = new RequestRecorder(inbound, responder, listener);
+    const recorder = new RecordedResponder(inbound, responder, listener);
     inbound.record = recorder;
     return serve(inbound, readBody, recorder);
   };

@@ -10,7 +10,7 @@ import type { Message } from '../mcp/message.ts';
 import { META } from '../mcp/meta.ts';
 import { silentClient } from '../pipeline/silent-client.ts';
 import { createHeartbeat } from '../timing/shared-timers.ts';
-import { createLegacyServer, type LegacyServer } from './era-2025-11-25/legacy-server.ts';
+import { type ConnectedSessions, createLegacyServer, type LegacyServer } from './era-2025-11-25/legacy-server.ts';
 import type { SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
 import { createModernServer, MODERN_VERSIONS } from './era-2026-07-28/modern-server.ts';
 import { unsupportedVersion } from './era-2026-07-28/validate-headers.ts';
@@ -29,6 +29,20 @@ export interface ProtocolRouterParts extends Omit<ProtocolServerParts, 'heartbea
 }
 
 /** The protocol servers of one endpoint, and the choice between them for each request. */
+export interface ProtocolRouter {
+  /** What the path of MCP serves: streamable HTTP. */
+  readonly streamable: ServedPath;
+  /** What a path of the transport HTTP+SSE serves; `undefined` for other paths. */
+  sseAt(path: string): ServedPath | undefined;
+  /** Sessions of clients with a connection. */
+  readonly connected: ConnectedSessions;
+  /** The server of a message of such a client, or why there is none. */
+  serverOf(message: Message, hasSession: boolean): ProtocolServer | WireError;
+  counts(): { readonly sessions: number; readonly streams: number };
+  close(): void;
+  stop(): Promise<void>;
+}
+
 export function createProtocolRouter({
   service,
   limits,
@@ -39,7 +53,7 @@ export function createProtocolRouter({
   onSessionEnded,
   sse: sseOptions,
   strictProtocolVersion = true,
-}: ProtocolRouterParts) {
+}: ProtocolRouterParts): ProtocolRouter {
   const heartbeat = createHeartbeat(limits.keepAliveMs, (cause) =>
     log.error('keep-alive failed', { cause: explainCause(cause) }),
   );
@@ -55,16 +69,18 @@ export function createProtocolRouter({
   const byEra = new Map<Era, ProtocolServer>(servers.map((server) => [server.era, server]));
   const sse = sseOptions && createSseServer({ ...parts, ...sseOptions, legacy, isServed: () => isServed(legacy) });
 
+  const serverOf = (message: Message, era: Era, headers: Inbound['headers']): ProtocolServer | WireError => {
+    const server = byEra.get(era);
+    if (server !== undefined && isServed(server)) return server;
+    // Without the modern era the probe of modern clients is answered like older servers do; they continue with
+    // initialize.
+    if (message.kind === 'request' && message.method === 'server/discover') return legacy;
+    return unsupportedVersion(claimOf(message) ?? headers['mcp-protocol-version'], supported());
+  };
+
   const streamable: ServedPath = {
     takesMessages: true,
-    serverFor(inbound: Inbound, message: Message): ProtocolServer | WireError {
-      const server = byEra.get(eraOf(message, inbound.headers, legacy));
-      if (server !== undefined && isServed(server)) return server;
-      // Without the modern era the probe of modern clients is answered like older servers do; they continue with
-      // initialize.
-      if (message.kind === 'request' && message.method === 'server/discover') return legacy;
-      return unsupportedVersion(claimOf(message) ?? inbound.headers['mcp-protocol-version'], supported());
-    },
+    serverFor: ({ headers }: Inbound, message: Message) => serverOf(message, eraOf(message, headers, legacy), headers),
     bodiless(method: string): ((exchange: Exchange) => void | Promise<void>) | undefined {
       if (method !== 'GET' && method !== 'DELETE') return undefined;
       return servers.find((server) => server.methods[method] !== undefined && isServed(server))?.methods[method];
@@ -76,10 +92,11 @@ export function createProtocolRouter({
   };
 
   return {
-    /** What the path of MCP serves: streamable HTTP. */
     streamable,
-    /** What a path of the transport HTTP+SSE serves; `undefined` for other paths. */
-    sseAt: (path: string): ServedPath | undefined => sse?.at(path),
+    sseAt: (path) => sse?.at(path),
+    connected: legacy.connected,
+    serverOf: (message, hasSession) =>
+      serverOf(message, hasSession ? legacy.era : eraOf(message, NO_HEADERS, legacy), NO_HEADERS),
     counts() {
       const sessions = servers.reduce((sum, server) => sum + server.sessions(), 0);
       return { sessions, streams: heartbeat.streams.size };
@@ -96,6 +113,8 @@ export function createProtocolRouter({
     },
   };
 }
+
+const NO_HEADERS: Inbound['headers'] = {};
 
 /** The client for which the gateway reads its own server info. */
 const GATEWAY_CLIENT = silentClient({ key: 'gateway', caller: ANONYMOUS, capabilities: {}, capabilityClass: '' });
@@ -122,7 +141,7 @@ function eraOf(message: Message, headers: Inbound['headers'], legacy: LegacyServ
 }
 
 /** The version that the body claims. */
-function claimOf(message: Message): JsonValue | undefined {
+export function claimOf(message: Message): JsonValue | undefined {
   if (message.kind === 'response') return undefined;
   const meta = message.given._meta;
   return isObject(meta) ? meta[META.protocolVersion] : undefined;

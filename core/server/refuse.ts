@@ -6,16 +6,17 @@ import { NULL_ID } from '../mcp/message.ts';
 import type { BodyFault } from './http/body.ts';
 import { CONSUMED, MEMORY_SPENT } from './http/routes.ts';
 import { sendError } from './http/send-error.ts';
+import type { Replies } from './replies.ts';
 
 /** Sends a JSON-RPC error; `id` is the raw id of the request, `null` when it is unknown. */
 export function refuse(
-  responder: Responder,
+  replies: Pick<Responder, 'failed'> & Pick<Replies, 'send'>,
   status: number,
   error: WireError,
   headers: Readonly<Record<string, string>> = {},
   id = NULL_ID,
 ): void {
-  sendError(responder, status, { 'content-type': 'application/json', ...headers }, id, error);
+  sendError(replies, status, { 'content-type': 'application/json', ...headers }, id, error);
 }
 
 /** Refuses a request whose body was not read. Sends nothing to a client that has disconnected. */

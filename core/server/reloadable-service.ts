@@ -132,15 +132,9 @@ export class ReloadableService implements GatewayService {
   }
 }
 
-/** The subscribe request of the client, without HTTP headers, which are not stored. */
+/** The subscribe request of the client, without the HTTP request, which is not stored. */
 function subscribing(uri: string, client: ClientContext): McpRequest {
-  const cancel = new Cancel();
-  return {
-    method: 'resources/subscribe',
-    params: RawObject.empty().with('uri', encode(uri)),
-    caller: client.owner.caller,
-    client,
-    inbound: { method: 'POST', path: '', headers: {}, remoteAddress: undefined, signal: cancel.signal },
-    cancel,
-  };
+  const params = RawObject.empty().with('uri', encode(uri));
+  const { caller } = client.owner;
+  return { method: 'resources/subscribe', params, caller, client, inbound: undefined, cancel: new Cancel() };
 }

@@ -1,4 +1,7 @@
+import type { Caller } from '../contract/caller.ts';
 import type { Responder } from '../contract/inbound.ts';
+import type { Refusal } from '../contract/refusal.ts';
+import type { WireError } from '../contract/wire-error.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import { errorFromRefusal, headersOfRefusal } from '../mcp/envelope.ts';
@@ -55,16 +58,8 @@ export function createMcpPath({ service, limits, log, rejected, postOnly }: McpP
       return refuse(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), allow);
     }
     const found = service.identify(inbound);
-    const caller = isPromise(found) ? await found : found;
-    if (caller === undefined) {
-      inbound.record?.refused(UNAUTHENTICATED.message);
-      return refuse(responder, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' });
-    }
-    if ('refused' in caller) {
-      inbound.record?.refused(caller.reason);
-      rejected.note(inbound, caller);
-      return refuse(responder, caller.status, errorFromRefusal(caller), headersOfRefusal(caller));
-    }
+    const caller = judged(isPromise(found) ? await found : found, inbound, rejected);
+    if ('error' in caller) return refuse(responder, caller.status, caller.error, caller.headers);
     inbound.record?.isOf(caller);
     inbound.held?.belongsTo(shareOf(caller, inbound.remoteAddress));
     const exchange: Exchange = { inbound, caller, replies: new HttpReplies(responder, inbound.headers.accept) };
@@ -82,6 +77,29 @@ export function createMcpPath({ service, limits, log, rejected, postOnly }: McpP
     inbound.record?.speaks(server.era);
     await server.post(exchange, message); // awaited, because returning the promise costs two more microtasks
   }
+}
+
+/** A client that is not served. */
+interface Unauthenticated {
+  readonly status: number;
+  readonly error: WireError;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The caller, or why there is none; the record of the request gets the reason. */
+export function judged(
+  found: Caller | Refusal | undefined,
+  inbound: RecordedInbound,
+  rejected: RejectedTokens,
+): Caller | Unauthenticated {
+  if (found === undefined) {
+    inbound.record?.refused(UNAUTHENTICATED.message);
+    return { status: 401, error: UNAUTHENTICATED, headers: { 'www-authenticate': 'Bearer' } };
+  }
+  if (!('refused' in found)) return found;
+  inbound.record?.refused(found.reason);
+  rejected.note(inbound, found);
+  return { status: found.status, error: errorFromRefusal(found), headers: headersOfRefusal(found) };
 }
 
 const UNAUTHENTICATED = wireError(401, 'authentication is required');

@@ -1,11 +1,8 @@
 import type { Writable } from 'node:stream';
+import type { MessageClient } from '@toolmgr/core';
 
 /** Writes JSON-RPC messages, one per line. */
-export interface MessageWriter {
-  /** Writes one message. Returns whether more may be written at once. */
-  write(message: Buffer): boolean;
-  /** Runs `listener` whenever more may be written. */
-  onDrain(listener: () => void): void;
+export interface MessageWriter extends MessageClient {
   /** Resolves when the reader has taken enough, or the writer has ended. */
   belowMark(): Promise<void>;
   /** Resolves when everything was written, or the writer has ended. */
@@ -14,7 +11,6 @@ export interface MessageWriter {
   readonly ended: AbortSignal;
   /** It ended because the reader was too slow. */
   readonly isTooSlow: boolean;
-  readonly pendingBytes: number;
 }
 
 /** Limits of what waits for a slow reader. */
@@ -59,12 +55,15 @@ export function createMessageWriter(output: Writable, { highBytes, mostBytes }: 
         return false;
       }
       output.cork();
-      output.write(inOneLine(message));
+      for (const part of message) output.write(inOneLine(part));
       const mayContinue = output.write('\n');
       output.uncork();
       return mayContinue;
     },
-    onDrain: (listener) => void listeners.add(listener),
+    onDrain(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
     belowMark: () => until(() => output.writableLength <= highBytes),
     flushed: () => until(() => output.writableLength === 0),
     ended: end.signal,

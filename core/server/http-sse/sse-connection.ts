@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../contract/caller.ts';
 import type { ResponseStream } from '../../contract/inbound.ts';
-import { KEEP_ALIVE } from '../../mcp/event-stream.ts';
+import type { MessageClient } from '../../contract/message-client.ts';
+import { eventFrame, KEEP_ALIVE } from '../../mcp/event-stream.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
 import type { Session } from '../era-2025-11-25/sessions/session.ts';
 
@@ -22,7 +23,7 @@ export interface SseConnectionParts {
 export type ConnectionEnd = 'left' | 'unused' | 'slow' | 'closed';
 
 /** The event stream of one client: everything that the server sends to it. */
-export class SseConnection implements HeartbeatListener {
+export class SseConnection implements HeartbeatListener, MessageClient {
   /** In the URL to which the client POSTs; another client that knows it could send as this one. */
   readonly id = randomUUID();
   readonly caller: Caller;
@@ -58,7 +59,15 @@ export class SseConnection implements HeartbeatListener {
     return () => this.#drained.delete(listener);
   }
 
-  write(frame: Buffer | string): boolean {
+  write(message: readonly Buffer[]): boolean {
+    return this.writeFrame(eventFrame(message));
+  }
+
+  keepAlive(): void {
+    this.writeFrame(KEEP_ALIVE);
+  }
+
+  writeFrame(frame: Buffer | string): boolean {
     if (!this.#isOpen) return false;
     if (this.pendingBytes <= this.#parts.mostPendingBytes) return this.#parts.stream.write(frame);
     this.end('slow');
@@ -83,7 +92,7 @@ export class SseConnection implements HeartbeatListener {
 
   beat(): void {
     if (++this.#beats > UNUSED_BEATS && !this.isInitializing) return this.end('unused');
-    if (this.pendingBytes === 0) this.write(KEEP_ALIVE);
+    if (this.pendingBytes === 0) this.keepAlive();
   }
 
   /** Ends the connection as soon as all running calls are answered. */

@@ -10,7 +10,8 @@ import type { LegacyServer } from '../era-2025-11-25/legacy-server.ts';
 import { sendError } from '../http/send-error.ts';
 import type { Exchange, ProtocolServerParts, ServedPath } from '../protocol-server.ts';
 import type { Replies } from '../replies.ts';
-import { repliesOn, streamOn } from './connection-replies.ts';
+import { streamOn } from '../stream-on.ts';
+import { repliesOn } from './connection-replies.ts';
 import { messageUri, SESSION_PARAMETER, type SseOptions } from './message-uri.ts';
 import { type ConnectionEnd, SseConnection } from './sse-connection.ts';
 
@@ -64,7 +65,7 @@ export function createSseServer(parts: SseServerParts): SseServer {
     });
     connections.set(connection.id, connection);
     unused.add(share, connection);
-    connection.write(`event: endpoint\ndata: ${messageUri(parts, inbound.headers, connection.id)}\n\n`);
+    connection.writeFrame(`event: endpoint\ndata: ${messageUri(parts, inbound.headers, connection.id)}\n\n`);
     responder.onDisconnect(() => connection.end('left'));
     withdrawn.watch(caller, { isOpen: () => connections.has(connection.id), end: () => connection.end('closed') });
   }
@@ -99,7 +100,7 @@ export function createSseServer(parts: SseServerParts): SseServer {
     if (message.kind === 'request' && connection.running >= mostRunning) {
       return refuse(replies, 429, CODE.invalidRequest, BUSY, { 'retry-after': '1' });
     }
-    inbound.record?.isAnsweredElsewhere();
+    if (inbound.record !== undefined) inbound.record.isAnsweredElsewhere = true;
     replies.send(202, { 'content-type': 'text/plain' }, ACCEPTED);
     await connection.during(answer(connection, exchange, message));
   }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Call } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
-import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
+import type { Inbound } from '../../contract/inbound.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { MessageView, RequestListener, RequestRecord } from '../../contract/request-record.ts';
 import type { SessionView } from '../../contract/session.ts';
@@ -24,8 +24,8 @@ export interface RecordedInbound extends Inbound {
   record?: RequestRecorder;
 }
 
-/** Records one HTTP request for the listeners; wraps its responder to see the response. */
-export class RequestRecorder implements RequestRecord, Responder {
+/** Records one request for the listeners. */
+export class RequestRecorder implements RequestRecord {
   readonly id = randomUUID();
   readonly inbound: Inbound;
   readonly remoteAddress: string | undefined;
@@ -45,16 +45,15 @@ export class RequestRecorder implements RequestRecord, Responder {
   body: RequestRecord['body'];
   responseBytes = 0;
   durationMs = 0;
-  readonly #responder: Responder;
+  /** The next response only acknowledges the request; the one that counts is given to {@link answered}. */
+  isAnsweredElsewhere = false;
   readonly #listener: RequestListener;
   #isSettled = false;
-  #isAnsweredElsewhere = false;
 
-  constructor(inbound: Inbound, responder: Responder, listener: RequestListener) {
+  constructor(inbound: Inbound, listener: RequestListener) {
     this.inbound = inbound;
     this.remoteAddress = inbound.remoteAddress;
     this.startedMs = listener.now();
-    this.#responder = responder;
     this.#listener = listener;
   }
 
@@ -97,12 +96,7 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.error = { code, message: message.length > MAX_MESSAGE ? '' : message };
   }
 
-  /** The next response only acknowledges the request; the one that counts is given to {@link answered}. */
-  isAnsweredElsewhere(): void {
-    this.#isAnsweredElsewhere = true;
-  }
-
-  /** The response was sent by another connection. */
+  /** The whole response was sent. */
   answered(status: number, body?: RequestRecord['body']): void {
     if (this.status !== 0) return;
     this.status = status;
@@ -111,33 +105,16 @@ export class RequestRecorder implements RequestRecord, Responder {
     this.#settle();
   }
 
-  send(status: number, headers: ResponseHeaders, body?: RequestRecord['body']): void {
-    if (this.status !== 0) return;
-    this.#responder.send(status, headers, body);
-    if (!this.#isAnsweredElsewhere) this.answered(status, body);
-  }
-
-  open(status: number, headers: Readonly<Record<string, string>>): ResponseStream {
-    const stream = this.#responder.open(status, headers);
-    if (this.status !== 0) return stream;
+  /** The response is a stream, which begins. */
+  streams(status: number): void {
     this.status = status;
     this.isStream = true;
-    this.#responder.onDisconnect(() => this.clientDisconnected());
     this.#listener.streamOpened(this);
-    return new WatchedStream(stream, this);
   }
 
-  served(): void {
-    this.#responder.served?.();
-  }
-
-  onDisconnect(listener: () => void): void {
-    this.#responder.onDisconnect(listener);
-  }
-
-  /** An event was sent. */
-  wrote(chunk: Buffer | string): void {
-    this.responseBytes += chunk.length;
+  /** A piece of a stream was sent. */
+  wrote(bytes: number): void {
+    this.responseBytes += bytes;
   }
 
   /** The response is complete. */
@@ -163,34 +140,6 @@ export class RequestRecorder implements RequestRecord, Responder {
 
 /** Maximum length of the recorded error message. */
 const MAX_MESSAGE = 4_096;
-
-class WatchedStream implements ResponseStream {
-  readonly #stream: ResponseStream;
-  readonly #recorder: RequestRecorder;
-
-  constructor(stream: ResponseStream, recorder: RequestRecorder) {
-    this.#stream = stream;
-    this.#recorder = recorder;
-  }
-
-  write(chunk: Buffer | string): boolean {
-    this.#recorder.wrote(chunk);
-    return this.#stream.write(chunk);
-  }
-
-  onDrain(listener: () => void): void {
-    this.#stream.onDrain(listener);
-  }
-
-  end(): void {
-    this.#stream.end();
-    this.#recorder.ended();
-  }
-
-  get pendingBytes(): number {
-    return this.#stream.pendingBytes;
-  }
-}
 
 function bytesOf(body: RequestRecord['body']): number {
   if (body === undefined) return 0;

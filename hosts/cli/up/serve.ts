@@ -131,10 +131,8 @@ export async function up(given: string | undefined, options: UpOptions): Promise
       ...{ gateway: () => gateway, log, lines: gatewayLog, signal: stop.signal },
       about: { kind: 'up --stdio', name: 'up', file },
     });
-    const { endpoint } = readPlan(plan);
     await serveStdio({
-      gateway: () => gateway,
-      endpoint,
+      gateway,
       limits,
       input: process.stdin,
       output,

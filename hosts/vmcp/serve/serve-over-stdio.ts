@@ -52,10 +52,8 @@ export async function serveOverStdio({ options, source, open, gatewayLog }: Stdi
     ...{ gateway: gatewayNow, log, lines: gatewayLog, signal: stop.signal },
     about: { kind: 'vmcp serve --stdio', name: source.config.name, ...fileOf(source) },
   });
-  const { endpoint, limits } = plan;
   await serveStdio({
-    gateway: gatewayNow,
-    ...{ endpoint, limits, log, output },
+    ...{ gateway, limits: plan.limits, log, output },
     input: process.stdin,
     signal: stop.signal,
   });

@@ -46,8 +46,7 @@ it('invalid messages over stdio get the answers of HTTP, and notifications and r
 async function answersTo(gateway: Gateway, messages: readonly unknown[]): Promise<readonly unknown[]> {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const served = serveStdio({
-    gateway: () => gateway,
-    endpoint: { path: '/mcp' },
+    gateway,
     limits: DEFAULT_LIMITS,
     ...{ input, output, log: createLog('silent', () => {}), signal: new AbortController().signal },
   });

@@ -1,5 +1,5 @@
 import type { Core } from '@toolmgr/core';
-import { type OperationHome, operationHomes } from '@toolmgr/plugins/kit/operations';
+import { type OperationHome, operationHomes, skillHomes } from '@toolmgr/plugins/kit/operations';
 import { recordReader } from '@toolmgr/plugins/kit/workloads';
 
 type Home = Omit<OperationHome, 'workloads'>;
@@ -32,10 +32,7 @@ const HOMES: Readonly<Record<string, (home: Home) => Promise<(core: Core) => voi
     return (core) => core.slot(registryHomes).register('user', registryHome(signal));
   },
   async skills() {
-    const [{ skillHomes }, { skillHome }] = await Promise.all([
-      import('@toolmgr/plugins/skills'),
-      import('../shared/user-skills.ts'),
-    ]);
+    const { skillHome } = await import('../shared/user-skills.ts');
     return (core) => core.slot(skillHomes).register('user', skillHome());
   },
 };

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { SkillHome } from '@toolmgr/plugins/kit/operations';
 import { cacheDir } from '@toolmgr/plugins/registry';
-import type { PushOptions, SkillHome } from '@toolmgr/plugins/skills';
 import { readUserConfig } from './user-config.ts';
 
 /** Folders and settings of the user for skills. */
@@ -20,7 +20,7 @@ export function skillHome(): SkillHome {
 }
 
 /** What pushing a skill reads from the settings. */
-async function pushSettings(): Promise<Pick<PushOptions, 'allowPrivateAddresses' | 'fulcioUrl' | 'rekorUrl'>> {
+async function pushSettings(): ReturnType<SkillHome['pushSettings']> {
   const { allow_private_registry_ip: allowPrivateAddresses = false, skills = {} } = await readUserConfig();
   const { fulcio_url: fulcioUrl, rekor_url: rekorUrl } = skills;
   return {

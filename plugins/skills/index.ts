@@ -6,13 +6,13 @@ import {
   operations,
   pageViews,
   type SkillLookup,
+  skillHomes,
   skillLookups,
 } from '@toolmgr/plugins/kit/operations';
 import { z } from 'zod';
 import { openSkills } from './install/open-skills.ts';
 import { skillStoreFolder } from './oci/build-store.ts';
 import { skillsOperations } from './operations.ts';
-import { skillHomes } from './skill-homes.ts';
 
 const ADDRESS = 'skills';
 

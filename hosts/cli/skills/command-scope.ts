@@ -1,8 +1,7 @@
 import { access, realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { JsonObject } from '@toolmgr/core';
-import { PROBLEMS, type Problem } from '@toolmgr/plugins/kit/operations';
-import { checkProjectRoot } from '@toolmgr/plugins/skills';
+import { checkProjectRoot, PROBLEMS, type Problem } from '@toolmgr/plugins/kit/operations';
 import { OperationRefused } from '../../manager/commands/run-operation.ts';
 import { type CallOperation, userOperations } from '../../manager/commands/user-operations.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';

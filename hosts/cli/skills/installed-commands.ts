@@ -1,4 +1,3 @@
-import type { InstalledSkill } from '@toolmgr/plugins/skills';
 import { ownCommand } from '../../shared/own-command.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
@@ -6,6 +5,26 @@ import { callSkills, present, projectOf, type ScopeFlags, scopeOf } from './comm
 
 interface Format {
   readonly format: 'text' | 'json';
+}
+
+/** A skill as the operations answer it. */
+interface InstalledSkill {
+  readonly metadata: {
+    readonly name: string;
+    readonly description: string;
+    readonly version?: string;
+    readonly author?: string;
+    readonly tags?: readonly string[];
+  };
+  readonly scope: string;
+  readonly project_root?: string;
+  readonly status: string;
+  readonly reference: string;
+  readonly digest: string;
+  readonly clients: readonly string[];
+  readonly dependencies: readonly { readonly name: string }[];
+  readonly provenance?: { readonly signer_identity?: string };
+  readonly installed_at: string;
 }
 
 /** `toolmgr skill list`. */

@@ -1,4 +1,3 @@
-import { hasDrift, type SkillReason, type SyncResult, type UpgradeOutcome } from '@toolmgr/plugins/skills';
 import { terminalAsk } from '../../shared/ask.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
@@ -63,7 +62,7 @@ function syncRows(result: SyncResult, isCheck: boolean): string[][] {
 }
 
 /** What happened, and what a check found. */
-const TEXTS: Readonly<Record<Exclude<keyof SyncResult, 'failed'>, readonly [string, string]>> = {
+const TEXTS = {
   already_current: ['is current', 'is current'],
   drifted: ['differed and is restored', 'differs from the lock file'],
   installed: ['is installed', 'is installed'],
@@ -71,7 +70,17 @@ const TEXTS: Readonly<Record<Exclude<keyof SyncResult, 'failed'>, readonly [stri
   never_managed: ['the project has no lock file', 'the project has no lock file: --adopt writes one'],
   pruned: ['is uninstalled', 'is uninstalled'],
   removed_from_lock: ['is not in the lock file', 'is not in the lock file: --prune uninstalls it'],
+} as const;
+
+/** The result of a sync: names of skills, and why others failed. */
+type SyncResult = Readonly<Record<keyof typeof TEXTS, readonly string[]>> & {
+  readonly failed: readonly { readonly name: string; readonly error: string; readonly reason: string }[];
 };
+
+/** Whether a check found a difference. */
+export function hasDrift({ missing, drifted, removed_from_lock, failed }: SyncResult): boolean {
+  return missing.length + drifted.length + removed_from_lock.length + failed.length > 0;
+}
 
 /** Source: reference workload-api §5.6. */
 function syncExitCode(result: SyncResult, isCheck: boolean): number {
@@ -80,12 +89,20 @@ function syncExitCode(result: SyncResult, isCheck: boolean): number {
   return (result.failed.length > 0 ? EXIT_CODES.partlyFailed : EXIT_CODES.ok).code;
 }
 
-const POLICY: ReadonlySet<SkillReason> = new Set([
+const POLICY: ReadonlySet<string> = new Set([
   'signature-invalid',
   'signer-mismatch',
   'provenance-field-mismatch',
   'unsigned-rejected',
 ]);
+
+interface UpgradeOutcome {
+  readonly name: string;
+  readonly status: string;
+  readonly new_digest?: string;
+  readonly error?: string;
+  readonly reason?: string;
+}
 
 /** `toolmgr skill upgrade`. */
 export async function upgrade(
@@ -125,8 +142,7 @@ function upgradeRow({ name, status, new_digest: digest, error }: UpgradeOutcome)
 }
 
 function upgradeExitCode(outcomes: readonly UpgradeOutcome[], failsOnChanges: boolean): number {
-  const has = (...wanted: readonly UpgradeOutcome['status'][]) =>
-    outcomes.some(({ status }) => wanted.includes(status));
+  const has = (...wanted: readonly string[]) => outcomes.some(({ status }) => wanted.includes(status));
   const isInvalid = outcomes.some(({ reason }) => reason !== undefined && POLICY.has(reason));
   if (has('ref-change-blocked', 'signer-change-blocked') || isInvalid) return EXIT_CODES.policyRefused.code;
   if (failsOnChanges && has('upgraded')) return EXIT_CODES.changed.code;

@@ -47,3 +47,24 @@ export type SkillLookup = (
 
 /** Where skills are found by their name. */
 export const skillLookups = defineSlot<SkillLookup>('skillLookups');
+
+/** Folders and settings of the user for skills. */
+export interface SkillHome {
+  /** Folder for the downloaded trust root of Sigstore. */
+  readonly cacheDir: string;
+  /** How skills are read, at that moment. `publicKeyFiles`: PEM files of keys that may sign. */
+  settings(): Promise<{
+    readonly allowPrivateAddresses?: boolean;
+    readonly trustedRootFile?: string;
+    readonly publicKeyFiles?: readonly string[];
+  }>;
+  /** How skills are pushed, at that moment. Certificate authority and transparency log, by default those of the public-good instance. */
+  pushSettings(): Promise<{
+    readonly allowPrivateAddresses?: boolean;
+    readonly fulcioUrl?: string;
+    readonly rekorUrl?: string;
+  }>;
+}
+
+/** The skills of the user; the host fills it with the name `user`. */
+export const skillHomes = defineSlot<SkillHome>('skillHomes');

@@ -14,7 +14,9 @@ export {
   clientPlaces,
   type FindClients,
   type RegistrySkillPackage,
+  type SkillHome,
   type SkillLookup,
+  skillHomes,
   skillLookups,
 } from './feature-slots.ts';
 export {
@@ -37,3 +39,4 @@ export {
   problem,
   problemBody,
 } from './problems.ts';
+export { checkProjectRoot } from './project-root.ts';

@@ -1,4 +1,5 @@
 import {
+  checkProjectRoot,
   type Operation,
   type OperationContext,
   operation,
@@ -9,7 +10,6 @@ import { z } from 'zod';
 import type { SkillScope } from '../records/skill-record.ts';
 import { installSkill } from './install.ts';
 import { installedSkill, listSkills, skillDetails } from './installed-skill.ts';
-import { checkProjectRoot } from './project-root.ts';
 import type { SkillDeps } from './skill-deps.ts';
 import {
   INSTALLED_EXAMPLE,

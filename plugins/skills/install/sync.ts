@@ -35,11 +35,6 @@ export interface SyncResult {
   readonly failed: { readonly name: string; readonly error: string; readonly reason: SkillReason }[];
 }
 
-/** Whether a check found something that a sync would change. */
-export function hasDrift({ missing, drifted, removed_from_lock, failed }: SyncResult): boolean {
-  return missing.length + drifted.length + removed_from_lock.length + failed.length > 0;
-}
-
 /** Makes the skills of a project what its lock file says. One skill that fails does not stop the others. */
 export async function syncSkills(
   deps: SkillDeps,

@@ -2,9 +2,10 @@ import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { problem } from '@toolmgr/plugins/kit/operations';
 import { describe, expect, it } from 'vitest';
+import { hasDrift } from '../../../../hosts/cli/skills/lock-commands.ts';
 import { type InstallRequest, installSkill } from '../../../../plugins/skills/install/install.ts';
 import { listSkills } from '../../../../plugins/skills/install/installed-skill.ts';
-import { hasDrift, type SyncRequest, syncSkills } from '../../../../plugins/skills/install/sync.ts';
+import { type SyncRequest, syncSkills } from '../../../../plugins/skills/install/sync.ts';
 import {
   isPinned,
   repositoryOf,

@@ -1,5 +1,6 @@
 import { chown, mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { checkProjectRoot } from '@toolmgr/plugins/kit/operations';
 import { describe, expect, it } from 'vitest';
 import {
   applyFolder,
@@ -8,7 +9,6 @@ import {
   stageFolder,
 } from '../../../../plugins/skills/folders/skill-folder.ts';
 import { installSkill } from '../../../../plugins/skills/install/install.ts';
-import { checkProjectRoot } from '../../../../plugins/skills/install/project-root.ts';
 import { uninstallSkill } from '../../../../plugins/skills/install/uninstall.ts';
 import { type SkillRig, signal, skillRig } from './skill-rig.ts';
 

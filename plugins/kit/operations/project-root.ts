@@ -1,6 +1,6 @@
 import { lstat, realpath } from 'node:fs/promises';
 import { isAbsolute, join, normalize, parse } from 'node:path';
-import { type Problem, problem } from '@toolmgr/plugins/kit/operations';
+import { type Problem, problem } from './problems.ts';
 
 const MAX_PATH = 4_096;
 

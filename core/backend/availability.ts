@@ -1,86 +1,63 @@
-import type { BackendHealth, BackendHello, BackendState, BackendStatus } from '../contract/backend.ts';
+import type { BackendState, BackendStatus } from '../contract/backend.ts';
 import type { Era } from '../contract/era.ts';
-import { type BackOff, backOffMs } from '../timing/back-off.ts';
 import { LATE, within } from '../timing/within.ts';
+import {
+  type AvailabilityEffect,
+  type AvailabilityEvent,
+  type AvailabilityState,
+  newBackend,
+  step,
+} from './availability-states.ts';
 import { ConnectionFailure, categoryOf, stopped } from './failure.ts';
 import { isAlive } from './health/ping.ts';
 import type { ReadLists } from './lists/list-reader.ts';
-import type { Connector } from './sessions/connector.ts';
-import type { SessionHolder } from './sessions/session-holder.ts';
+import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 
-const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
-/** A program that cannot be started, such as a package that does not exist, seldom appears by itself. */
-const RETRY_ABSENT: BackOff = { firstMs: 10_000, maxMs: 600_000 };
-/** A connection that ended after this time is reopened at once; one that ended sooner may be part of a crash loop. */
-const STABLE_MS = 10_000;
-/** `suspect()` does nothing for this long after a successful connection. */
-const SUSPECT_IGNORED_MS = 1_000;
-
-/** Callbacks and settings of the availability check. */
+/** What the availability of one backend is made with. */
 export interface AvailabilityOptions {
   readonly backend: string;
-  readonly connector: Connector;
-  /** The gateway's own session. */
-  readonly base: SessionHolder;
   /** A local program: its first start may install it. */
   readonly isProgram: boolean;
-  /** Aborts when the backend is removed. */
-  readonly signal: AbortSignal;
+  /** The era that is configured or was detected. */
+  readonly connector: { readonly era: Era | undefined };
+  /** The gateway's own session. */
+  readonly base: { readonly connection: JsonRpcConnection | undefined };
   now(): number;
   /** One attempt: opens the gateway's own session and reads its lists. @throws whatever prevented that */
-  connectAndReadLists(): Promise<ReadLists>;
-  /** Called before the status becomes ready: what was known about the backend is outdated. */
-  beforeReady(connection: ReadLists['connection']): void;
-  /** The backend is ready. */
-  becameReady(lists: ReadLists): void;
-  /** Calls can be sent again. */
-  callsResumed(): void;
-  /** No calls can be sent any more. */
-  callsStopped(): void;
-  /** Notifications on the gateway's own session are not received any more. */
-  notificationsLost(): void;
-  /** The status or the failure category changed. */
-  changed(): void;
-  note(what: string, cause: unknown): void;
+  connect(): Promise<ReadLists>;
+  /** Does what the attempts and their timer do not. */
+  run(effect: OuterEffect): void;
 }
 
-/** Whether one backend is available: connects, notices a lost backend, reconnects, and applies a monitor's health. */
+/** An effect that the availability cannot run itself. */
+export type OuterEffect = Exclude<AvailabilityEffect, { readonly do: 'connect' | 'retry' | 'cancel-retry' }>;
+
+/** Whether one backend is available: holds its state, and runs what an event asks for. The rules: `availability-states.ts`. */
 export class Availability {
   readonly #options: AvailabilityOptions;
-  #status: BackendStatus = 'unknown';
-  #cause: unknown;
-  #sinceMs: number;
-  #hello: BackendHello | undefined;
-  #era: Era | undefined;
-  #health: BackendHealth | undefined;
-  /** Set by a monitor: no calls are sent, and the lists are withdrawn after the grace period. */
-  #isExcluded = false;
-  #hasFailedProbe = false;
+  /** Effects that were not run yet. */
+  readonly #effects: AvailabilityEffect[] = [];
+  #isRunning = false;
+  #state: AvailabilityState;
   #attempt: Promise<void> | undefined;
-  #attemptSinceMs = 0;
-  #hasBeenReady = false;
-  #failures = 0;
-  #shortConnections = 0;
-  #readyAtMs = 0;
+  #attemptEnded: () => void = () => undefined;
   #retry: NodeJS.Timeout | undefined;
-  /** Epoch milliseconds before which a program that could not be started is not tried again. */
-  #restsUntilMs = 0;
 
   constructor(options: AvailabilityOptions) {
     this.#options = options;
-    this.#sinceMs = options.now();
+    this.#state = newBackend(options.now());
   }
 
   get status(): BackendStatus {
-    return this.#status;
+    return this.#state.status;
   }
 
   get era(): Era | undefined {
-    return this.#era ?? this.#options.connector.era;
+    return this.#state.era ?? this.#options.connector.era;
   }
 
   get isExcluded(): boolean {
-    return this.#isExcluded;
+    return this.#state.isExcluded;
   }
 
   /** The running attempt, if any. Never rejects. */
@@ -90,70 +67,65 @@ export class Availability {
 
   /** The running attempt, unless it repeats a failed one: worth waiting for. */
   get firstAttempt(): Promise<void> | undefined {
-    return this.#failures === 0 ? this.#attempt : undefined;
+    return this.#state.failures === 0 ? this.#attempt : undefined;
   }
 
   /** Since when a program that has never answered is being started. */
   get startingSinceMs(): number | undefined {
-    const isFirst = this.#options.isProgram && !this.#hasBeenReady && this.#attempt !== undefined;
-    return isFirst ? this.#attemptSinceMs : undefined;
+    const { link, hasBeenReady } = this.#state;
+    return this.#options.isProgram && !hasBeenReady && link.is === 'connecting' ? link.sinceMs : undefined;
   }
 
   get facts(): Omit<BackendState, 'backend'> {
+    const { status, cause, sinceMs, hello, health } = this.#state;
     const { startingSinceMs } = this;
-    const cause = this.#cause;
     return {
-      status: this.#status,
+      status,
       era: this.era,
       cause: cause === undefined ? undefined : { category: categoryOf(cause), message: messageOf(cause) },
-      sinceMs: this.#sinceMs,
+      sinceMs,
       ...(startingSinceMs === undefined ? {} : { startingSinceMs }),
-      hello: this.#hello,
-      ...(this.#health === undefined ? {} : { health: this.#health }),
+      hello,
+      ...(health === undefined ? {} : { health }),
     };
   }
 
   /** The fault of calls to an unavailable backend. */
   unavailableError(): ConnectionFailure {
-    const category = this.#cause instanceof ConnectionFailure ? this.#cause.category : 'closed';
-    const facts = { category, cause: this.#cause } as const;
-    const why = this.#cause === undefined ? (this.#health?.errorCategory ?? category) : category;
-    return new ConnectionFailure('BACKEND_UNREACHABLE', this.#options.backend, `is unavailable (${why})`, facts);
+    const { cause, health } = this.#state;
+    const category = cause instanceof ConnectionFailure ? cause.category : 'closed';
+    const why = cause === undefined ? (health?.errorCategory ?? category) : category;
+    return new ConnectionFailure('BACKEND_UNREACHABLE', this.#options.backend, `is unavailable (${why})`, {
+      category,
+      cause,
+    });
+  }
+
+  /** Something happened. An event during an effect changes the state at once, and its own effects run afterwards. */
+  send(event: AvailabilityEvent): void {
+    const [next, effects] = step(this.#state, event, { nowMs: this.#options.now(), chance: Math.random() });
+    this.#state = next;
+    if (next.link.is === 'connecting') this.#attempt ??= new Promise((resolve) => (this.#attemptEnded = resolve));
+    this.#effects.push(...effects);
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    try {
+      for (let each = this.#effects.shift(); each !== undefined; each = this.#effects.shift()) this.#run(each);
+    } finally {
+      this.#isRunning = false;
+    }
   }
 
   /** One attempt to connect; concurrent callers share it. Never rejects. */
   discover(): Promise<void> {
-    clearTimeout(this.#retry);
-    if (this.#attempt !== undefined) return this.#attempt;
-    this.#attemptSinceMs = this.#options.now();
-    this.#attempt = this.#options
-      .connectAndReadLists()
-      .then((lists) => this.#ready(lists))
-      .catch((cause: unknown) => this.#failed(cause))
-      .finally(() => {
-        this.#attempt = undefined;
-      });
-    return this.#attempt;
+    this.send({ is: 'wanted' });
+    return this.#attempt ?? Promise.resolve();
   }
 
   /** Connects again with a new session, unless an attempt is running. Never rejects. */
   renew(): Promise<void> {
-    if (this.#attempt !== undefined) return this.#attempt;
-    this.#options.notificationsLost();
-    this.#options.base.renew();
-    return this.discover();
-  }
-
-  /** A failed request suggests that the backend is down: connects again, unless an attempt is running. */
-  suspect(): void {
-    if (this.#status !== 'ready' || this.#attempt !== undefined) return;
-    if (this.#options.now() - this.#readyAtMs < SUSPECT_IGNORED_MS) return;
-    void this.renew();
-  }
-
-  /** A session of an owner was opened in this era before the gateway's own session. */
-  noteEra(era: Era): void {
-    this.#era ??= era;
+    this.send({ is: 'renewed' });
+    return this.#attempt ?? Promise.resolve();
   }
 
   /**
@@ -163,51 +135,28 @@ export class Availability {
    */
   async probe(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const { connection } = this.#options.base;
-    const hasFailedProbe = this.#hasFailedProbe;
-    this.#hasFailedProbe = true;
+    const { hasFailedProbe, status } = this.#state;
+    this.send({ is: 'probed' });
     try {
-      if (this.#status === 'ready' && connection !== undefined && this.#attempt === undefined) {
-        if (!hasFailedProbe && (await isAlive(connection, timeoutMs, signal))) {
-          this.#hasFailedProbe = false;
-          return;
-        }
-        void this.renew();
+      if (status === 'ready' && connection !== undefined && this.#attempt === undefined) {
+        if (!hasFailedProbe && (await isAlive(connection, timeoutMs, signal))) return this.send({ is: 'answered' });
+        this.send({ is: 'renewed' });
       }
       await this.#waitUntilReady(timeoutMs, signal);
-      this.#hasFailedProbe = false;
+      this.send({ is: 'answered' });
     } catch (cause) {
-      throw this.#options.signal.aborted ? stopped(this.#options.backend) : cause;
+      throw this.#isRemoved ? stopped(this.#options.backend) : cause;
     }
   }
 
-  /** Applies the health that a monitor reports. */
-  applyHealth(health: BackendHealth): void {
-    const wasExcluded = this.#isExcluded;
-    this.#health = health;
-    this.#isExcluded = health.status === 'unhealthy';
-    if (this.#isExcluded === wasExcluded || this.#status !== 'ready') return;
-    if (wasExcluded) this.#options.callsResumed();
-    else this.#options.callsStopped();
-  }
-
-  /** The gateway's own session ended. */
-  lost(cause: ConnectionFailure): void {
-    if (this.#status !== 'ready') return;
-    const livedMs = this.#options.now() - this.#readyAtMs;
-    this.#shortConnections = livedMs < STABLE_MS ? this.#shortConnections + 1 : 0;
-    this.#options.notificationsLost();
-    if (this.#shortConnections > 1) return this.#becomeUnavailable(cause, this.#shortConnections - 1);
-    this.#options.note('backend lost; reconnecting', cause);
-    void this.discover();
-  }
-
-  stop(): void {
-    clearTimeout(this.#retry);
+  get #isRemoved(): boolean {
+    return this.#state.link.is === 'removed';
   }
 
   async #waitUntilReady(timeoutMs: number, signal: AbortSignal): Promise<void> {
     const { backend, now } = this.#options;
-    if (now() < this.#restsUntilMs) throw this.#cause ?? this.unavailableError();
+    const { restsUntilMs, cause } = this.#state;
+    if (now() < restsUntilMs) throw cause ?? this.unavailableError();
     const late = () =>
       this.startingSinceMs === undefined
         ? new ConnectionFailure('BACKEND_TIMEOUT', backend, `did not become available within ${timeoutMs} ms`, {
@@ -215,59 +164,30 @@ export class Availability {
           })
         : new ConnectionFailure('BACKEND_STARTING', backend, 'is still starting', { category: 'starting' });
     if ((await within(timeoutMs, signal, this.discover())) === LATE) throw late();
-    this.#options.signal.throwIfAborted();
-    if (this.#status !== 'ready') throw this.#cause ?? this.unavailableError();
+    if (this.#isRemoved || this.#state.status !== 'ready') throw this.#state.cause ?? this.unavailableError();
   }
 
-  #ready(lists: ReadLists): void {
-    const { connection } = lists;
-    this.#failures = 0;
-    this.#hasBeenReady = true;
-    this.#hasFailedProbe = false;
-    this.#readyAtMs = this.#options.now();
-    this.#hello = connection.hello;
-    this.#era = connection.era;
-    this.#options.beforeReady(connection);
-    this.#enter('ready', undefined);
-    this.#options.becameReady(lists);
-  }
-
-  #failed(cause: unknown): void {
-    if (this.#options.signal.aborted) return;
-    this.#failures++;
-    this.#becomeUnavailable(cause, this.#failures);
-  }
-
-  #becomeUnavailable(cause: unknown, attempt: number): void {
-    const { base, connector, notificationsLost, callsStopped, note } = this.#options;
-    notificationsLost();
-    base.renew();
-    const unauthenticated = categoryOf(cause) === 'unauthenticated';
-    if (this.#status === 'ready' || this.#status === 'unknown') note('backend is unavailable', cause);
-    const wasAvailable = this.#status === 'ready' || (this.#status === 'unauthenticated' && !unauthenticated);
-    if (wasAvailable && !this.#isExcluded) callsStopped();
-    if (wasAvailable) connector.closePooledConnections();
-    this.#enter(unauthenticated ? 'unauthenticated' : 'unavailable', cause);
+  #run(effect: AvailabilityEffect): void {
+    if (effect.do === 'connect') return void this.#connect();
+    if (effect.do !== 'retry' && effect.do !== 'cancel-retry') return this.#options.run(effect);
     clearTimeout(this.#retry);
-    const isAbsent = ABSENT.has(categoryOf(cause));
-    const pauseMs = backOffMs(attempt, isAbsent ? RETRY_ABSENT : RETRY);
-    this.#restsUntilMs = isAbsent ? this.#options.now() + pauseMs : 0;
-    this.#retry = setTimeout(() => void this.discover(), pauseMs);
+    if (effect.do === 'cancel-retry') return;
+    this.#retry = setTimeout(() => this.send({ is: 'wanted' }), effect.afterMs);
     this.#retry.unref();
   }
 
-  #enter(status: BackendStatus, cause: unknown): void {
-    const same = this.#status === status && categoryOf(this.#cause) === categoryOf(cause);
-    this.#cause = cause;
-    if (same) return;
-    this.#status = status;
-    this.#sinceMs = this.#options.now();
-    this.#options.changed();
+  async #connect(): Promise<void> {
+    try {
+      this.send({ is: 'connected', read: await this.#options.connect() });
+    } catch (cause) {
+      this.send({ is: 'failed', cause });
+    } finally {
+      this.#attempt = undefined;
+      this.send({ is: 'ended' });
+      this.#attemptEnded();
+    }
   }
 }
-
-/** Programs and packages that are not there: a repeat helps only after someone has added them. */
-const ABSENT: ReadonlySet<string> = new Set(['spawn', 'absent']);
 
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);

@@ -1,23 +1,22 @@
-import type { Backend, BackendHealth, BackendState } from '../contract/backend.ts';
+import type { Backend, BackendState } from '../contract/backend.ts';
 import type { Call } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { ClientContext, SessionOwner } from '../contract/client-context.ts';
-import type { Era } from '../contract/era.ts';
 import type { ListStore } from '../contract/list-store.ts';
-import { explainCause, type UserActionRequired } from '../errors.ts';
+import { explainCause } from '../errors.ts';
 import { shareOfCall } from '../mcp/shares.ts';
 import { Availability } from './availability.ts';
-import type { BackendListing, BackendManagerEvents, CallerLists } from './backend-manager.ts';
+import type { BackendListing, BackendManagerEvents } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { ConnectionFailure, categoryOf, stopped } from './failure.ts';
 import { BackendLists } from './lists/backend-lists.ts';
 import { storableListing, storedLists } from './lists/stored-listing.ts';
+import { type EffectTargets, runEffect } from './run-effect.ts';
 import { Connector, type ConnectorOptions } from './sessions/connector.ts';
 import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 import { LoggingCalls } from './sessions/logging-calls.ts';
 import { type OpenForOwnerOptions, openForOwner } from './sessions/open-for-owner.ts';
-import type { SessionHolder } from './sessions/session-holder.ts';
 import { SessionPool } from './sessions/session-pool.ts';
 import { ModernWatches } from './subscriptions/modern-subscriptions.ts';
 
@@ -34,11 +33,11 @@ export interface BackendControllerOptions extends ConnectorOptions {
 export class BackendController {
   readonly backend: Backend;
   readonly concurrencyLimit: ConcurrencyLimit;
+  readonly availability: Availability;
+  readonly lists: BackendLists;
   readonly #options: BackendControllerOptions;
   readonly #connector: Connector;
   readonly #pool: SessionPool;
-  readonly #availability: Availability;
-  readonly #lists: BackendLists;
   readonly #opening: OpenForOwnerOptions;
   readonly #watches: ModernWatches;
   readonly #ownSessions: ExclusiveSessions;
@@ -71,38 +70,23 @@ export class BackendController {
       limits,
       log,
       now,
-      listChanged: (holder, kind) => this.#lists.changed(holder, [kind]),
-      lost: (holder, cause) => this.#lost(holder, cause),
+      listChanged: (holder, kind) => this.lists.changed(holder, [kind]),
+      lost: (holder, cause) => this.availability.send({ is: 'lost', cause, isOwn: holder === this.#pool.base }),
       ambiguousMessage: () => {
         this.#hasAmbiguousMessages = true;
       },
     });
-    this.#availability = new Availability({
+    this.availability = new Availability({
       backend: name,
       connector: this.#connector,
       base: this.#pool.base,
       isProgram: backend.transport === 'stdio',
-      signal,
       now,
-      connectAndReadLists: () => this.#lists.connectAndReadLists(),
-      beforeReady: ({ era }) => {
-        this.#pool.forgetModernOnly();
-        this.#lists.outdate(era);
-      },
-      becameReady: ({ listing }) => {
-        this.#lists.becameReady(listing);
-        this.#watches.restore((cause) => note('subscription not restored', cause));
-      },
-      callsResumed: () => this.#lists.callsResumed(),
-      callsStopped: () => this.#lists.startGrace(),
-      notificationsLost: () => this.#lists.stopListening(),
-      changed: () => events.changed({ name, change: 'status', state: this.state }),
-      note: (what, cause) => {
-        if (!this.#isRefusalWithoutCaller(categoryOf(cause))) note(what, cause);
-      },
+      connect: () => this.lists.connectAndReadLists(),
+      run: (effect) => runEffect(effect, targets),
     });
-    const shared = { pool: this.#pool, availability: this.#availability, limits, log, signal, now };
-    this.#lists = new BackendLists({
+    const shared = { pool: this.#pool, availability: this.availability, limits, log, signal, now };
+    this.lists = new BackendLists({
       ...shared,
       backend,
       perCaller,
@@ -110,7 +94,7 @@ export class BackendController {
       inherited: options.inherited ?? storedLists(store, backend, log),
       changed: (listClass) => {
         events.listed(name, listClass);
-        const read = listClass === '' ? this.#lists.byClass.get('') : undefined;
+        const read = listClass === '' ? this.lists.byClass.get('') : undefined;
         if (read !== undefined) store?.write(backend, storableListing(read));
       },
       credentialsRefused: (caller) => this.credentialsRefused(caller),
@@ -134,45 +118,41 @@ export class BackendController {
         log.info('log messages of a call are not requested: no further program can run', { backend: name }),
     });
     this.#watches = new ModernWatches({ backend: name, limits, log, connection: (owner) => this.connectionFor(owner) });
+    const targets: EffectTargets = {
+      pool: this.#pool,
+      connector: this.#connector,
+      lists: this.lists,
+      watches: this.#watches,
+      announce: () => events.changed({ name, change: 'status', state: this.state }),
+      isExpected: (cause) => this.#isRefusalWithoutCaller(categoryOf(cause)),
+      note,
+    };
   }
 
   /** Starts; resolves after the first attempt, successful or not. */
   start(): Promise<void> {
     if (!this.servesEarlierRun) {
-      if (this.#lists.byClass.size > 0) this.#lists.startGrace();
-      return this.#availability.discover();
+      if (this.lists.byClass.size > 0) this.lists.startGrace();
+      return this.availability.discover();
     }
     // The first start of a program may take minutes, because it is installed.
-    return this.#availability.discover().then(() => {
-      if (this.servesEarlierRun) this.#lists.startGrace();
+    return this.availability.discover().then(() => {
+      if (this.servesEarlierRun) this.lists.startGrace();
     });
   }
 
   /** Its lists are those of an earlier run: it has not answered yet. */
   get servesEarlierRun(): boolean {
-    return this.#lists.byClass.get('')?.isOfEarlierRun === true;
+    return this.lists.byClass.get('')?.isOfEarlierRun === true;
   }
 
   get state(): BackendState {
-    const { facts } = this.#availability;
+    const { facts } = this.availability;
     return {
       backend: this.backend,
       ...facts,
       ...(this.#isRefusalWithoutCaller(facts.cause?.category) ? { needsCaller: true as const } : {}),
     };
-  }
-
-  get era(): Era | undefined {
-    return this.#availability.era;
-  }
-
-  get listings(): ReadonlyMap<string, BackendListing> {
-    return this.#lists.byClass;
-  }
-
-  /** The lists of a class: the caller's own, or those of its capability class, or those of the base class. */
-  listing(listClass: string): BackendListing | undefined {
-    return this.#lists.of(listClass);
   }
 
   countConnections(): number {
@@ -184,7 +164,7 @@ export class BackendController {
    * @throws GatewayFault at once when the backend is unavailable or has been starting for a while
    */
   connectionFor(owner: SessionOwner, number = 0): JsonRpcConnection | Promise<JsonRpcConnection> {
-    if (this.#availability.isExcluded) throw this.#availability.unavailableError();
+    if (this.availability.isExcluded) throw this.availability.unavailableError();
     const connection = this.#pool.find(owner, number)?.ready;
     if (connection !== undefined) return connection;
     if (this.#stopping.signal.aborted) throw stopped(this.backend.name);
@@ -237,25 +217,10 @@ export class BackendController {
     return new ConnectionFailure('BACKEND_UNAUTHENTICATED', this.backend.name, `refused the request: ${advice}`, facts);
   }
 
-  /** A failed request suggests that the backend is down: connects again, unless an attempt is running. */
-  suspect(): void {
-    this.#availability.suspect();
-  }
-
-  /** Checks that the backend responds; see `Availability`. @throws ConnectionFailure · AUTH_STRATEGY_FAILED */
-  async probe(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    await this.#availability.probe(timeoutMs, signal);
-  }
-
-  /** Applies the health that a monitor reports. */
-  applyHealth(health: BackendHealth): void {
-    this.#availability.applyHealth(health);
-  }
-
   /** The backend contradicts its era: detects it again and resolves when done. */
   async doubtEra(): Promise<void> {
     this.#connector.forgetEra();
-    await this.#availability.renew();
+    await this.availability.renew();
   }
 
   /** A modern backend answered in a legacy way. Checked once, because some servers only omit a member. */
@@ -264,46 +229,6 @@ export class BackendController {
     this.#doubtedEra = true;
     this.#options.log.warn('modern backend answered without resultType', { backend: this.backend.name });
     void this.doubtEra();
-  }
-
-  /** Reads the base lists again and resolves when done. @throws GatewayFault · BackendError */
-  relistNow(): Promise<void> {
-    return this.#lists.relistNow();
-  }
-
-  /** Makes sure that an owner's capability class has its own lists where they may differ. Never rejects. */
-  async prepareOwner(owner: SessionOwner): Promise<void> {
-    await this.#lists.prepareOwner(owner);
-  }
-
-  /** State of the lists that this backend gives to one caller only. */
-  callerLists(owner: SessionOwner): CallerLists {
-    return this.#lists.known(owner);
-  }
-
-  /** Reads old lists again; see `BackendLists`. */
-  renewOldLists(): Promise<unknown> | undefined {
-    return this.#lists.renewOld();
-  }
-
-  /** Whether lists that this owner would see are being read, or have to be. */
-  isPending(owner: SessionOwner): boolean {
-    return this.#lists.isPending(owner);
-  }
-
-  /** Why a caller's class has no lists, although the backend is available; `undefined` when it has some. */
-  whyUnread(listClass: string): string | undefined {
-    return this.#lists.whyUnread(listClass);
-  }
-
-  /** The backend may give the owner's caller other lists now. */
-  credentialsChanged(owner: SessionOwner): void {
-    this.#lists.credentialsChanged(owner);
-  }
-
-  /** What a caller has to do before the backend gives it lists. */
-  requiredOf(listClass: string): UserActionRequired | undefined {
-    return this.#lists.requiredOf(listClass);
   }
 
   /** @throws GatewayFault · BackendError */
@@ -335,20 +260,13 @@ export class BackendController {
   }
 
   async stop(): Promise<void> {
+    this.availability.send({ is: 'removed' });
     this.#stopping.abort(stopped(this.backend.name));
-    this.#availability.stop();
-    this.#lists.stop();
+    this.lists.stop();
     this.#watches.stop();
     await this.#pool.close();
-    await this.#availability.attempt;
+    await this.availability.attempt;
     await this.#connector.close();
-  }
-
-  #lost(holder: SessionHolder, cause: ConnectionFailure): void {
-    if (this.#stopping.signal.aborted || this.#availability.attempt !== undefined) return;
-    if (holder === this.#pool.base) this.#availability.lost(cause);
-    // A server that lost one session has probably lost all.
-    else if (cause.category === 'session') this.#availability.suspect();
   }
 
   /** The gateway itself has no credentials for a backend that gets those of callers. */

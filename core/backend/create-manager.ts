@@ -82,7 +82,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     if (controller === undefined) return;
     controllers.set(name, controller);
     events.changed({ name, change: 'added', state: controller.state });
-    for (const capabilityClass of controller.listings.keys()) events.listed(name, capabilityClass);
+    for (const capabilityClass of controller.lists.byClass.keys()) events.listed(name, capabilityClass);
   };
 
   const arrives = (look: Promise<void>, controller: BackendController): void => {
@@ -117,7 +117,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     controllers.delete(name);
     track(removeHolder(controller, options));
     events.changed({ name, change: 'removed', state: undefined });
-    for (const capabilityClass of controller.listings.keys()) events.listed(name, capabilityClass);
+    for (const capabilityClass of controller.lists.byClass.keys()) events.listed(name, capabilityClass);
   };
 
   const sorted = () => [...controllers.values()].sort((one, other) => (one.backend.name < other.backend.name ? -1 : 1));
@@ -139,36 +139,36 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
         if (known !== undefined) track(removeHolder(known, options));
         const lent = known === undefined ? options.takeOver?.(backend) : undefined;
         if (lent !== undefined) adopt(lent);
-        else void begin(backend, known?.listings);
+        else void begin(backend, known?.lists.byClass);
       }
     },
     restart(backend) {
       const known = controllerOf(backend);
       track(removeHolder(known, options));
-      return begin(known.backend, known.listings);
+      return begin(known.backend, known.lists.byClass);
     },
     settling() {
       if (settling === undefined && arriving.size > 0) settling = untilSettled();
       return settling;
     },
     states: () => sorted().map((controller) => controller.state),
-    eraOf: (backend) => controllers.get(backend)?.era,
+    eraOf: (backend) => controllers.get(backend)?.availability.era,
     listings(capabilityClass) {
       const listings = new Map<string, BackendListing>();
       for (const controller of sorted()) {
-        const listing = controller.listing(capabilityClass);
+        const listing = controller.lists.of(capabilityClass);
         if (listing !== undefined) listings.set(controller.backend.name, listing);
       }
       return listings;
     },
     hasLists(listClass) {
-      for (const controller of controllers.values()) if (controller.listings.has(listClass)) return true;
+      for (const controller of controllers.values()) if (controller.lists.byClass.has(listClass)) return true;
       return false;
     },
     callerLists(owner) {
       let worst: CallerLists = 'known';
       for (const controller of controllers.values()) {
-        const lists = controller.callerLists(owner);
+        const lists = controller.lists.known(owner);
         if (lists === 'missing') return lists;
         if (lists === 'old') worst = lists;
       }
@@ -177,7 +177,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     required(listClass) {
       const required = new Map<string, UserActionRequired>();
       for (const controller of sorted()) {
-        const found = controller.requiredOf(listClass);
+        const found = controller.lists.requiredOf(listClass);
         if (found !== undefined) required.set(controller.backend.name, found);
       }
       return required;
@@ -185,7 +185,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     unread(listClass) {
       const unread = new Map<string, string>();
       for (const controller of sorted()) {
-        const why = controller.whyUnread(listClass);
+        const why = controller.lists.whyUnread(listClass);
         if (why !== undefined) unread.set(controller.backend.name, why);
       }
       return unread;
@@ -193,20 +193,20 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     listsToCome(owner) {
       const readings: Promise<unknown>[] = [];
       for (const controller of controllers.values()) {
-        const renewal = controller.renewOldLists();
+        const renewal = controller.lists.renewOld();
         if (renewal !== undefined) readings.push(renewal);
-        if (controller.isPending(owner)) readings.push(controller.prepareOwner(owner));
+        if (controller.lists.isPending(owner)) readings.push(controller.lists.prepareOwner(owner));
       }
       return readings;
     },
     renewOldLists() {
-      for (const controller of controllers.values()) controller.renewOldLists();
+      for (const controller of controllers.values()) controller.lists.renewOld();
     },
     credentialsChanged(owner) {
-      for (const controller of controllers.values()) controller.credentialsChanged(owner);
+      for (const controller of controllers.values()) controller.lists.credentialsChanged(owner);
     },
     async prepareOwner(owner) {
-      const preparations = [...controllers.values()].map((controller) => controller.prepareOwner(owner));
+      const preparations = [...controllers.values()].map((controller) => controller.lists.prepareOwner(owner));
       await within(limits.discoveryMs, undefined, Promise.all(preparations));
     },
     send(call) {
@@ -221,11 +221,12 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
       );
     },
     async probe(backend, timeoutMs, signal) {
-      await controllerOf(backend).probe(timeoutMs, signal);
+      await controllerOf(backend).availability.probe(timeoutMs, signal);
     },
     setHealth(backend, health) {
       const controller = controllers.get(backend);
-      if (controller !== undefined && isHeldBy(controller, options)) controller.applyHealth(health);
+      if (controller !== undefined && isHeldBy(controller, options))
+        controller.availability.send({ is: 'health', health });
     },
     lease: (name) => (isStopped ? undefined : controllers.get(name)),
     async watch(backend, uri, owner) {

@@ -116,7 +116,7 @@ async function beforeRepeat(
   // A refused call did not run, and the credentials that caused the refusal are renewed.
   if (cause.httpStatus === 401 && controller.credentialsRefused(call.caller)) return { mirrored: undefined };
   if (cause.httpStatus === 403) throw await controller.forbidden(cause);
-  if (GONE.has(cause.category)) controller.suspect();
+  if (GONE.has(cause.category)) controller.availability.send({ is: 'suspected' });
   // Sent and perhaps executed: only calls without effects may be repeated.
   if (!cause.notRun && !(GONE.has(cause.category) && IDEMPOTENT.has(call.method))) throw cause;
   if (!GONE.has(cause.category)) throw cause;
@@ -130,10 +130,10 @@ const IDEMPOTENT: ReadonlySet<string> = new Set(['resources/read', 'prompts/get'
 
 /** Codes with which a modern backend refuses a request of this gateway before it runs. */
 async function refusedByRevision(call: Call, controller: BackendController, cause: BackendError) {
-  if (controller.era !== '2026-07-28') throw cause;
+  if (controller.availability.era !== '2026-07-28') throw cause;
   if (cause.code === CODE.headerMismatch) {
-    await controller.relistNow();
-    const tool = controller.listing('')?.tools.find((item) => item.key === call.target.original);
+    await controller.lists.relistNow();
+    const tool = controller.lists.of('')?.tools.find((item) => item.key === call.target.original);
     return { mirrored: tool?.mirrored ?? [] };
   }
   if (cause.code !== CODE.unsupportedVersion) throw cause;
@@ -145,7 +145,7 @@ async function sendLastTime(sending: Sending, mirrored: readonly MirroredParam[]
   try {
     return await sendOnce(sending, mirrored);
   } catch (cause) {
-    if (!(cause instanceof BackendError) || sending.controller.era !== '2026-07-28') throw cause;
+    if (!(cause instanceof BackendError) || sending.controller.availability.era !== '2026-07-28') throw cause;
     if (cause.code !== CODE.headerMismatch && cause.code !== CODE.unsupportedVersion) throw cause;
     // The error is about the gateway's own request; clients cannot act on it.
     const sentence = `refuses the request of this gateway (${cause.code})`;

@@ -93,7 +93,7 @@ export class OwnerLists {
   async #readOnce(owner: SessionOwner): Promise<void> {
     const { availability, lists, reader, note } = this.#options;
     try {
-      const { listing } = await reader.readFor(owner, ({ era }) => availability.noteEra(era));
+      const { listing } = await reader.readFor(owner, ({ era }) => availability.send({ is: 'era-seen', era }));
       lists.store(this.#classOf(owner), listing);
     } catch (cause) {
       const isWaiting = cause instanceof UserActionRequired;

@@ -39,6 +39,7 @@ export const catalogue: Catalogue = {
   'outgoing-auth/unauthenticated': {
     load: () => import('./outgoing-auth/unauthenticated/index.ts'),
     section: { choice: { of: 'outgoingAuth.*', type: 'unauthenticated', isDefault: true } },
+    contract: () => import('./outgoing-auth/unauthenticated/contract.ts'),
   },
   'outgoing-auth/forward-headers': () => import('./outgoing-auth/forward-headers/index.ts'),
   'outgoing-auth/header-injection': {

@@ -284,7 +284,8 @@ describe('the architecture check refuses', () => {
     const plugin = {
       'plugins/audit/index.ts': `import { contract } from './contract.ts';\nexport default { address: 'audit' };`,
       'plugins/audit/config.ts': 'export const config = 1;',
-      'plugins/audit/contract.ts': `import { nearest } from '@toolmgr/core';\nimport type { C } from './config.ts';`,
+      'plugins/audit/contract.ts': `import { nearest } from '@toolmgr/core';\nimport type { C } from './config.ts';\nconst later = () => import('./later.ts');`,
+      'plugins/audit/later.ts': 'export const later = 1;',
     };
     expect(faults({ ...plugin, 'plugins/index.ts': entry('./audit/contract.ts') })).toEqual([]);
     expect(faults({ ...plugin, 'plugins/index.ts': entry('./audit/config.ts') })).toEqual([

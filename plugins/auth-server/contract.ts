@@ -1,4 +1,5 @@
-import type { FileFacts, PlanPart, SectionProblem, SectionReader } from '@toolmgr/core';
+import type { FileFacts, PlanPart, SectionProblem } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 
 /** The members of the section that are read here, as they are written. */
@@ -38,7 +39,7 @@ interface WrittenUserInfo {
 const CONNECT_TOOL = 'connect_account';
 
 /** `authServerConfig`. The first allowed audience is the URL of the MCP endpoint, from `incomingAuth.oidc`. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   schema: (config) => config.safeExtend({ allowedAudiences: optionalIn(config, 'allowedAudiences') }),
   facts({ upstreamProviders, primaryUpstreamProvider: given, connectTool = true }: AuthServerSection) {
     const upstreams = upstreamProviders.map(({ name }) => name);
@@ -78,6 +79,7 @@ export const contract: SectionReader = {
     const text = `${issuer}, providers: ${providers.join(', ')}, storage: ${storage?.type ?? 'memory'}`;
     return { key, label, value: issuer, text };
   },
+  fromCluster: () => import('./from-cluster.ts'),
 };
 
 function optionalIn(config: z.ZodObject, key: string): z.ZodType {

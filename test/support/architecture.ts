@@ -358,12 +358,15 @@ function importAt(tokens: readonly Token[], start: number): string | undefined {
   return matches && from?.kind === 'string' ? from.text : undefined;
 }
 
-/** A `contract.ts` is loaded with every file that is read: it may use the core, zod and shared helpers, and types of its plugin. */
+/**
+ * A `contract.ts` is loaded with every file that is read: it may use the core, zod and shared helpers, and types of its plugin.
+ * What it imports in a call is loaded later.
+ */
 function contractFaults(tree: SourceTree): readonly string[] {
   return [...tree.sources.values()].flatMap(({ path, imports }) => {
     if (!/^plugins\/.+\/contract\.ts$/.test(path)) return [];
     return imports
-      .filter(({ from, typeOnly }) => !typeOnly && from !== '@toolmgr/core' && from !== 'zod')
+      .filter(({ from, typeOnly, isCall }) => !typeOnly && !isCall && from !== '@toolmgr/core' && from !== 'zod')
       .filter(({ from }) => !(targetOf(tree, path, from) ?? '').startsWith('plugins/kit/'))
       .map(({ from }) => `${path} loads '${from}' with every file that is read`);
   });

@@ -8,6 +8,8 @@ export interface Token {
 export interface Import {
   readonly from: string;
   readonly typeOnly: boolean;
+  /** It is a call, `import('…')`. */
+  readonly isCall?: true;
 }
 
 /**
@@ -86,7 +88,9 @@ export function importsOf(tokens: readonly Token[]): readonly Import[] {
 function importAt(tokens: readonly Token[], index: number): readonly Import[] {
   const next = tokens[index + 1];
   if (next?.text === '.' && next.kind === 'mark') return [];
-  if (next?.text === '(' && next.kind === 'mark') return specifier(tokens[index + 2], false);
+  if (next?.text === '(' && next.kind === 'mark') {
+    return specifier(tokens[index + 2], false).map((each) => ({ ...each, isCall: true }));
+  }
   if (next?.kind === 'string') return specifier(next, false);
   return fromClause(tokens, index + 1, isTypeOnly(tokens, index));
 }

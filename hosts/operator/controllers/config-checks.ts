@@ -2,6 +2,7 @@ import { type Catalogue, explainIssues, fieldPath, isObject } from '@toolmgr/cor
 import { type KubeObject, keyOf, type Resource, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import { sectionsProblems } from '../../vmcp/section-problems.ts';
 import { isIn, sectionsOf } from '../../vmcp/sections.ts';
+import { completeKind } from '../kinds/cluster-plugins.ts';
 import type { KindDefinition } from '../kinds/kind.ts';
 import { mcpAuthzConfig } from '../kinds/mcp-authz-config.ts';
 import { mcpExternalAuthConfig } from '../kinds/mcp-external-auth-config.ts';
@@ -57,7 +58,7 @@ export const CONFIG_KINDS: readonly ConfigKind[] = [
   }),
   {
     ...configKind(mcpExternalAuthConfig, async (object) => {
-      const spec = mcpExternalAuthConfig.spec.parse(object.spec);
+      const spec = (await completeKind(mcpExternalAuthConfig)).spec.parse(object.spec);
       if (spec.type === 'embeddedAuthServer') return { file: { authServerConfig: spec.embeddedAuthServer } };
       const converted = await convertExternalAuth(spec, {
         upstreams: undefined,
@@ -79,9 +80,10 @@ function configKind(kind: KindDefinition, convert: (object: Resource) => Promise
   return {
     kind: kind.kind,
     async check(object) {
-      const read = kind.spec.safeParse(object.spec);
+      const { spec } = await completeKind(kind);
+      const read = spec.safeParse(object.spec);
       if (!read.success) {
-        const message = shown(explainIssues('spec', kind.spec, read.error));
+        const message = shown(explainIssues('spec', spec, read.error));
         return { reason: 'ValidationFailed', message };
       }
       const converted = await convert(object);

@@ -1,4 +1,5 @@
 import type { Catalogue } from '@toolmgr/core';
+import { clusterPlugins, completeKind } from '../kinds/cluster-plugins.ts';
 import { KINDS } from '../kinds/index.ts';
 import { API_GROUP, API_VERSION, CATEGORY, type KindDefinition } from '../kinds/kind.ts';
 import { jsonSchemaOf } from './json-schema.ts';
@@ -17,8 +18,9 @@ export interface KindSchema {
  * `fileSchema`; CRDs are made without it.
  */
 export async function kindSchemas(catalogue: Catalogue, acceptsMissing = false): Promise<readonly KindSchema[]> {
-  const find = finder(await fileSchema(catalogue, acceptsMissing));
-  return KINDS.map((definition) => ({ definition, schema: schemaOfKind(definition, find) }));
+  const find = finder(await fileSchema(catalogue, acceptsMissing), await clusterPlugins());
+  const kinds = await Promise.all(KINDS.map(completeKind));
+  return kinds.map((definition) => ({ definition, schema: schemaOfKind(definition, find) }));
 }
 
 function schemaOfKind({ summary, spec, status }: KindDefinition, find: FindSchema): Structural {

@@ -1,5 +1,5 @@
+import type { KubeMeta } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import type { KubeMeta } from '../kinds/fields.ts';
 
 /** The keywords of JSON Schema 2020-12 that zod writes, and ours. */
 export interface JsonSchema extends Omit<KubeMeta, 'format'> {

@@ -2,6 +2,7 @@ import { type Catalogue, findPlugin, GatewayFault, limitsSchema } from '@toolmgr
 import { configSchema, isOfHost } from '../../vmcp/config-schema.ts';
 import { schemaOf } from '../../vmcp/section-problems.ts';
 import { hasKey, type KeyedSection, lastKey, STRATEGIES, sectionsOf } from '../../vmcp/sections.ts';
+import type { ClusterPlugin } from '../kinds/kind.ts';
 import { type JsonSchema, jsonSchemaOf } from './json-schema.ts';
 
 /** Finds the schema of a section of a vmcp file: `.` is the file, `/` leads into it, `*` is an item or a value of a map. */
@@ -29,17 +30,25 @@ export async function fileSchema(catalogue: Catalogue, acceptsMissing = false): 
 
 const UNCHECKED: JsonSchema = { isUnchecked: true };
 
-/** @throws Error when nothing is at the place */
-export function finder(file: JsonSchema): FindSchema {
+/**
+ * Finds in the schema of a file, with the rules of the plugin at its section.
+ * @throws Error when nothing is at the place
+ */
+export function finder(file: JsonSchema, plugins: readonly ClusterPlugin[] = []): FindSchema {
   return (place) => {
     if (place === '.') return file;
-    return place.split('/').reduce<JsonSchema>((at, key) => {
-      if (at.isUnchecked) return at;
-      const found = key === '*' ? inner(at) : at.properties?.[key];
-      if (found === undefined) throw new Error(`the schema of a vmcp file has nothing at ${place}`);
-      return found;
-    }, file);
+    const rules = plugins.find(({ contractKey }) => contractKey === place)?.fromCluster.rules;
+    return { ...schemaAt(file, place), ...rules };
   };
+}
+
+function schemaAt(file: JsonSchema, place: string): JsonSchema {
+  return place.split('/').reduce<JsonSchema>((at, key) => {
+    if (at.isUnchecked) return at;
+    const found = key === '*' ? inner(at) : at.properties?.[key];
+    if (found === undefined) throw new Error(`the schema of a vmcp file has nothing at ${place}`);
+    return found;
+  }, file);
 }
 
 async function schemaOfSection(section: KeyedSection, catalogue: Catalogue): Promise<JsonSchema> {

@@ -1,5 +1,4 @@
-import type { Addition } from '../kinds/fields.ts';
-import type { Rule } from '../kinds/kind.ts';
+import type { Addition, Rule } from '@toolmgr/plugins/kit/kubernetes';
 import type { JsonSchema } from './json-schema.ts';
 import type { FindSchema } from './section-schemas.ts';
 
@@ -48,7 +47,7 @@ interface InSection {
  * @throws Error when an addition has no place
  */
 export function structural(schema: JsonSchema, find: FindSchema, inSection?: InSection): Structural {
-  const { section, within, namedSecrets, description, rules } = schema;
+  const { section, description, rules } = schema;
   if (schema.isUnchecked) return { ...described(description), ...ANY, isUnchecked: true };
   if (schema.isSecretReference && inSection?.namedSecrets) {
     const { name, key } = schema.properties ?? {};
@@ -58,8 +57,9 @@ export function structural(schema: JsonSchema, find: FindSchema, inSection?: InS
     );
   }
   if (section !== undefined) {
-    const { description: own, ...rest } = structural(find(section), find, { namedSecrets: namedSecrets === true });
-    const added = Object.entries(within ?? {}).reduce<Structural>(
+    const { within: ofPlugin, namedSecrets = false, ...found } = find(section);
+    const { description: own, ...rest } = structural(found, find, { namedSecrets });
+    const added = Object.entries({ ...ofPlugin, ...schema.within }).reduce<Structural>(
       (at, [path, addition]) => withAddition(at, path === '' ? [] : path.split('.'), addition, path),
       rest,
     );

@@ -1,5 +1,6 @@
+import { kube, ofSection } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { commonStatus, kube, ofSection } from './fields.ts';
+import { commonStatus } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
 import { stepRules } from './shared-sections.ts';
 

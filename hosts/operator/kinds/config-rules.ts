@@ -1,8 +1,7 @@
 import { CONNECTION_FIELDS, FIELD_NAME, restrictedHeaderPattern } from '@toolmgr/core';
-import type { Addition, KubeMeta } from './fields.ts';
-import type { Rule } from './kind.ts';
+import { type Addition, durationRule, type KubeMeta, MAX_DURATION, type Rule } from '@toolmgr/plugins/kit/kubernetes';
 import { MAX_PLUGIN_ADDRESS, MAX_PLUGINS, PLUGIN_RULE } from './plugin-address.ts';
-import { durationRule, MAX_DURATION, REDIS_RULES, rateLimits, SERVERS_RULE, stepRules } from './shared-sections.ts';
+import { REDIS_RULES, rateLimits, SERVERS_RULE, stepRules } from './shared-sections.ts';
 
 const RESTRICTED: Rule = {
   rule: `!self.matches('${restrictedHeaderPattern()}')`,

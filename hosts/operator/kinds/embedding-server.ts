@@ -1,15 +1,6 @@
+import { int32, secretKeyRef, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import {
-  commonStatus,
-  env,
-  imagePullSecrets,
-  int32,
-  metadataOverrides,
-  podTemplateSpec,
-  port,
-  resources,
-  secretKeyRef,
-} from './fields.ts';
+import { commonStatus, env, imagePullSecrets, metadataOverrides, podTemplateSpec, port, resources } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
 
 const modelCache = z.strictObject({
@@ -24,7 +15,7 @@ const modelCache = z.strictObject({
     .enum(['ReadWriteOnce', 'ReadWriteMany', 'ReadOnlyMany', 'ReadWriteOncePod'])
     .default('ReadWriteOnce')
     .describe('access mode of the volume'),
-  storageClassName: z.string().min(1).max(253).optional().describe('storage class; default: that of the cluster'),
+  storageClassName: text(253).optional().describe('storage class; default: that of the cluster'),
 });
 
 const overrides = z.strictObject(metadataOverrides);
@@ -37,11 +28,8 @@ export const embeddingServer = defineKind({
   shortNames: ['emb', 'embedding'],
   summary: 'EmbeddingServer runs a server that turns texts into vectors.',
   spec: z.strictObject({
-    model: z.string().min(1).max(512).default('BAAI/bge-small-en-v1.5').describe('id of the model at huggingface.co'),
-    image: z
-      .string()
-      .min(1)
-      .max(1024)
+    model: text(512).default('BAAI/bge-small-en-v1.5').describe('id of the model at huggingface.co'),
+    image: text(1024)
       .default('ghcr.io/huggingface/text-embeddings-inference:cpu-latest')
       .describe('image of the server'),
     imagePullPolicy: z.enum(['Always', 'IfNotPresent', 'Never']).default('IfNotPresent').describe('pull policy'),

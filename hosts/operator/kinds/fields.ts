@@ -1,102 +1,15 @@
+import { kube, objectName, text, texts } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import type { Rule } from './kind.ts';
-
-/** What a schema says to the API server beside JSON Schema. The generator of CRDs reads it from `meta()`. */
-export interface KubeMeta {
-  readonly rules?: readonly Rule[];
-  /** Key of the section of a vmcp file whose schema is used, such as `rateLimiting`; `/` leads into it: `aggregation/tools/*`. */
-  readonly section?: string;
-  /** What the schema of the section gets in objects, by path: `a.b`, `[]` for items, `*` for values of a map. */
-  readonly within?: Readonly<Record<string, Addition>>;
-  /** Secrets in the section are named by `name` and `key` only. */
-  readonly namedSecrets?: true;
-  /** Lists only. Source: Kubernetes `x-kubernetes-list-type`. */
-  readonly listType?: 'set' | 'map';
-  readonly listMapKeys?: readonly string[];
-  /** Objects of any shape. Source: Kubernetes `x-kubernetes-preserve-unknown-fields`. */
-  readonly preserveUnknown?: true;
-  /** An integer or a text, such as `100m`. */
-  readonly intOrString?: true;
-  readonly format?: 'int32' | 'int64' | 'date-time';
-}
-
-/** What a schema of a section gets in objects beside what its plugin declares. */
-export interface Addition {
-  readonly rules?: readonly Rule[];
-  /** Members that must be absent, with the reason. They stay in the schema: the API server drops unknown members unseen. */
-  readonly forbidden?: Readonly<Record<string, string>>;
-  /** All required members. */
-  readonly required?: readonly string[];
-  readonly listMapKeys?: readonly string[];
-  readonly listType?: 'set';
-  readonly pattern?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly maxItems?: number;
-  readonly minProperties?: number;
-  readonly maxProperties?: number;
-}
-
-/** The schema with more {@link KubeMeta}. */
-export function kube<S extends z.ZodType>(schema: S, meta: KubeMeta): S {
-  return schema.meta({ ...schema.meta(), ...meta }) as S;
-}
-
-/** The schema of a section of a vmcp file, as its plugin declares it. `T`: what is read of it here. */
-export function ofSection<T = Readonly<Record<string, unknown>>>(
-  section: string,
-  meta?: Pick<KubeMeta, 'within' | 'namedSecrets'>,
-): z.ZodType<T, T> {
-  return kube(z.unknown(), { section, ...meta }) as unknown as z.ZodType<T, T>;
-}
-
-/** A name of another object. */
-export const objectName = z.string().min(1).max(253);
 
 /** An object of a kind in the same namespace. */
 export function refTo(kind: string) {
   return z.strictObject({ name: objectName.describe(`name of the ${kind}`) }).describe(`${kind} in the same namespace`);
 }
 
-/** A key of a Secret in the same namespace. */
-export const secretKeyRef = z.strictObject({
-  name: objectName.describe('name of the Secret'),
-  key: z.string().min(1).max(253).describe('key in the Secret'),
-});
-
-/** A key of a ConfigMap with CA certificates. */
-export const caBundleRef = z
-  .strictObject({
-    configMapRef: z.strictObject({
-      name: objectName.describe('name of the ConfigMap'),
-      key: z.string().min(1).max(253).default('ca.crt').describe('key in the ConfigMap'),
-    }),
-  })
-  .describe('CA certificates as PEM in a ConfigMap of the same namespace');
-
 const DNS_LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 
 /** A DNS label of 1 to 63 characters. */
-export const dnsLabel = z.string().min(1).max(63).regex(DNS_LABEL, 'expected a DNS label');
-
-/** An http or https URL. */
-export const httpUrl = z
-  .string()
-  .min(1)
-  .max(2048)
-  .regex(/^https?:\/\/[^\s/]+/, 'expected an http or https URL');
-
-/** An https URL. */
-export const httpsUrl = z
-  .string()
-  .min(1)
-  .max(2048)
-  .regex(/^https:\/\/[^\s/]+/, 'expected an https URL');
-
-/** A 32-bit integer of at least `min`. */
-export function int32(min = 0) {
-  return kube(z.int().min(min).max(2_147_483_647), { format: 'int32' });
-}
+export const dnsLabel = text(63).regex(DNS_LABEL, 'expected a DNS label');
 
 /** A TCP port. */
 export const port = kube(z.int().min(1).max(65_535), { format: 'int32' });
@@ -106,13 +19,6 @@ export const int64 = kube(z.int().min(0), { format: 'int64' });
 
 /** An RFC 3339 time. */
 export const dateTime = kube(z.string(), { format: 'date-time' });
-
-/** Texts by name. */
-export const texts = z.record(z.string(), z.string());
-
-const MAX_SCOPES = 100;
-/** OAuth scopes. */
-export const scopes = z.array(z.string().min(1).max(256)).max(MAX_SCOPES);
 
 /** An object that the API server keeps as it is. */
 export function anyObject<T = Readonly<Record<string, unknown>>>() {
@@ -148,7 +54,7 @@ export const resources = z
 /** Environment variables with plain values. */
 export const env = kube(
   z
-    .array(z.strictObject({ name: z.string().min(1).max(253), value: z.string().max(32_768) }))
+    .array(z.strictObject({ name: text(253), value: z.string().max(32_768) }))
     .max(500)
     .describe('environment variables'),
   { listType: 'map', listMapKeys: ['name'] },
@@ -186,7 +92,7 @@ export const conditions = kube(
       z.strictObject({
         type: z.string().max(316).regex(CONDITION_TYPE).describe('name of the condition in CamelCase'),
         status: z.enum(['True', 'False', 'Unknown']),
-        reason: z.string().min(1).max(1024).regex(REASON).describe('why, as an identifier in CamelCase'),
+        reason: text(1024).regex(REASON).describe('why, as an identifier in CamelCase'),
         message: z.string().max(32_768).describe('why, for people'),
         lastTransitionTime: dateTime.describe('when status changed last'),
         observedGeneration: int64.optional().describe('generation of the object that the condition is about'),

@@ -1,6 +1,6 @@
+import { httpUrl, kube, objectName, type Rule, scopes, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { dnsLabel, httpUrl, kube, objectName, refTo, scopes } from './fields.ts';
-import type { Rule } from './kind.ts';
+import { dnsLabel, refTo } from './fields.ts';
 
 /** A claim of tokens, by name or dotted path. */
 const claimName = z.string().max(253);
@@ -12,7 +12,7 @@ export const authzConfig = kube(
     configMap: z
       .strictObject({
         name: objectName.describe('name of the ConfigMap'),
-        key: z.string().min(1).max(253).default('authz.json').describe('key with the authorization file'),
+        key: text(253).default('authz.json').describe('key with the authorization file'),
       })
       .optional()
       .describe('a ConfigMap with an authorization file; exactly with type configMap'),
@@ -65,11 +65,7 @@ export const AUTHZ_RULE: Rule = {
 export const oidcConfigRef = z
   .strictObject({
     name: objectName.describe('name of the MCPOIDCConfig'),
-    audience: z
-      .string()
-      .min(1)
-      .max(2048)
-      .describe('audience of tokens; unique per server, so that tokens are not replayed'),
+    audience: text(2048).describe('audience of tokens; unique per server, so that tokens are not replayed'),
     scopes: scopes.default(['openid']).describe('scopes in the protected resource metadata (RFC 9728)'),
     resourceUrl: httpUrl
       .optional()

@@ -1,4 +1,4 @@
-import type { Resource, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
+import type { FromCluster, Resource, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
 import type { z } from 'zod';
 
 /** API group of all kinds. */
@@ -18,8 +18,18 @@ export interface KindDefinition<Spec extends z.ZodType = z.ZodType, Status exten
   /** One sentence for the CRD and the reference page. */
   readonly summary: string;
   readonly spec: Spec;
+  /** Makes the spec of what plugins say of it; `spec` then accepts nothing. See `completeKind`. */
+  readonly specOf?: (plugins: readonly ClusterPlugin[]) => Spec;
   readonly status: Status;
   readonly columns: readonly PrinterColumn[];
+}
+
+/** A plugin of the catalogue with what it says of objects of a cluster. */
+export interface ClusterPlugin {
+  readonly contractKey?: string;
+  /** Name in the slot `authStrategies`, of a strategy. */
+  readonly strategy?: string;
+  readonly fromCluster: FromCluster;
 }
 
 /** A kind with the types of its schemas. */
@@ -37,19 +47,6 @@ export interface PrinterColumn {
   /** Shown only with `-o wide` when greater than 0. */
   readonly priority?: number;
   readonly description?: string;
-}
-
-/**
- * A rule between fields of one object, in CEL as the API server evaluates it, with `self` as the value of the schema that
- * holds it (`meta({ rules })`). `toolmgr vmcp validate` evaluates the same text. Source: Kubernetes `x-kubernetes-validations`.
- */
-export interface Rule {
-  readonly rule: string;
-  /** What is wrong and what was expected. */
-  readonly message: string;
-  /** Path of the field at fault below `self`, such as `.authzConfig`. */
-  readonly fieldPath?: string;
-  readonly reason?: 'FieldValueRequired' | 'FieldValueForbidden' | 'FieldValueInvalid' | 'FieldValueDuplicate';
 }
 
 /** Objects of a kind. */

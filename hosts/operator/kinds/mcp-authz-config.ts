@@ -1,6 +1,7 @@
+import { text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import { anyObject, configStatus } from './fields.ts';
-import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
+import { COLUMNS, defineKind } from './kind.ts';
 
 /** MCPAuthzConfig: policies that several servers share. `config` depends on `type`. */
 export const mcpAuthzConfig = defineKind({
@@ -10,7 +11,7 @@ export const mcpAuthzConfig = defineKind({
   shortNames: ['authzcfg'],
   summary: 'MCPAuthzConfig is a set of authorization policies.',
   spec: z.strictObject({
-    type: z.string().min(1).max(63).describe('kind of the policies; VirtualMCPServer supports cedarv1'),
+    type: text(63).describe('kind of the policies; VirtualMCPServer supports cedarv1'),
     config: anyObject().describe(
       'for cedarv1 as in an authorization file: policies, entities_json, primary_upstream_provider, group_claim_name, group_entity_type, role_claim_name',
     ),
@@ -18,5 +19,3 @@ export const mcpAuthzConfig = defineKind({
   status: z.strictObject(configStatus),
   columns: [COLUMNS.type, COLUMNS.valid, COLUMNS.age],
 });
-
-export type McpAuthzConfig = ObjectOf<typeof mcpAuthzConfig>;

@@ -1,5 +1,6 @@
+import { int32, kube } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { commonStatus, int32, kube } from './fields.ts';
+import { commonStatus } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
 
 const names = kube(z.array(z.string()), { listType: 'set' });

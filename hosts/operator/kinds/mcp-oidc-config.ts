@@ -1,15 +1,11 @@
+import { caBundleRef, httpUrl, kube, secretKeyRef, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { caBundleRef, configStatus, httpUrl, kube, secretKeyRef } from './fields.ts';
-import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
+import { configStatus } from './fields.ts';
+import { COLUMNS, defineKind } from './kind.ts';
 
 const kubernetesServiceAccount = z.strictObject({
-  serviceAccount: z
-    .string()
-    .min(1)
-    .max(253)
-    .optional()
-    .describe('service account whose tokens are accepted; default: all'),
-  namespace: z.string().min(1).max(63).optional().describe('its namespace; default: that of this object'),
+  serviceAccount: text(253).optional().describe('service account whose tokens are accepted; default: all'),
+  namespace: text(63).optional().describe('its namespace; default: that of this object'),
   issuer: httpUrl.default('https://kubernetes.default.svc').describe('issuer of the cluster'),
   jwksUrl: httpUrl.optional().describe('URL of the keys; default: from the discovery document'),
   introspectionUrl: httpUrl.optional().describe('token introspection endpoint (RFC 7662)'),
@@ -23,10 +19,10 @@ const inline = z.strictObject({
   issuer: httpUrl.describe('issuer of the tokens'),
   jwksUrl: httpUrl.optional().describe('URL of the keys; default: from the discovery document'),
   introspectionUrl: httpUrl.optional().describe('token introspection endpoint (RFC 7662), for opaque tokens'),
-  clientId: z.string().min(1).max(2048).optional().describe('client id for introspection'),
+  clientId: text(2048).optional().describe('client id for introspection'),
   clientSecretRef: secretKeyRef.optional().describe('client secret, in a Secret of the same namespace'),
   caBundleRef: caBundleRef.optional(),
-  jwksAuthTokenPath: z.string().min(1).max(4096).optional().describe('file with a bearer token for the key requests'),
+  jwksAuthTokenPath: text(4096).optional().describe('file with a bearer token for the key requests'),
   jwksAllowPrivateIP: z.boolean().default(false).describe('allow private addresses of the issuer'),
   protectedResourceAllowPrivateIP: z.boolean().default(false).describe('allow private addresses of the issuer'),
   insecureAllowHTTP: z.boolean().default(false).describe('allow http URLs, for development'),
@@ -66,5 +62,3 @@ export const mcpOidcConfig = defineKind({
   status: z.strictObject(configStatus),
   columns: [COLUMNS.type, COLUMNS.valid, COLUMNS.age],
 });
-
-export type McpOidcConfig = ObjectOf<typeof mcpOidcConfig>;

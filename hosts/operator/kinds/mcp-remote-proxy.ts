@@ -1,5 +1,6 @@
+import { caBundleRef, httpUrl, kube } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { caBundleRef, httpUrl, kube, podTemplateSpec } from './fields.ts';
+import { podTemplateSpec } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
 import { headerForward, PROXY_RULES, proxyFields, proxyStatus } from './workload.ts';
 

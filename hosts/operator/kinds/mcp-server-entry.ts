@@ -1,5 +1,6 @@
+import { caBundleRef, httpUrl } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { caBundleRef, commonStatus, httpUrl, refTo } from './fields.ts';
+import { commonStatus, refTo } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
 import { headerForward } from './workload.ts';
 

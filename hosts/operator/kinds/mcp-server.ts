@@ -1,20 +1,21 @@
+import { int32, kube, secretKeyRef, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { env, int32, kube, podTemplateSpec, port, secretKeyRef } from './fields.ts';
+import { env, podTemplateSpec, port } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
 import { PROXY_RULES, proxyFields, proxyStatus } from './workload.ts';
 
 const volume = z.strictObject({
-  name: z.string().min(1).max(63).describe('name of the volume'),
-  hostPath: z.string().min(1).max(4096).describe('path on the node'),
-  mountPath: z.string().min(1).max(4096).describe('path in the container'),
+  name: text(63).describe('name of the volume'),
+  hostPath: text(4096).describe('path on the node'),
+  mountPath: text(4096).describe('path in the container'),
   readOnly: z.boolean().default(false).describe('mount without write access'),
 });
 
 const permissionProfile = kube(
   z.strictObject({
     type: z.enum(['builtin', 'configmap']).default('builtin').describe('where the profile is'),
-    name: z.string().min(1).max(253).describe('builtin: none or network; configmap: name of the ConfigMap'),
-    key: z.string().min(1).max(253).optional().describe('key in the ConfigMap'),
+    name: text(253).describe('builtin: none or network; configmap: name of the ConfigMap'),
+    key: text(253).optional().describe('key in the ConfigMap'),
   }),
   {
     rules: [
@@ -41,7 +42,7 @@ export const mcpServer = defineKind({
   summary: 'MCPServer runs an MCP server from an image.',
   spec: kube(
     z.strictObject({
-      image: z.string().min(1).max(1024).describe('image of the server'),
+      image: text(1024).describe('image of the server'),
       transport: z
         .enum(['stdio', 'sse', 'streamable-http'])
         .default('stdio')
@@ -56,7 +57,7 @@ export const mcpServer = defineKind({
       secrets: z
         .array(
           secretKeyRef.extend({
-            targetEnvName: z.string().min(1).max(253).optional().describe('environment variable; default: the key'),
+            targetEnvName: text(253).optional().describe('environment variable; default: the key'),
           }),
         )
         .max(200)

@@ -1,16 +1,17 @@
+import { caBundleRef, kube, secretKeyRef, text, texts } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { caBundleRef, configStatus, kube, secretKeyRef, texts } from './fields.ts';
-import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
+import { configStatus } from './fields.ts';
+import { COLUMNS, defineKind } from './kind.ts';
 
 const sensitiveHeader = z.strictObject({
-  name: z.string().min(1).max(255).describe('name of the header'),
+  name: text(255).describe('name of the header'),
   secretKeyRef: secretKeyRef.describe('its value'),
 });
 
 const openTelemetry = kube(
   z.strictObject({
     enabled: z.boolean().default(false).describe('send traces and metrics with OTLP'),
-    endpoint: z.string().min(1).max(2048).optional().describe('endpoint of the collector'),
+    endpoint: text(2048).optional().describe('endpoint of the collector'),
     insecure: z.boolean().default(false).describe('plain http'),
     headers: texts.optional().describe('headers of requests; no secrets'),
     sensitiveHeaders: kube(z.array(sensitiveHeader).max(50), { listType: 'map', listMapKeys: ['name'] })
@@ -75,5 +76,3 @@ export const mcpTelemetryConfig = defineKind({
   status: z.strictObject(configStatus),
   columns: [{ name: 'Endpoint', type: 'string', jsonPath: '.spec.openTelemetry.endpoint' }, COLUMNS.valid, COLUMNS.age],
 });
-
-export type McpTelemetryConfig = ObjectOf<typeof mcpTelemetryConfig>;

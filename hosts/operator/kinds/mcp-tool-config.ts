@@ -1,6 +1,7 @@
+import { kube, ofSection, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { configStatus, kube, ofSection } from './fields.ts';
-import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
+import { configStatus } from './fields.ts';
+import { COLUMNS, defineKind } from './kind.ts';
 
 /** How one tool is changed. Source: vmcp spec §2 `aggregation.tools[].overrides`. */
 export interface ToolOverride {
@@ -23,7 +24,7 @@ export const mcpToolConfig = defineKind({
   shortNames: ['tc', 'toolconfig'],
   summary: 'MCPToolConfig filters and renames the tools of a backend.',
   spec: z.strictObject({
-    toolsFilter: kube(z.array(z.string().min(1).max(256)).max(1000), { listType: 'set' })
+    toolsFilter: kube(z.array(text(256)).max(1000), { listType: 'set' })
       .optional()
       .describe('names of the tools that are listed; default: all'),
     toolsOverride: ofSection<Readonly<Record<string, ToolOverride>>>('aggregation/tools/*/overrides')
@@ -33,5 +34,3 @@ export const mcpToolConfig = defineKind({
   status: z.strictObject(configStatus),
   columns: [COLUMNS.valid, COLUMNS.age],
 });
-
-export type McpToolConfig = ObjectOf<typeof mcpToolConfig>;

@@ -1,4 +1,4 @@
-import type { Rule } from './kind.ts';
+import type { Rule } from '@toolmgr/plugins/kit/kubernetes';
 
 /** A name of the catalogue or a package, or an absolute path of a module in the image of the pods. Read by CEL too: no escapes. */
 const ADDRESS =

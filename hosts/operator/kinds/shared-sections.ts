@@ -1,6 +1,6 @@
+import { type Addition, int32, kube, type Rule, secretKeyRef, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { type Addition, int32, kube, refTo, secretKeyRef } from './fields.ts';
-import type { Rule } from './kind.ts';
+import { refTo } from './fields.ts';
 
 /** A store outside the process needs an address. */
 export const ADDRESS_RULE: Rule = {
@@ -35,18 +35,6 @@ export const REDIS_RULES: readonly Rule[] = [
     fieldPath: '.sentinelTls',
   },
 ];
-
-/** Characters of a duration with bounds, which the API server reads in a rule. */
-export const MAX_DURATION = 64;
-
-/** Bounds of a Go duration, inclusive. Other texts are refused by the pattern of the field. */
-export function durationRule(least: string, most?: string): Rule {
-  const range = most === undefined ? '' : ` && duration(self) <= duration('${most}')`;
-  return {
-    rule: `!self.matches('^([0-9.]+(ns|us|µs|ms|s|m|h))+$') || (duration(self) >= duration('${least}')${range})`,
-    message: most === undefined ? `must be at least ${least}` : `must be from ${least} to ${most}`,
-  };
-}
 
 /** What the section `rateLimiting` at a place gets in objects. Source: vmcp spec §2 rateLimiting. */
 export function rateLimits(place: '' | 'rateLimiting'): Readonly<Record<string, Addition>> {
@@ -92,7 +80,7 @@ export function stepRules(at: '' | 'compositeTools.[].'): Readonly<Record<string
 export const sessionStorage = kube(
   z.strictObject({
     provider: z.enum(['memory', 'redis']).describe('where sessions are kept; several replicas need redis'),
-    address: z.string().min(1).max(512).optional().describe('host:port of Redis'),
+    address: text(512).optional().describe('host:port of Redis'),
     db: int32().default(0).describe('number of the Redis database'),
     keyPrefix: z.string().max(256).optional().describe('prefix of every key'),
     passwordRef: secretKeyRef.optional().describe('password of Redis, in a Secret of the same namespace'),
@@ -104,10 +92,7 @@ export const sessionStorage = kube(
 
 /** `spec.telemetryConfigRef`. Source: vmcp spec §2. */
 export const telemetryConfigRef = refTo('MCPTelemetryConfig').extend({
-  serviceName: z
-    .string()
-    .min(1)
-    .max(253)
+  serviceName: text(253)
     .optional()
     .describe('service name, unique per server; default: toolmgr- and the name of the server'),
 });

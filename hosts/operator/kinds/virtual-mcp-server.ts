@@ -1,20 +1,10 @@
 import { FIELD_NAME } from '@toolmgr/core';
+import { int32, kube, ofSection, type Rule, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { AUTH_SERVER } from './auth-server-rules.ts';
 import { CONFIG, HEADER_NAME } from './config-rules.ts';
-import {
-  commonStatus,
-  dateTime,
-  imagePullSecrets,
-  int32,
-  kube,
-  ofSection,
-  podTemplateSpec,
-  refTo,
-  sessionAffinity,
-} from './fields.ts';
+import { commonStatus, dateTime, imagePullSecrets, podTemplateSpec, refTo, sessionAffinity } from './fields.ts';
 import { incomingAuth } from './incoming-auth.ts';
-import { COLUMNS, defineKind, type ObjectOf, type Rule } from './kind.ts';
+import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
 import { outgoingAuth, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
 
 /** What is read here of `spec.authServerConfig`, whose schema is that of the plugin. */
@@ -86,7 +76,7 @@ const RULES: readonly Rule[] = [
 const spec = z.strictObject({
   groupRef: refTo('MCPGroup').describe('group whose members are the backends'),
   incomingAuth: incomingAuth.describe('how callers are authenticated; takes precedence over config.incomingAuth'),
-  authServerConfig: ofSection<AuthServerSection>('authServerConfig', AUTH_SERVER)
+  authServerConfig: ofSection<AuthServerSection>('authServerConfig')
     .optional()
     .describe('embedded OAuth authorization server; without it an external identity provider is used'),
   config: ofSection<WrittenConfig>('.', { within: CONFIG })
@@ -102,10 +92,7 @@ const spec = z.strictObject({
     .describe('names of headers of callers that all backends get; takes precedence over config.passthroughHeaders'),
   podTemplateSpec: podTemplateSpec('vmcp').optional(),
   replicas: int32().optional().describe('number of pods; without it another controller sets it, such as an autoscaler'),
-  serviceAccount: z
-    .string()
-    .min(1)
-    .max(253)
+  serviceAccount: text(253)
     .optional()
     .describe('existing service account; without it one is created, with the rights that the pods need'),
   serviceType: z.enum(['ClusterIP', 'NodePort', 'LoadBalancer']).default('ClusterIP').describe('type of the Service'),

@@ -1,19 +1,16 @@
+import { int32, kube, ofSection, type Rule, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import {
   commonStatus,
   env,
   imagePullSecrets,
-  int32,
-  kube,
   metadataOverrides,
-  ofSection,
   port,
   refTo,
   resources,
   sessionAffinity,
 } from './fields.ts';
 import { AUTHZ_RULE, authzConfig, oidcConfigRef } from './incoming-auth.ts';
-import type { Rule } from './kind.ts';
 import { rateLimits, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
 
 /** What the operator runs in front of a server: the options of the proxy that MCPServer and MCPRemoteProxy share. */
@@ -32,7 +29,7 @@ export const proxyFields = {
   authServerRef: z
     .strictObject({
       kind: z.enum(['MCPExternalAuthConfig']).default('MCPExternalAuthConfig').describe('kind of the object'),
-      name: z.string().min(1).max(253).describe('name of the object'),
+      name: text(253).describe('name of the object'),
     })
     .optional()
     .describe('MCPExternalAuthConfig of type embeddedAuthServer: the proxy is an authorization server too'),
@@ -40,7 +37,7 @@ export const proxyFields = {
   trustProxyHeaders: z.boolean().default(false).describe('trust X-Forwarded-* headers of the proxy in front'),
   endpointPrefix: z.string().max(256).optional().describe('path that URLs in SSE events begin with'),
   resources: resources.optional(),
-  serviceAccount: z.string().min(1).max(253).optional().describe('existing service account; without it one is created'),
+  serviceAccount: text(253).optional().describe('existing service account; without it one is created'),
   resourceOverrides: z
     .strictObject({
       proxyDeployment: z
@@ -105,9 +102,9 @@ export const headerForward = z.strictObject({
     z
       .array(
         z.strictObject({
-          headerName: z.string().min(1).max(255).describe('name of the header'),
+          headerName: text(255).describe('name of the header'),
           valueSecretRef: z
-            .strictObject({ name: z.string().min(1).max(253), key: z.string().min(1).max(253) })
+            .strictObject({ name: text(253), key: text(253) })
             .describe('its value, in a Secret of the same namespace'),
         }),
       )

@@ -1,3 +1,4 @@
+import { completeKind } from '../kinds/cluster-plugins.ts';
 import { mcpExternalAuthConfig } from '../kinds/mcp-external-auth-config.ts';
 import type { Context } from './context.ts';
 import { conditionSuffix, envName } from './env-name.ts';
@@ -58,7 +59,7 @@ function createConverter(
   const converted = new Map<string, Promise<Converted>>();
   const isExclusive = spec.authServerConfig?.disableUpstreamTokenInjection === true;
   const conversion = async (name: string): Promise<Converted> => {
-    const found = lookups.find(mcpExternalAuthConfig, name, 'externalAuthConfigRef');
+    const found = lookups.find(await completeKind(mcpExternalAuthConfig), name, 'externalAuthConfigRef');
     if (found.is !== 'valid') return { reason: 'ConversionFailed', message: found.message };
     const at = `MCPExternalAuthConfig ${name}`;
     const made = await convertExternalAuth(found.spec, {

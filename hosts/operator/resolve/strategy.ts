@@ -1,7 +1,7 @@
-import { type Catalogue, isObject } from '@toolmgr/core';
-import { catalogue } from '@toolmgr/plugins';
-import type { ClusterStrategyReader, ExternalAuth, ExternalAuthRefusal } from '@toolmgr/plugins/kit/kubernetes';
+import { isObject } from '@toolmgr/core';
+import type { ExternalAuthRefusal } from '@toolmgr/plugins/kit/kubernetes';
 import type { z } from 'zod';
+import { clusterPlugins } from '../kinds/cluster-plugins.ts';
 import type { mcpExternalAuthConfig } from '../kinds/mcp-external-auth-config.ts';
 import type { SecretKey } from './lookups.ts';
 import type { EnvName } from './pod-parts.ts';
@@ -49,12 +49,14 @@ export async function convertExternalAuth(spec: Spec, context: StrategyContext):
     collected[found.name] = key;
     return found.name;
   };
-  const { type, member } = (await conversions()).get(spec.type) ?? {};
-  if (type === undefined) {
+  const plugin = (await clusterPlugins()).find(({ fromCluster }) => fromCluster.externalAuth?.[spec.type]);
+  const { strategy: type, fromCluster } = plugin ?? {};
+  const member = fromCluster?.externalAuth?.[spec.type];
+  if (type === undefined || member === undefined) {
     return failed(`type ${spec.type} is an authorization server for MCPServer and MCPRemoteProxy, no strategy`);
   }
-  if (member === undefined) return { strategy: { type, secrets: {} } };
-  const given: unknown = spec[spec.type as keyof Spec];
+  if (member.schema === undefined) return { strategy: { type, secrets: {} } };
+  const given = spec[spec.type];
   if (!isObject(given)) return failed(`${spec.type}: missing, type needs it`);
   const refused = member.refuse?.(given, { upstreams: context.upstreams ?? [], isAllowed: context.allowsObo });
   if (refused !== undefined) return refused;
@@ -70,28 +72,6 @@ export async function convertExternalAuth(spec: Spec, context: StrategyContext):
 }
 
 type Named = (prefix: string, key: SecretKey | undefined, by: string) => Promise<string | undefined>;
-
-interface Conversion {
-  readonly type: string;
-  /** Absent for a strategy without options. */
-  readonly member?: ExternalAuth;
-}
-
-/** The strategies of the catalogue by the values of `type` that mean them. */
-let known: Promise<ReadonlyMap<string, Conversion>> | undefined;
-
-function conversions(): Promise<ReadonlyMap<string, Conversion>> {
-  known ??= Promise.all(Object.values(catalogue).map(conversionsOf)).then((each) => new Map(each.flat()));
-  return known;
-}
-
-async function conversionsOf(entry: Catalogue[string]): Promise<readonly (readonly [string, Conversion])[]> {
-  const choice = typeof entry === 'function' ? undefined : entry.section?.choice;
-  if (typeof entry === 'function' || choice?.of !== 'outgoingAuth.*') return [];
-  if (entry.contract === undefined) return [[choice.type, { type: choice.type }]];
-  const { fromCluster = {} } = (await entry.contract()).contract as Partial<ClusterStrategyReader>;
-  return Object.entries(fromCluster).map(([name, member]) => [name, { type: choice.type, member }]);
-}
 
 function failed(message: string): Converted {
   return { reason: 'ConversionFailed', message };

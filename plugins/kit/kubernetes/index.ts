@@ -18,7 +18,13 @@ export {
 } from './backends-document.ts';
 export type { Connection, Credentials, TlsSettings } from './connection.ts';
 export { type ApiSettings, type ClosableApi, createApi, isMissingType } from './create-api.ts';
-export type { ClusterStrategyReader, ExternalAuth, ExternalAuthFacts, ExternalAuthRefusal } from './external-auth.ts';
+export type {
+  ClusterReader,
+  ExternalAuth,
+  ExternalAuthFacts,
+  ExternalAuthRefusal,
+  FromCluster,
+} from './from-cluster.ts';
 export { inClusterConnection, isInCluster, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
 export {
   type Condition,
@@ -34,3 +40,21 @@ export {
 export { type PodSection, podSection } from './pod-section.ts';
 export { type ReflectorOptions, reflect, type WatchEnd } from './reflector.ts';
 export { type ObservedAnswer, pause } from './requests.ts';
+export {
+  type Addition,
+  caBundleRef,
+  durationRule,
+  httpsUrl,
+  httpUrl,
+  int32,
+  type KubeMeta,
+  kube,
+  MAX_DURATION,
+  objectName,
+  ofSection,
+  type Rule,
+  scopes,
+  secretKeyRef,
+  text,
+  texts,
+} from './schema.ts';

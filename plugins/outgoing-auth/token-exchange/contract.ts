@@ -1,8 +1,8 @@
-import type { ClusterStrategyReader } from '@toolmgr/plugins/kit/kubernetes';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 import { upstreamNameProblems } from '@toolmgr/plugins/kit/oauth/settings';
 
 /** Strategy `token_exchange` of `outgoingAuth` with its options. */
-export const contract: ClusterStrategyReader = {
+export const contract: ClusterReader = {
   problems: ({ subjectProviderName }: { readonly subjectProviderName?: string }, facts) =>
     upstreamNameProblems(subjectProviderName, ['subjectProviderName'], facts),
   warnings(options: { readonly clientSecret?: string }) {
@@ -10,13 +10,5 @@ export const contract: ClusterStrategyReader = {
     const message = 'a credential is in the file; put it into a variable and name it in clientSecretEnv';
     return [{ path: ['clientSecret'], message }];
   },
-  fromCluster: {
-    tokenExchange: {
-      secrets: { clientSecretRef: 'TOOLMGR_TOKEN_EXCHANGE_CLIENT_SECRET' },
-      options: (
-        { externalTokenHeaderName: headerName, ...rest }: { readonly externalTokenHeaderName?: string },
-        { clientSecretRef: clientSecretEnv },
-      ) => ({ ...rest, headerName, clientSecretEnv }),
-    },
-  },
+  fromCluster: () => import('./from-cluster.ts'),
 };

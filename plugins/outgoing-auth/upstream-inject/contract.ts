@@ -1,9 +1,9 @@
-import type { ClusterStrategyReader } from '@toolmgr/plugins/kit/kubernetes';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 import { upstreamNameProblems } from '@toolmgr/plugins/kit/oauth/settings';
 
 /** Strategy `upstream_inject` of `outgoingAuth` with its options. */
-export const contract: ClusterStrategyReader = {
+export const contract: ClusterReader = {
   problems: ({ providerName }: { readonly providerName: string }, facts) =>
     upstreamNameProblems(providerName, ['providerName'], facts),
-  fromCluster: { upstreamInject: {} },
+  fromCluster: () => import('./from-cluster.ts'),
 };

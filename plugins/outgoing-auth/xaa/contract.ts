@@ -1,4 +1,4 @@
-import type { ClusterStrategyReader } from '@toolmgr/plugins/kit/kubernetes';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 import { ambiguousProvider, upstreamNameProblems } from '@toolmgr/plugins/kit/oauth/settings';
 
 interface Xaa {
@@ -8,7 +8,7 @@ interface Xaa {
 }
 
 /** Strategy `xaa` of `outgoingAuth` with its options. */
-export const contract: ClusterStrategyReader = {
+export const contract: ClusterReader = {
   problems({ subjectProviderName: name }: Xaa, facts) {
     if (name !== undefined) return upstreamNameProblems(name, ['subjectProviderName'], facts);
     const { upstreams, hasOwnPlugins } = facts;
@@ -24,22 +24,5 @@ export const contract: ClusterStrategyReader = {
         message: `a credential is in the file; put it into a variable and name it in ${key}Env`,
       }));
   },
-  fromCluster: {
-    xaa: {
-      secrets: {
-        idpClientSecretRef: 'TOOLMGR_XAA_IDP_CLIENT_SECRET',
-        targetClientSecretRef: 'TOOLMGR_XAA_TARGET_CLIENT_SECRET',
-      },
-      refuse({ subjectProviderName }: Xaa, { upstreams }) {
-        if (subjectProviderName !== undefined || upstreams.length <= 1) return undefined;
-        const message = `xaa.subjectProviderName: missing, the authorization server has several providers: ${upstreams.join(', ')}`;
-        return { reason: 'AmbiguousSubjectProvider', message };
-      },
-      options: (given: object, names) => ({
-        ...given,
-        idpClientSecretEnv: names.idpClientSecretRef,
-        targetClientSecretEnv: names.targetClientSecretRef,
-      }),
-    },
-  },
+  fromCluster: () => import('./from-cluster.ts'),
 };

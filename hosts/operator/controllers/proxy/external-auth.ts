@@ -1,3 +1,4 @@
+import { completeKind } from '../../kinds/cluster-plugins.ts';
 import { mcpExternalAuthConfig } from '../../kinds/mcp-external-auth-config.ts';
 import { contentHash } from '../../objects/content-hash.ts';
 import type { Section } from '../../resolve/context.ts';
@@ -12,12 +13,12 @@ interface AuthServer {
 }
 
 /** `embeddedAuthServer` of the MCPExternalAuthConfig that `authServerRef` or `externalAuthConfigRef` names. */
-export function authServerConfigOf(spec: ProxySpec, context: ProxyContext): AuthServer | undefined {
+export async function authServerConfigOf(spec: ProxySpec, context: ProxyContext): Promise<AuthServer | undefined> {
   const { findings } = context;
   const fail = (reason: string, message: string): undefined => {
     findings.fail(SERVER_CONDITION, reason, message);
   };
-  const found = namedAuthServer(spec, context);
+  const found = await namedAuthServer(spec, context);
   if (found === undefined) return undefined;
   if ('reason' in found) return fail(found.reason, found.message);
   const { upstreamProviders } = found.config;
@@ -34,10 +35,14 @@ export function authServerConfigOf(spec: ProxySpec, context: ProxyContext): Auth
 
 type Named = { readonly config: AuthServer } | { readonly reason: string; readonly message: string } | undefined;
 
-function namedAuthServer({ authServerRef, externalAuthConfigRef }: ProxySpec, { lookups }: ProxyContext): Named {
+async function namedAuthServer(
+  { authServerRef, externalAuthConfigRef }: ProxySpec,
+  { lookups }: ProxyContext,
+): Promise<Named> {
+  const kind = await completeKind(mcpExternalAuthConfig);
   if (externalAuthConfigRef !== undefined) {
-    const found = lookups.find(mcpExternalAuthConfig, externalAuthConfigRef.name, 'spec.externalAuthConfigRef');
-    const config = found.is === 'valid' ? found.spec.embeddedAuthServer : undefined;
+    const found = lookups.find(kind, externalAuthConfigRef.name, 'spec.externalAuthConfigRef');
+    const config = found.is === 'valid' ? (found.spec.embeddedAuthServer as AuthServer | undefined) : undefined;
     if (config !== undefined && authServerRef === undefined) return { config };
     if (config !== undefined) {
       const message = 'spec.externalAuthConfigRef names an authorization server too; keep one of both';
@@ -45,13 +50,13 @@ function namedAuthServer({ authServerRef, externalAuthConfigRef }: ProxySpec, { 
     }
   }
   if (authServerRef === undefined) return undefined;
-  const found = lookups.find(mcpExternalAuthConfig, authServerRef.name, 'spec.authServerRef');
+  const found = lookups.find(kind, authServerRef.name, 'spec.authServerRef');
   if (found.is !== 'valid') {
     const reason = found.is === 'missing' ? 'AuthServerRefNotFound' : 'AuthServerRefInvalid';
     return { reason, message: found.message };
   }
   const { type, embeddedAuthServer: config } = found.spec;
-  if (config !== undefined) return { config };
+  if (config !== undefined) return { config: config as AuthServer };
   return { reason: 'AuthServerRefInvalid', message: `spec.authServerRef: type ${type}, expected embeddedAuthServer` };
 }
 
@@ -68,7 +73,7 @@ export async function outgoingAuthOf(
     findings.fail(CONDITION, reason, message);
     return {};
   };
-  const found = lookups.find(mcpExternalAuthConfig, ref.name, 'spec.externalAuthConfigRef');
+  const found = lookups.find(await completeKind(mcpExternalAuthConfig), ref.name, 'spec.externalAuthConfigRef');
   if (found.is !== 'valid') {
     return fail(found.is === 'missing' ? 'ExternalAuthConfigNotFound' : 'ExternalAuthConfigInvalid', found.message);
   }

@@ -29,7 +29,7 @@ export async function resolveProxy(
 ): Promise<{ readonly resolved?: ResolvedProxy; readonly hashes: Hashes }> {
   const { spec } = facts;
   const hashes: Record<string, string> = {};
-  const ownServer = authServerConfigOf(spec, context);
+  const ownServer = await authServerConfigOf(spec, context);
   const server = asServer(facts, context, ownServer);
   const incoming = await incomingAuthOf(server);
   const authServer = await authServerOf(server, incoming);

@@ -1,10 +1,10 @@
 import { catalogue } from '@toolmgr/plugins';
+import { kube, ofSection } from '@toolmgr/plugins/kit/kubernetes';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { kindSchemas } from '../../../../hosts/operator/crd/crd.ts';
 import { jsonSchemaOf } from '../../../../hosts/operator/crd/json-schema.ts';
 import { type Structural, structural } from '../../../../hosts/operator/crd/structural.ts';
-import { kube, ofSection } from '../../../../hosts/operator/kinds/fields.ts';
 
 const section = z.strictObject({
   list: z.array(z.strictObject({ name: z.string() })).default([]),

@@ -1,6 +1,11 @@
-import type { Addition, KubeMeta } from './fields.ts';
-import type { Rule } from './kind.ts';
-import { durationRule, MAX_DURATION } from './shared-sections.ts';
+import {
+  type Addition,
+  durationRule,
+  type FromCluster,
+  MAX_DURATION,
+  ofSection,
+  type Rule,
+} from '@toolmgr/plugins/kit/kubernetes';
 
 const WEB_URL = '^https?://[^\\s#]+$';
 const ISSUER = '^https?://[^?#\\s]*[^?#\\s/]$';
@@ -112,7 +117,7 @@ const lifespan = (least: string, most: string): Addition => ({
 });
 
 /** Rules of the contract for `authServerConfig` in objects. Source: vmcp spec §2 `spec.authServerConfig`. */
-export const AUTH_SERVER: Pick<KubeMeta, 'within' | 'namedSecrets'> = {
+export const rules: FromCluster['rules'] = {
   namedSecrets: true,
   within: {
     '': {
@@ -179,5 +184,12 @@ export const AUTH_SERVER: Pick<KubeMeta, 'within' | 'namedSecrets'> = {
         },
       ],
     },
+  },
+};
+
+export const externalAuth: FromCluster['externalAuth'] = {
+  embeddedAuthServer: {
+    order: 5,
+    schema: ofSection('authServerConfig').describe('an authorization server, for MCPServer and MCPRemoteProxy'),
   },
 };

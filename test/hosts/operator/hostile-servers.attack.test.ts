@@ -12,6 +12,7 @@ import { fileObjects } from '../../../hosts/operator/manifests/file-objects.ts';
 import { deployments } from '../../../hosts/operator/objects/built-in-kinds.ts';
 import { resolveServer } from '../../../hosts/operator/resolve/resolve-server.ts';
 import { conditionsIn } from '../../support/controllers.ts';
+import { cpuClock } from '../../support/cpu-clock.ts';
 import { allCrds } from '../../support/crds.ts';
 import { hostileServers } from '../../support/hostile-servers.ts';
 import { type KubeCluster, missingKube, startKube } from '../../support/kube.ts';
@@ -22,7 +23,7 @@ import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
 const WAIT_MS = 60_000;
-/** What a quiet machine does in 50 ms, on a busy one. */
+/** Of CPU. What a quiet machine does in 50 ms, on a busy one. */
 const IN_TIME_MS = 3_000;
 const missing = missingKube();
 const folder = mkdtempSync(join(tmpdir(), 'toolmgr-hostile-'));
@@ -33,9 +34,9 @@ describe('a VirtualMCPServer that was made to end its reader', () => {
   it.each(Object.entries(specs))('runs nothing and is read in time when it %s', async (_what, spec) => {
     const server = own('VirtualMCPServer', 'team', 'tools', spec) as VirtualMcpServer;
     const group = own('MCPGroup', 'team', 'group');
-    const began = performance.now();
+    const usedMs = cpuClock();
     const { conditions } = await resolveServer(server, fileObjects([group], { namespace: 'team', isComplete: true }));
-    expect(performance.now() - began).toBeLessThan(IN_TIME_MS);
+    expect(usedMs()).toBeLessThan(IN_TIME_MS);
     expect(existsSync(ranFile)).toBe(false);
     expect(JSON.stringify(conditions)).not.toContain('root:');
     expect(({} as { polluted?: true }).polluted).toBeUndefined();

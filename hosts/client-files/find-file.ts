@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { type ClientType, configPath, type UserPlace } from '@toolmgr/plugins/clients/places';
+import { type ClientType, configPath, type UserPlace } from '@toolmgr/plugins/clients';
 import { ownCommand } from '../shared/own-command.ts';
 import { UsageError } from '../shared/usage-error.ts';
 import { FOUND_CLIENTS, type FoundClient } from './found-clients.ts';

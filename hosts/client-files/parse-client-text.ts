@@ -1,4 +1,5 @@
 import { GatewayFault, type JsonValue } from '@toolmgr/core';
+import { parseToml } from '@toolmgr/plugins/clients';
 import { ownCommand } from '../shared/own-command.ts';
 import { parseJsonWithComments } from './json-with-comments.ts';
 
@@ -8,8 +9,7 @@ import { parseJsonWithComments } from './json-with-comments.ts';
  */
 export async function parseClientText(text: string, file: string): Promise<JsonValue> {
   if (!file.endsWith('.toml')) return parseJson(text, file);
-  const { parseToml } = await import('@toolmgr/plugins/clients'); // only Codex has TOML, and the code takes memory
-  const read = parseToml(text);
+  const read = await parseToml(text);
   if (!('fault' in read)) return read.plain as JsonValue;
   throw new GatewayFault('PLAN_INVALID', `${file}:${read.line}:${read.column}: ${read.fault}`);
 }

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, resolve } from 'node:path';
 import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import { userPlace } from '@toolmgr/plugins/clients/places';
+import { userPlace } from '@toolmgr/plugins/clients';
 import { isSecretName, redactedText } from '@toolmgr/plugins/kit/secrets';
 import { stringify } from 'yaml';
 import { type ClientFile, readClientFile } from '../client-files/client-file.ts';

@@ -11,7 +11,6 @@ export const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins/outgoing-auth/oauth-client/login': 'plugins/outgoing-auth/oauth-client/login/index.ts',
   '@toolmgr/plugins/secrets': 'plugins/secrets/exports.ts',
   '@toolmgr/plugins/clients': 'plugins/clients/exports.ts',
-  '@toolmgr/plugins/clients/places': 'plugins/clients/places.ts',
   '@toolmgr/plugins/kit/cel': 'plugins/kit/cel/index.ts',
   '@toolmgr/plugins/kit/credentials': 'plugins/kit/credentials/index.ts',
   '@toolmgr/plugins/kit/embedding': 'plugins/kit/embedding/index.ts',

@@ -4,8 +4,8 @@ import {
   type ClientRegistration,
   type ClientStatus,
   type ClientType,
-  endpointEntry,
   isClientType,
+  readEndpointEntry,
   type SyncedClient,
 } from '@toolmgr/plugins/clients';
 import { userOperations } from '../../manager/commands/user-operations.ts';
@@ -49,7 +49,7 @@ export async function register(given: readonly string[], flags: RegisterFlags): 
   await change('register', flags, {
     names: typesFrom(given),
     ...(flags.group === undefined ? {} : { groups: flags.group }),
-    ...endpointFrom(flags),
+    ...(await endpointFrom(flags)),
     ...(flags.force === undefined ? {} : { force: flags.force }),
   });
 }
@@ -86,12 +86,12 @@ function typesFrom(given: readonly string[]): readonly ClientType[] {
   });
 }
 
-function endpointFrom({ endpoint: url, name }: RegisterFlags) {
+async function endpointFrom({ endpoint: url, name }: RegisterFlags) {
   if (url === undefined) {
     if (name !== undefined) throw new UsageError('--name is for --endpoint: entries of workloads have their names');
     return {};
   }
-  const read = endpointEntry.safeParse({ url, ...(name === undefined ? {} : { name }) });
+  const read = await readEndpointEntry({ url, ...(name === undefined ? {} : { name }) });
   if (read.success) return { endpoint: read.data };
   const [issue] = read.error.issues;
   throw new UsageError(`--${issue?.path[0] === 'name' ? 'name' : 'endpoint'}: ${issue?.message ?? 'is not valid'}`);

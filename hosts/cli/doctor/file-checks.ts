@@ -3,7 +3,7 @@ import { access, mkdir, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { explainCause } from '@toolmgr/core';
-import { userPlace } from '@toolmgr/plugins/clients/places';
+import { userPlace } from '@toolmgr/plugins/clients';
 import { stateDir } from '@toolmgr/plugins/kit/files';
 import { readClientFile } from '../../client-files/client-file.ts';
 import { serversIn } from '../../client-files/file-shapes.ts';

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { delimiter, resolve } from 'node:path';
 import { createGateway, type PlanInput, readPlan, untilAborted } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import { userPlace } from '@toolmgr/plugins/clients/places';
+import { userPlace } from '@toolmgr/plugins/clients';
 import { LONGEST_CALL_MS } from '../../client-files/call-timeout.ts';
 import { type ClientFile, readClientFile } from '../../client-files/client-file.ts';
 import type { EraSetting } from '../../client-files/eras.ts';

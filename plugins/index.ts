@@ -35,6 +35,11 @@ export const catalogue: Catalogue = {
     section: { contractKey: 'incomingAuth.authz', leftOutOf: ['running'] },
     contract: () => import('./authorization/cedar/contract.ts'),
   },
+  'authorization/decision-point': {
+    load: () => import('./authorization/decision-point/index.ts'),
+    section: { contractKey: 'decisionPoint', leftOutOf: ['running'] },
+    contract: () => import('./authorization/decision-point/contract.ts'),
+  },
   'interception/webhooks': () => import('./interception/webhooks/index.ts'),
   'outgoing-auth/unauthenticated': {
     load: () => import('./outgoing-auth/unauthenticated/index.ts'),

@@ -25,6 +25,7 @@ export const SECTIONS: readonly SiteSection[] = [
       'aggregation',
       'sign-in',
       'policy',
+      'policy-server',
       'limits',
       'composite-tools',
       'tool-pinning',

@@ -30,6 +30,7 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
       ],
     },
   },
+  decisionPoint: { decisionPoint: { url: 'https://policies.example.com', claims: ['groups'] } },
   toolPinning: { toolPinning: { mode: 'approve', file: '/etc/toolmgr/pins.json' } },
   incomingAuth: {
     incomingAuth: {

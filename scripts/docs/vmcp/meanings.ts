@@ -28,6 +28,7 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'outgoingAuth.backends.*': 'strategy of one backend',
   kubernetes: 'settings of a gateway that runs in a pod; the operator writes them',
   aggregation: 'names of tools and prompts when several backends are one list, filters and overrides',
+  decisionPoint: 'a policy server that decides about calls and lists, beside the policies of `incomingAuth.authz`',
   toolPinning: 'holds new and changed definitions of tools until a person approves them',
   optimizer: 'lists `find_tool` and `call_tool` instead of all tools',
   sessionStorage: 'where sessions of clients are kept, so that several replicas share them',

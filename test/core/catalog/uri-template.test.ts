@@ -134,7 +134,7 @@ function readsOf(text: string, match: (text: string) => unknown): number {
       };
     },
   });
-  match(counted as string);
+  match(counted as unknown as string);
   return reads;
 }
 

@@ -112,6 +112,7 @@ describe('keys of this implementation in a file', () => {
     const ours = Object.keys(shape).filter((key) => !CONTRACT.includes(key));
     expect(ours.sort()).toEqual([
       ...[
+        'decisionPoint',
         'endpoint',
         'httpClient',
         'kubernetes',

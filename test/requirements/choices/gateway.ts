@@ -316,6 +316,18 @@ export const gatewayChoices = [
     },
   },
   {
+    source: 'decision 075',
+    says: {
+      'choice.decision-point.calls':
+        'a policy server decides about each call; it gets no claim that the file does not name',
+      'choice.decision-point.lists': 'lists are filtered by its answers, which are used again for a time',
+      'choice.decision-point.arguments': 'it gets arguments only where the file says so, up to 64 KiB',
+      'choice.decision-point.dispatched': 'it is asked about the tools that call_tool calls',
+      'choice.decision-point.default-deny': 'without a decision calls are refused and lists are errors',
+      'choice.decision-point.token': 'the token of the gateway for it is a secret, and needs https or this machine',
+    },
+  },
+  {
     source: 'decision 025',
     says: {
       'choice.optimizer.with-policy': 'only permitted tools are found and callable',

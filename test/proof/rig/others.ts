@@ -18,8 +18,8 @@ const LANES = 4;
 const PAUSE_MS = 5;
 
 /** Calls for `ms` milliseconds on a few connections that are kept, with a short pause after each call, and measures. */
-export async function measureOthers(url: string, make: MakeCall, ms: number): Promise<Times> {
-  const agent = new Agent({ keepAlive: true, maxSockets: LANES });
+export async function measureOthers(url: string, make: MakeCall, ms: number, lanes = LANES): Promise<Times> {
+  const agent = new Agent({ keepAlive: true, maxSockets: lanes });
   const times: number[] = [];
   const failures: Record<string, number> = {};
   const untilMs = performance.now() + ms;
@@ -32,7 +32,7 @@ export async function measureOthers(url: string, make: MakeCall, ms: number): Pr
       await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
     }
   };
-  await Promise.all(Array.from({ length: LANES }, lane));
+  await Promise.all(Array.from({ length: lanes }, lane));
   agent.destroy();
   const at = (share: number): number => quantile(times, share);
   return { calls: times.length, p50Ms: at(0.5), p95Ms: at(0.95), maxMs: at(1), failures };

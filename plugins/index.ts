@@ -184,6 +184,7 @@ export const managerCatalogue: Catalogue = {
   registry: () => import('./registry/index.ts'),
   'image-verification': () => import('./image-verification/index.ts'),
   skills: () => import('./skills/index.ts'),
+  pins: () => import('./pins/index.ts'),
 };
 
 // Shared with hosts.

@@ -24,5 +24,6 @@ export const DEFAULT_PLAN: ManagerPlan = [
   'upgrades',
   'image-verification',
   'skills',
+  'pins',
   'endpoints',
 ].map((use) => ({ use }));

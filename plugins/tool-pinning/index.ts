@@ -1,7 +1,7 @@
-import { join } from 'node:path';
 import { CallRefused, definePlugin, STAGE } from '@toolmgr/core';
 import { heldDefinitions } from '@toolmgr/plugins/kit/extension-points';
 import { stateDir } from '@toolmgr/plugins/kit/files';
+import { pinsFileOf } from '@toolmgr/plugins/kit/tool-pins';
 import { toolPinningConfig } from './config.ts';
 import { createPinnedLists } from './pinned-lists.ts';
 
@@ -14,7 +14,7 @@ export default definePlugin({
   summary: 'holds new and changed definitions of tools, prompts and templates until a person approves them',
   contractKey: 'toolPinning',
   config: toolPinningConfig,
-  apply(core, { mode, file = join(stateDir(), 'pins', `${encodeURIComponent(core.server.name)}.json`) }) {
+  apply(core, { mode, file = pinsFileOf(stateDir(), core.server.name) }) {
     const lists = createPinnedLists(core, { address: ADDRESS, mode, file });
     // first: the definitions are those of the backends, before any override
     core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.first }, lists.shape);

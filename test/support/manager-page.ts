@@ -40,6 +40,7 @@ export const VIEW_PLACES = {
   'run-an-image': 'browse?custom=yes',
   clients: 'clients',
   secrets: 'secrets',
+  pins: 'pins',
   skills: 'skills',
   'skills-search': 'skills?tab=search',
   'skills-project': 'skills?tab=project',

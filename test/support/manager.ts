@@ -94,7 +94,7 @@ const withoutSupervisor = DEFAULT_PLAN.map((entry) =>
 );
 
 /** Every view of the page. */
-const VIEWS = ['workloads', 'browse', 'playground', 'calls', 'endpoint', 'clients', 'secrets', 'skills'];
+const VIEWS = ['workloads', 'browse', 'playground', 'calls', 'endpoint', 'clients', 'secrets', 'skills', 'pins'];
 
 /** The plan of a manager with these operations only. */
 function inPlan(own: readonly Operation[]): Pick<ManagerOptions, 'plan' | 'inline'> {

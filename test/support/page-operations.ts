@@ -103,6 +103,16 @@ export function pageOperations({ text }: PageTexts): {
     env_var_drift: { added: [{ name: 'NEW_TOKEN', description: text('variable'), required: true, secret: true }] },
     config_drift: { transport: { from: 'stdio', to: text('transport') } },
   };
+  const pin = {
+    gateway: 'team',
+    backend: 'github',
+    kind: 'tool',
+    name: text('pin'),
+    hash: `sha256:${'3f9d'.repeat(16)}`,
+    state: 'held',
+    since: '2026-11-02T10:00:00.000Z',
+    reason: text('reason'),
+  };
   const table: Readonly<Record<string, readonly [Operation['method'], string, Run, z.ZodType?]>> = {
     listWorkloads: ['GET', '/api/v1beta/workloads', () => ok({ workloads: [...state.workloads.keys()].map(workload) })],
     createWorkload: [
@@ -287,6 +297,19 @@ export function pageOperations({ text }: PageTexts): {
         request.context.publish({ type: 'secret', name: request.path.key ?? '' });
         return { status: 204 };
       },
+    ],
+    listPins: ['GET', '/api/v1beta/pins', () => ok({ pins: [pin], notes: [text('note')] })],
+    getPin: [
+      'GET',
+      '/api/v1beta/pins/{hash}',
+      () =>
+        ok({
+          ...pin,
+          changes: [
+            { path: text('path'), before: text('before'), after: `${text('description')}\n+ ${text('after')}` },
+          ],
+          findings: [{ path: text('path'), finding: 'invisible characters' }],
+        }),
     ],
     listSkills: [
       'GET',

@@ -1,7 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
 import { stateDir } from '@toolmgr/plugins/kit/files';
 import {
   comparisons,
@@ -9,7 +7,10 @@ import {
   type HeldDefinition,
   heldNamed,
   listedEntries,
+  pinsFiles,
   readPins,
+  visibleLine,
+  visibleText,
 } from '@toolmgr/plugins/kit/tool-pins';
 import { ownCommand } from '../../shared/own-command.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
@@ -56,8 +57,8 @@ export async function diff(wanted: readonly string[], { format, ...place }: Plac
     stdout.line(`${oneLine(entry)}@${oneLine(hash)}: ${oneLine(reason)}`);
     for (const { path, before, after } of changes) {
       stdout.line(`  ${oneLine(path)}`);
-      if (before !== undefined) stdout.line(`  - ${visible(textOf(before))}`);
-      if (after !== undefined) stdout.line(`  + ${visible(textOf(after))}`);
+      if (before !== undefined) stdout.line(`  - ${indented(before)}`);
+      if (after !== undefined) stdout.line(`  + ${indented(after)}`);
     }
     for (const { path, finding } of findings) stdout.line(`  ! ${oneLine(path)} has ${finding}`);
   }
@@ -89,43 +90,31 @@ async function fileOf({ gateway, file }: Place): Promise<string> {
     if (!existsSync(file)) throw new UsageError(`there is no file ${file}: a gateway with toolPinning writes it`);
     return file;
   }
-  const folder = join(stateDir(), 'pins');
-  const found = (await readdir(folder).catch(() => [])).filter(
-    (name) => name.endsWith('.json') && !name.startsWith('.'),
-  );
-  const names = found.map((name) => decodeURIComponent(name.slice(0, -'.json'.length)));
+  const found = await pinsFiles(stateDir());
+  const names = found.map((each) => each.gateway);
   if (gateway !== undefined) {
-    if (names.includes(gateway)) return join(folder, `${encodeURIComponent(gateway)}.json`);
+    const named = found.find((each) => each.gateway === gateway);
+    if (named !== undefined) return named.file;
     throw new UsageError(`no gateway ${gateway} has pins${names.length === 0 ? '' : `: ${names.join(', ')} have`}`);
   }
-  const [only] = names;
+  const [only] = found;
   if (only === undefined)
     throw new UsageError(
       'no gateway has pins: a vmcp file with the section toolPinning makes one write them, in the state folder',
     );
-  if (names.length > 1)
+  if (found.length > 1)
     throw new UsageError(`several gateways have pins; choose one: --gateway ${names.join(', --gateway ')}`);
-  return join(folder, `${encodeURIComponent(only)}.json`);
+  return only.file;
 }
 
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value.replaceAll('\n', '\n    ') : JSON.stringify(value);
+function indented(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return printable(visibleText(text)).replaceAll('\n', '\n    ');
 }
 
-/** Text of a backend: an invisible character is shown by its number. */
-function visible(text: string): string {
-  return printable(
-    text.replace(UNSEEN, (each) => `<U+${(each.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`),
-  );
-}
-
-/** As {@link visible}, for a name: a line break in it must not look like a line of ours. */
 function oneLine(text: string): string {
-  return visible(text).replaceAll('\n', '<U+000A>');
+  return printable(visibleLine(text));
 }
-
-/** Control and format characters, tags and variation selectors; not line breaks. */
-const UNSEEN = /(?!\n)[\p{Cc}\p{Cf}]|[\u{E0100}-\u{E01EF}]/gu;
 
 function printJson(value: unknown): void {
   stdout.line(JSON.stringify(value, undefined, 2));

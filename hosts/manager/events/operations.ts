@@ -15,7 +15,7 @@ export function eventOperations(hub: EventHub): readonly Operation[] {
       tag: 'events',
       summary: 'Stream what changes, as server-sent events',
       description: [
-        'Each event has an `id`, a name (`workload`, `group`, `client`, `registry`, `secret`, `skill`, `operation`) and a JSON',
+        'Each event has an `id`, a name (`workload`, `group`, `client`, `registry`, `secret`, `skill`, `pin`, `operation`) and a JSON',
         'object that says what changed. After a reconnect with `Last-Event-ID` the missed events are sent, or the event',
         '`missed` when they are no longer kept: then read the state again. A comment is sent every 15 seconds.',
       ].join('\n'),

@@ -5,7 +5,7 @@
 export type ManagementEvent =
   /** `status` as in the list of workloads; `removed` when it is gone. */
   | { readonly type: 'workload'; readonly name: string; readonly status: string }
-  | { readonly type: 'group' | 'client' | 'registry' | 'secret' | 'skill'; readonly name: string }
+  | { readonly type: 'group' | 'client' | 'registry' | 'secret' | 'skill' | 'pin'; readonly name: string }
   | { readonly type: 'operation'; readonly name: string; readonly status: JobStatus };
 
 /** Sends an event to every reader. Never throws and never waits. */

@@ -27,6 +27,8 @@ export {
   readPins,
   withChanges,
 } from './pins-file.ts';
+export { type PinsFile, pinsFileOf, pinsFiles } from './pins-files.ts';
 export { type Finding, scan } from './scan.ts';
 export { SCAN_RULES, type ScanRule } from './scan-rules.ts';
 export { type BackendShare, SHARE, shareOf, withinShare } from './share.ts';
+export { visibleLine, visibleText } from './visible-text.ts';

@@ -87,8 +87,8 @@ describe('the plugins of a manager', () => {
     const [all, some] = await Promise.all([open(DEFAULT_PLAN.slice(0, -1)), open(without('skills', 'endpoints'))]);
     const tags = (given: typeof all) => new Set(given.operations.map(({ tag }) => tag.toLowerCase()));
     expect([tags(all).has('skills'), tags(some).has('skills')]).toEqual([true, false]);
-    expect(all.views.map(({ name }) => name)).toEqual(['workloads', 'browse', 'clients', 'secrets', 'skills']);
-    expect(some.views.map(({ name }) => name)).toEqual(['workloads', 'browse', 'clients', 'secrets']);
+    expect(all.views.map(({ name }) => name)).toEqual(['workloads', 'browse', 'clients', 'secrets', 'skills', 'pins']);
+    expect(some.views.map(({ name }) => name)).toEqual(['workloads', 'browse', 'clients', 'secrets', 'pins']);
   });
 
   it('are refused for a wrong option, an unknown address, a route of another one or a plugin for gateways', async () => {

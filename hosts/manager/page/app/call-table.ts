@@ -35,6 +35,9 @@ export const CALLS = {
   syncSkills: ['POST', '/api/v1beta/skills/sync'],
   upgradeSkills: ['POST', '/api/v1beta/skills/upgrade'],
   listRegistrySkills: ['GET', '/registry/{registryName}/v0.1/x/dev.toolmgr/skills'],
+  listPins: ['GET', '/api/v1beta/pins'],
+  getPin: ['GET', '/api/v1beta/pins/{hash}'],
+  decidePin: ['POST', '/api/v1beta/pins/{hash}/decision'],
   getOperation: ['GET', '/api/v1beta/operations/{id}'],
   cancelOperation: ['POST', '/api/v1beta/operations/{id}/cancel'],
 } as const satisfies Readonly<Record<string, readonly [string, string]>>;

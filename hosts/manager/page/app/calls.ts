@@ -36,6 +36,8 @@ interface Answers {
   syncSkills: shape.SyncResult;
   upgradeSkills: { readonly outcomes?: readonly shape.UpgradeOutcome[] | null };
   listRegistrySkills: { readonly skills?: readonly shape.SkillRecord[] | null };
+  listPins: { readonly pins?: readonly shape.HeldDefinition[] | null; readonly notes?: readonly string[] };
+  getPin: shape.ShownDefinition;
   getOperation: shape.Operation;
 }
 

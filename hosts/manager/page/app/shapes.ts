@@ -181,3 +181,28 @@ export interface OperationItem {
   readonly steps?: readonly { readonly text: string }[];
   readonly detail?: string;
 }
+
+/** A definition that a gateway holds. Texts of backends are made visible by the host. */
+export interface HeldDefinition {
+  readonly gateway: string;
+  readonly backend: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly state: string;
+  readonly since: string;
+  readonly reason: string;
+}
+
+/** One difference of a held definition. */
+export interface PinChange {
+  readonly path: string;
+  readonly before?: string;
+  readonly after?: string;
+}
+
+/** A held definition with its differences. */
+export interface ShownDefinition extends HeldDefinition {
+  readonly changes?: readonly PinChange[];
+  readonly findings?: readonly { readonly path: string; readonly finding: string }[];
+}

@@ -18,6 +18,7 @@ const VIEWS: Readonly<Record<string, View>> = {
   clients: { title: 'Clients', load: () => import('../views/clients/view.tsx') },
   secrets: { title: 'Secrets', load: () => import('../views/secrets/view.tsx') },
   skills: { title: 'Skills', load: () => import('../views/skills/view.tsx') },
+  pins: { title: 'Pins', load: () => import('../views/pins/view.tsx') },
 };
 
 /** A view that the host offers: one of the page, or one of a plugin. */

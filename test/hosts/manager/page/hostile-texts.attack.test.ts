@@ -30,6 +30,7 @@ const PLACES = [
   'browse/%3Cimg%20src%3Dx%20onerror%3D%22window.attacked%3D1%22%3E',
   'clients',
   'secrets',
+  'pins',
   'skills',
   'skills?tab=search',
   '%3Cscript%3Ewindow.attacked%3D1%3C%2Fscript%3E',
@@ -69,6 +70,11 @@ inBrowser('hostile texts on the page', { timeout: TEST_MS }, () => {
     await open('workloads');
     await page.getByRole('button', { name: 'Upgrade fetch' }).click();
     await page.getByRole('dialog').getByText('<script>').first().waitFor();
+    await page.keyboard.press('Escape');
+    await open('pins');
+    await page.getByRole('button', { name: /^Compare/ }).click();
+    await page.getByRole('dialog').getByText('<script>').first().waitFor();
+    await page.getByRole('button', { name: 'Approve' }).waitFor();
     await page.keyboard.press('Escape');
     await open('skills?tab=search');
     await page.getByRole('button', { name: 'Read' }).first().click();

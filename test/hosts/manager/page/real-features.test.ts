@@ -98,6 +98,7 @@ describe.skipIf(browserMissing !== undefined)(
       'clients',
       'secrets',
       'skills',
+      'pins',
     ])('axe finds nothing in %s', async (place) => {
       const { page, open } = opened;
       await open(place);

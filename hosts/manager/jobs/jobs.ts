@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { explainCause, type Log } from '@toolmgr/core';
 import type { JobItem, JobOutcome, JobStatus, Jobs, PublishEvent } from '@toolmgr/plugins/kit/operations';
 import { storageFault } from '@toolmgr/plugins/kit/workloads';
+import { mistakeProblem } from '../http/mistake.ts';
 
 /** One item of long work as it is shown. */
 export interface ShownItem {
@@ -148,6 +149,8 @@ async function outcomeOf(
     return await item.run(report, signal);
   } catch (cause) {
     if (signal.aborted) return { status: 'failed', detail: 'it was cancelled' };
+    const mistake = mistakeProblem(cause);
+    if (mistake !== undefined) return { status: 'failed', detail: mistake.detail };
     log.error('an item of an operation failed', { item: item.name, cause: explainCause(cause) });
     return { status: 'failed', detail: storageFault(cause) ?? 'the manager failed; its log has the reason' };
   }

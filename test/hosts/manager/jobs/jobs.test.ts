@@ -1,6 +1,7 @@
 import { operation } from '@toolmgr/plugins/kit/operations';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { UsageError } from '../../../../hosts/shared/usage-error.ts';
 import { startManager } from '../../../support/manager.ts';
 import { readEvents } from '../../../support/manager-events.ts';
 import { until } from '../../../support/until.ts';
@@ -14,7 +15,7 @@ const work = operation({
   answers: { 202: { description: 'accepted', schema: z.string() } },
   problems: [],
   async run({ context }) {
-    const id = context.jobs.start('four items', [
+    const id = context.jobs.start('six items', [
       {
         name: 'good',
         async run(report) {
@@ -27,6 +28,12 @@ const work = operation({
         name: 'broken',
         run: async () => {
           throw new Error('secret-detail');
+        },
+      },
+      {
+        name: 'mistaken',
+        run: async () => {
+          throw new UsageError('config.yaml is not YAML');
         },
       },
       {
@@ -56,13 +63,14 @@ it('shows the progress and the outcome of each item, and cancels what still runs
   const accepted = await manager.request('POST', '/api/v1beta/work');
   expect([accepted.status, accepted.body]).toEqual([202, '']);
   const at = accepted.headers.get('location') ?? '';
-  await until(async () => (await manager.request('GET', at)).body.items[2].status === 'failed');
+  await until(async () => (await manager.request('GET', at)).body.items[3].status === 'failed');
   const running = await manager.request('GET', at);
   expect(running.body.status).toBe('running');
   expect(running.body.items).toMatchObject([
     { name: 'good', status: 'done', steps: [{ text: 'pulls an image' }] },
     { name: 'bad', status: 'failed', detail: 'there is no image' },
     { name: 'broken', status: 'failed', detail: 'the manager failed; its log has the reason' },
+    { name: 'mistaken', status: 'failed', detail: 'config.yaml is not YAML' },
     { name: 'full', status: 'failed', detail: 'the disk is full (ENOSPC: no space left on device, write)' },
     { name: 'slow', status: 'running' },
   ]);
@@ -71,7 +79,7 @@ it('shows the progress and the outcome of each item, and cancels what still runs
   expect((await manager.request('POST', `${at}/cancel`)).status).toBe(202);
   await until(async () => (await manager.request('GET', at)).body.status !== 'running');
   const ended = await manager.request('GET', at);
-  expect(ended.body).toMatchObject({ status: 'failed', items: [{}, {}, {}, {}, { status: 'cancelled' }] });
+  expect(ended.body).toMatchObject({ status: 'failed', items: [{}, {}, {}, {}, {}, { status: 'cancelled' }] });
   expect((await manager.request('POST', `${at}/cancel`)).body).toMatchObject({ status: 409, code: 'conflict' });
   await stream.next(({ event, data }) => event === 'operation' && data.status === 'failed');
 });

@@ -64,9 +64,12 @@ export interface OperationTool {
 
 /** The operation as a command of the program. What it takes follows from the schemas: `--max-age` for a member `max_age`. */
 export interface OperationCommand {
-  /** The words after `toolmgr`: `uptime`, `notes add`. */
+  /** The words after `toolmgr`: `uptime`, `notes add`. The first one is none of toolmgr itself. */
   readonly words: string;
-  /** Parameters, or members of the body, that are given by their place; the others are options. */
+  /**
+   * Parameters, or members of the body, that are given by their place; the others are options. `format`, `json` and `help` cannot be options:
+   * every command has these.
+   */
   readonly arguments?: readonly string[];
   /** The body of a success as text. Default: a table for a list of objects, lines for an object. */
   print?(body: unknown): string;

@@ -4,6 +4,7 @@ import {
   type FromCluster,
   MAX_DURATION,
   ofSection,
+  onlyWithType,
   type Rule,
 } from '@toolmgr/plugins/kit/kubernetes';
 
@@ -32,22 +33,14 @@ const authorizationParams: Addition = {
   ],
 };
 
-function memberOfType(member: string, type: string): Rule {
-  return {
-    rule: `self.type == '${type}' ? has(self.${member}) : !has(self.${member})`,
-    message: `${member} must be set when type is ${type}, and only then`,
-    fieldPath: `.${member}`,
-  };
-}
-
 /** https, or http on the same machine, or what `insecureAllowHTTP` of the provider allows. */
 function isHttps(value: string): string {
   return `self.insecureAllowHTTP || ${value}.matches('^(https://|http://(localhost|127\\\\.|\\\\[::1\\\\]))')`;
 }
 
 const PROVIDER_RULES: readonly Rule[] = [
-  memberOfType('oidcConfig', 'oidc'),
-  memberOfType('oauth2Config', 'oauth2'),
+  onlyWithType('oidcConfig', 'oidc'),
+  onlyWithType('oauth2Config', 'oauth2'),
   {
     rule: `!has(self.oidcConfig) || ${isHttps('self.oidcConfig.issuerUrl')}`,
     message: 'issuerUrl must be an https URL',
@@ -165,13 +158,7 @@ export const rules: FromCluster['rules'] = {
     'upstreamProviders.[].oauth2Config.dcrConfig.discoveryUrl': { pattern: '^https?://[^\\s#]*[^\\s#/]$' },
     'upstreamProviders.[].oauth2Config.dcrConfig.registrationEndpoint': { pattern: WEB_URL },
     storage: {
-      rules: [
-        {
-          rule: "self.type == 'redis' ? has(self.redis) : !has(self.redis)",
-          message: 'redis must be set when type is redis, and only then',
-          fieldPath: '.redis',
-        },
-      ],
+      rules: [onlyWithType('redis')],
     },
     'storage.redis': { rules: REDIS_RULES },
     'storage.redis.addr': { minLength: 1, maxLength: 512, pattern: '^[^@]+:[0-9]+$' },

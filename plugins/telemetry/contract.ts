@@ -1,4 +1,5 @@
-import type { PlanPart, SectionReader } from '@toolmgr/core';
+import type { PlanPart } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 
 /** The members of the section that are read here. */
 interface Telemetry {
@@ -9,7 +10,7 @@ interface Telemetry {
 }
 
 /** `telemetry`. When everything is off the plugin is not loaded. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   fromContract(section: Telemetry | undefined, _facts, use): PlanPart {
     const isOn = section?.tracingEnabled || section?.metricsEnabled || section?.enablePrometheusMetricsPath;
     return isOn ? { plugins: [{ use, with: section }] } : {};
@@ -19,4 +20,5 @@ export const contract: SectionReader = {
     if (endpoint === undefined || tracingEnabled || metricsEnabled) return [];
     return [{ path: ['endpoint'], message: 'is not used: tracingEnabled and metricsEnabled are off' }];
   },
+  fromCluster: () => import('./from-cluster.ts'),
 };

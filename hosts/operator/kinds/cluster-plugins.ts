@@ -28,5 +28,7 @@ async function clusterPlugin(entry: Catalogue[string]): Promise<readonly Cluster
 
 /** The kind with the spec that the plugins of the catalogue make. */
 export async function completeKind<K extends KindDefinition>(kind: K): Promise<K> {
-  return kind.specOf === undefined ? kind : { ...kind, spec: kind.specOf(await clusterPlugins()) };
+  const plugins = await clusterPlugins();
+  const declared = plugins.flatMap(({ fromCluster }) => fromCluster.kinds?.[kind.kind]?.spec ?? [])[0];
+  return { ...kind, spec: kind.specOf?.(plugins) ?? declared ?? kind.spec };
 }

@@ -1,4 +1,4 @@
-import { httpUrl, kube, objectName, type Rule, scopes, text } from '@toolmgr/plugins/kit/kubernetes';
+import { httpUrl, kube, objectName, onlyWithType, type Rule, scopes, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import { dnsLabel, refTo } from './fields.ts';
 
@@ -38,18 +38,7 @@ export const authzConfig = kube(
     roleClaimName: claimName.optional().describe('claim with roles. Overrides the ConfigMap'),
   }),
   {
-    rules: [
-      {
-        rule: "self.type == 'configMap' ? has(self.configMap) : !has(self.configMap)",
-        message: 'configMap must be set when type is configMap, and only then',
-        fieldPath: '.configMap',
-      },
-      {
-        rule: "self.type == 'inline' ? has(self.inline) : !has(self.inline)",
-        message: 'inline must be set when type is inline, and only then',
-        fieldPath: '.inline',
-      },
-    ],
+    rules: [onlyWithType('configMap'), onlyWithType('inline')],
   },
 );
 

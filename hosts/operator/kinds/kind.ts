@@ -1,5 +1,5 @@
 import type { FromCluster, Resource, ResourceType } from '@toolmgr/plugins/kit/kubernetes';
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** API group of all kinds. */
 export const API_GROUP = 'toolmgr.dev';
@@ -18,7 +18,7 @@ export interface KindDefinition<Spec extends z.ZodType = z.ZodType, Status exten
   /** One sentence for the CRD and the reference page. */
   readonly summary: string;
   readonly spec: Spec;
-  /** Makes the spec of what plugins say of it; `spec` then accepts nothing. See `completeKind`. */
+  /** Makes the spec of what plugins say of it; `spec` is then {@link OF_PLUGIN}. See `completeKind`. */
   readonly specOf?: (plugins: readonly ClusterPlugin[]) => Spec;
   readonly status: Status;
   readonly columns: readonly PrinterColumn[];
@@ -31,6 +31,11 @@ export interface ClusterPlugin {
   readonly strategy?: string;
   readonly fromCluster: FromCluster;
 }
+
+/** The spec of a kind that plugins declare, until it is completed: it accepts nothing. */
+export const OF_PLUGIN = z.never() as unknown as z.ZodType<PluginSpec, PluginSpec>;
+
+type PluginSpec = Readonly<Record<string, unknown>>;
 
 /** A kind with the types of its schemas. */
 export function defineKind<Spec extends z.ZodType, Status extends z.ZodType>(

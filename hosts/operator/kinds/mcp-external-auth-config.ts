@@ -1,20 +1,12 @@
-import { kube, type Rule } from '@toolmgr/plugins/kit/kubernetes';
+import { kube, onlyWithType } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import { configStatus } from './fields.ts';
-import { type ClusterPlugin, COLUMNS, defineKind } from './kind.ts';
+import { type ClusterPlugin, COLUMNS, defineKind, OF_PLUGIN } from './kind.ts';
 
 interface ExternalAuthSpec {
   readonly type: string;
   /** A value of `type` and what its plugin reads. */
   readonly [member: string]: unknown;
-}
-
-function exactlyWithType(member: string): Rule {
-  return {
-    rule: `self.type == '${member}' ? has(self.${member}) : !has(self.${member})`,
-    message: `${member} must be set when type is ${member}, and only then`,
-    fieldPath: `.${member}`,
-  };
 }
 
 /** Every value of `type` with the member of its name, when it has one. */
@@ -26,7 +18,7 @@ function specOf(plugins: readonly ClusterPlugin[]): z.ZodType<ExternalAuthSpec, 
   const type = z.enum(all.map(([name]) => name)).describe('which member is set; unauthenticated has none');
   const options = members.map(([name, schema]) => [name, schema.optional()] as const);
   return kube(z.strictObject({ type, ...Object.fromEntries(options) }), {
-    rules: members.map(([name]) => exactlyWithType(name)),
+    rules: members.map(([name]) => onlyWithType(name)),
   }) as unknown as z.ZodType<ExternalAuthSpec, ExternalAuthSpec>;
 }
 
@@ -37,7 +29,7 @@ export const mcpExternalAuthConfig = defineKind({
   singular: 'mcpexternalauthconfig',
   shortNames: ['extauth', 'mcpextauth'],
   summary: 'MCPExternalAuthConfig is a way to authenticate to backends.',
-  spec: z.never() as unknown as z.ZodType<ExternalAuthSpec, ExternalAuthSpec>,
+  spec: OF_PLUGIN as unknown as z.ZodType<ExternalAuthSpec, ExternalAuthSpec>,
   specOf,
   status: z.strictObject(configStatus),
   columns: [COLUMNS.type, COLUMNS.valid, COLUMNS.age],

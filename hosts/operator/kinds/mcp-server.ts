@@ -1,4 +1,4 @@
-import { int32, kube, secretKeyRef, text } from '@toolmgr/plugins/kit/kubernetes';
+import { int32, kube, onlyWithType, secretKeyRef, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import { env, podTemplateSpec, port } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
@@ -24,11 +24,7 @@ const permissionProfile = kube(
         message: 'name must be none or network when type is builtin',
         fieldPath: '.name',
       },
-      {
-        rule: "self.type == 'configmap' ? has(self.key) : !has(self.key)",
-        message: 'key must be set when type is configmap, and only then',
-        fieldPath: '.key',
-      },
+      onlyWithType('key', 'configmap'),
     ],
   },
 );

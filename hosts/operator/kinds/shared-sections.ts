@@ -1,4 +1,12 @@
-import { type Addition, int32, kube, type Rule, secretKeyRef, text } from '@toolmgr/plugins/kit/kubernetes';
+import {
+  type Addition,
+  int32,
+  kube,
+  onlyWithType,
+  type Rule,
+  secretKeyRef,
+  text,
+} from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import { refTo } from './fields.ts';
 
@@ -101,11 +109,7 @@ const externalAuthConfigRef = refTo('MCPExternalAuthConfig').optional();
 
 const authType = z.enum(['discovered', 'externalAuthConfigRef']);
 
-const refWithType = {
-  rule: "self.type == 'externalAuthConfigRef' ? has(self.externalAuthConfigRef) : !has(self.externalAuthConfigRef)",
-  message: 'externalAuthConfigRef must be set when type is externalAuthConfigRef, and only then',
-  fieldPath: '.externalAuthConfigRef',
-} as const;
+const refWithType = onlyWithType('externalAuthConfigRef');
 
 /** `spec.outgoingAuth`. Source: vmcp spec §2. */
 export const outgoingAuth = z.strictObject({

@@ -1,3 +1,4 @@
+import type { PodReferences } from '@toolmgr/plugins/kit/kubernetes';
 import { envName, volumeName } from './env-name.ts';
 import type { ConfigText, Lookups, SecretKey } from './lookups.ts';
 import type { SecretValue } from './related.ts';
@@ -11,15 +12,9 @@ const SECRET_MODE = 0o440;
 const CA_MODE = 0o444;
 
 /** Collects what the container needs beside its files, with hashes of all contents. */
-export interface PodParts {
-  /** A variable with the value of a secret; returns its name, or why there is none. */
-  secretEnv(prefix: string, object: string, key: SecretKey, by: string): Promise<EnvName>;
-  /** The same under a fixed name. */
-  fixedEnv(name: string, key: SecretKey, by: string): Promise<EnvName>;
+export interface PodParts extends PodReferences {
   /** A file below the folder of secrets; returns what is known of the value, or why there is none. */
   secretFile(key: SecretKey, by: string): Promise<SecretValue | { readonly problem: string }>;
-  /** A file with CA certificates in a folder; returns its path, or why there is none. */
-  caFile(folder: string, key: SecretKey, by: string): Promise<{ readonly path: string } | { readonly problem: string }>;
   result(): {
     readonly env: readonly EnvVar[];
     readonly volumes: readonly Volume[];
@@ -28,9 +23,6 @@ export interface PodParts {
   /** Hashes of all contents by place. */
   contents(): Readonly<Record<string, string>>;
 }
-
-/** The name of a variable, or why there is none. */
-export type EnvName = { readonly name: string } | { readonly problem: string };
 
 /** Creates empty parts. */
 export function createPodParts(lookups: Lookups): PodParts {

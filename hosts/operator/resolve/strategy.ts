@@ -1,10 +1,9 @@
 import { isObject } from '@toolmgr/core';
-import type { ExternalAuthRefusal } from '@toolmgr/plugins/kit/kubernetes';
+import type { EnvName, ExternalAuthRefusal } from '@toolmgr/plugins/kit/kubernetes';
 import type { z } from 'zod';
 import { clusterPlugins } from '../kinds/cluster-plugins.ts';
 import type { mcpExternalAuthConfig } from '../kinds/mcp-external-auth-config.ts';
 import type { SecretKey } from './lookups.ts';
-import type { EnvName } from './pod-parts.ts';
 
 /** A strategy as the vmcp file and the backends document have it. */
 export interface Strategy {

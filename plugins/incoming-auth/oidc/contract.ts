@@ -1,4 +1,4 @@
-import type { SectionReader } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 import { type IssuerAddress, issuerAddressProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
 
 /** The scopes of a configuration. */
@@ -18,7 +18,7 @@ interface Oidc extends IssuerAddress {
 }
 
 /** `incomingAuth.oidc`. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   facts: ({ issuer, audience, resource, scopes = ['openid'], toolScopes = {} }: Oidc) => ({
     tokens: {
       issuer,
@@ -33,6 +33,7 @@ export const contract: SectionReader = {
     const message = issuerAddressProblem(section);
     return message === undefined ? [] : [{ path: ['issuer'], message }];
   },
+  fromCluster: () => import('./from-cluster.ts'),
 };
 
 /** The scopes that clients may have to request, without repetition. */

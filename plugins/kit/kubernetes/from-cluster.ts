@@ -12,6 +12,8 @@ export interface ClusterReader extends SectionReader {
 export interface FromCluster {
   /** Values of `type` of an MCPExternalAuthConfig that mean this plugin. Each has its settings in the member of its name. */
   readonly externalAuth?: Readonly<Record<string, ExternalAuth>>;
+  /** Kinds of objects that hold settings of the plugin. */
+  readonly kinds?: Readonly<Record<string, SettingsKind>>;
   /** What the section gets in objects that consist of it. */
   readonly rules?: Pick<KubeMeta, 'within' | 'namedSecrets'>;
 }
@@ -46,3 +48,52 @@ export interface ExternalAuthRefusal {
   readonly reason: 'ConversionFailed' | 'AmbiguousSubjectProvider' | 'EnterpriseRequired';
   readonly message: string;
 }
+
+/** A kind of objects that hold settings of a plugin. */
+export interface SettingsKind {
+  /** The spec of the kind. */
+  readonly spec: z.ZodType;
+  /** The section that an object becomes for one server that refers to it. Members may be `undefined`. */
+  section(spec: unknown, use: ObjectUse, pod: PodReferences): Promise<ReadSettings>;
+}
+
+/** A section, a problem of what the object refers to, or a problem of the object itself. */
+export type ReadSettings =
+  | { readonly section: Readonly<Record<string, unknown>> }
+  | { readonly problem: string }
+  | { readonly invalid: string };
+
+/** How a server refers to an object. */
+export interface ObjectUse {
+  /** Name of the server. */
+  readonly server: string;
+  /** URL of its Service, without the path of the endpoint. */
+  readonly url: string;
+  /** Namespace of both. */
+  readonly namespace: string;
+  /** The reference, with what else it says. */
+  readonly ref: unknown;
+}
+
+/** What a pod can be given by reference. `by` is the place of the reference, for messages; a problem says why it cannot. */
+export interface PodReferences {
+  /** A variable with the value of a secret, named by a prefix and what it is for. */
+  secretEnv(prefix: string, object: string, key: ObjectField, by: string): Promise<EnvName>;
+  /** The same under a fixed name. */
+  fixedEnv(name: string, key: ObjectField, by: string): Promise<EnvName>;
+  /** A file with CA certificates of a config map in a folder. */
+  caFile(
+    folder: string,
+    key: ObjectField,
+    by: string,
+  ): Promise<{ readonly path: string } | { readonly problem: string }>;
+}
+
+/** A key of a secret or a config map. */
+export interface ObjectField {
+  readonly name: string;
+  readonly key: string;
+}
+
+/** The name of a variable, or why there is none. */
+export type EnvName = { readonly name: string } | { readonly problem: string };

@@ -20,10 +20,16 @@ export type { Connection, Credentials, TlsSettings } from './connection.ts';
 export { type ApiSettings, type ClosableApi, createApi, isMissingType } from './create-api.ts';
 export type {
   ClusterReader,
+  EnvName,
   ExternalAuth,
   ExternalAuthFacts,
   ExternalAuthRefusal,
   FromCluster,
+  ObjectField,
+  ObjectUse,
+  PodReferences,
+  ReadSettings,
+  SettingsKind,
 } from './from-cluster.ts';
 export { inClusterConnection, isInCluster, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';
 export {
@@ -52,6 +58,7 @@ export {
   MAX_DURATION,
   objectName,
   ofSection,
+  onlyWithType,
   type Rule,
   scopes,
   secretKeyRef,

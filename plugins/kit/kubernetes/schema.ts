@@ -32,6 +32,15 @@ export interface Rule {
   readonly reason?: 'FieldValueRequired' | 'FieldValueForbidden' | 'FieldValueInvalid' | 'FieldValueDuplicate';
 }
 
+/** The member is there exactly when `type` has the value. */
+export function onlyWithType(member: string, type = member): Rule {
+  return {
+    rule: `self.type == '${type}' ? has(self.${member}) : !has(self.${member})`,
+    message: `${member} must be set when type is ${type}, and only then`,
+    fieldPath: `.${member}`,
+  };
+}
+
 /** What a schema of a section gets in objects beside what its plugin declares. */
 export interface Addition {
   readonly rules?: readonly Rule[];

@@ -10,7 +10,6 @@ import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
-const LONG = 60_000;
 let folder: string;
 beforeEach(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'toolmgr-plugin-reload-')));
@@ -103,7 +102,6 @@ describe('a reload of a file with a plugin of its own', () => {
       }
       expect(await said()).toContain('entry2 imported2 deep2 data2 later2 packaged1');
     },
-    LONG,
   );
 
   proves(
@@ -123,7 +121,6 @@ describe('a reload of a file with a plugin of its own', () => {
       await reload(running);
       expect(await said()).toContain('entry2 added2');
     },
-    LONG,
   );
 
   proves(
@@ -149,7 +146,6 @@ describe('a reload of a file with a plugin of its own', () => {
         expect(await said()).toContain(`saved${at}`);
       }
     },
-    LONG,
   );
 
   proves('choice.reload.plugin-code-on-save', 'reads and logs nothing when neither text nor code changed', async () => {
@@ -198,7 +194,6 @@ describe('a reload of a file with a plugin of its own', () => {
       await until(() => codeLines(running).length === 1);
       expect(await said()).toContain('mended');
     },
-    LONG,
   );
 
   proves(
@@ -212,6 +207,5 @@ describe('a reload of a file with a plugin of its own', () => {
       await running.printed(/"warn".*only a restart uses.*packaged\/main\.js/);
       expect(await said()).toContain('packaged1');
     },
-    LONG,
   );
 });

@@ -16,7 +16,7 @@ const SUSPECT_IGNORED_MS = 1_000;
 export type Link =
   /** Nothing: it is open, or the backend was not started yet. */
   | { readonly is: 'idle' }
-  /** An attempt runs. `pauseMs`: it has failed, and the next one follows after this pause. */
+  /** An attempt runs. `pauseMs`: until the next one; 0 when it has succeeded, `undefined` while its outcome is unknown. */
   | { readonly is: 'connecting'; readonly sinceMs: number; readonly pauseMs: number | undefined }
   /** A timer starts the next attempt. */
   | { readonly is: 'pausing' }
@@ -150,9 +150,18 @@ const ON: { readonly [K in AvailabilityEvent['is']]: Reaction<EventOf<K>> } = {
   },
 
   connected(state, { read }, { nowMs }) {
-    if (state.link.is !== 'connecting') return [state, NONE];
+    const { link } = state;
+    if (link.is !== 'connecting') return [state, NONE];
     const { hello, era } = read.connection;
-    const success = { failures: 0, hasBeenReady: true, hasFailedProbe: false, readyAtMs: nowMs, hello, era } as const;
+    const success = {
+      link: { ...link, pauseMs: 0 },
+      failures: 0,
+      hasBeenReady: true,
+      hasFailedProbe: false,
+      readyAtMs: nowMs,
+      hello,
+      era,
+    } as const;
     const [next, announced] = entered({ ...state, ...success }, 'ready', undefined, nowMs);
     return [next, [{ do: 'outdate-lists', era }, ...announced, { do: 'serve-lists', read }]];
   },
@@ -164,9 +173,9 @@ const ON: { readonly [K in AvailabilityEvent['is']]: Reaction<EventOf<K>> } = {
   },
 
   ended(state) {
-    if (state.link.is !== 'connecting') return [state, NONE];
+    if (state.link.is !== 'connecting' || state.link.pauseMs === undefined) return [state, NONE];
     const { pauseMs } = state.link;
-    if (pauseMs === undefined) return [{ ...state, link: IDLE }, NONE];
+    if (pauseMs === 0) return [{ ...state, link: IDLE }, NONE];
     return [{ ...state, link: { is: 'pausing' } }, [{ do: 'retry', afterMs: pauseMs }]];
   },
 

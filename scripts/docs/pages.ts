@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { apiReports } from './api-report.ts';
+import { backendStatesPage } from './backend-states-page.ts';
 import { commandPages } from './commands-page.ts';
 import { CRDS, customResourceDefinitions, GENERATED_YAML } from './crds.ts';
 import { environmentPage } from './environment-page.ts';
@@ -87,6 +88,7 @@ const PAGES: Readonly<Record<string, () => string | undefined | Promise<string |
   'hooks.md': hooksPage,
   'slots.md': slotsPage,
   'packages.md': packagesPage,
+  'backend-states.md': backendStatesPage,
   'errors.md': errorsPage,
   'limits.md': limitsPage,
   'plan.md': planPage,

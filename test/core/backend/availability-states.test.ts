@@ -11,6 +11,7 @@ import { ConnectionFailure, categoryOf, type FailureCategory } from '../../../co
 import type { ReadLists } from '../../../core/backend/lists/list-reader.ts';
 import type { BackendHealth } from '../../../core/contract/backend.ts';
 import type { Era } from '../../../core/contract/era.ts';
+import { drawnStep, exploredSteps } from '../../../scripts/docs/backend-states-page.ts';
 import fc from '../../support/fast-check.ts';
 
 const CATEGORIES: readonly FailureCategory[] = ['refused', 'timeout', 'unauthenticated', 'spawn', 'absent', 'session'];
@@ -56,6 +57,9 @@ const timed = fc.record({
   chance: fc.double({ min: 0, max: 1, noNaN: true }),
 });
 
+/** Of any length: fast-check's own size would be ten events at most. */
+const sequence = fc.array(timed, { maxLength: 60, size: 'max' });
+
 interface Taken {
   readonly before: AvailabilityState;
   readonly event: AvailabilityEvent;
@@ -65,10 +69,10 @@ interface Taken {
 }
 
 /** The steps of a sequence of events. */
-function taken(sequence: readonly { event: AvailabilityEvent; afterMs: number; chance: number }[]): readonly Taken[] {
+function taken(events: readonly { event: AvailabilityEvent; afterMs: number; chance: number }[]): readonly Taken[] {
   let nowMs = 1_000_000;
   let state = newBackend(nowMs);
-  return sequence.map(({ event: each, afterMs, chance }) => {
+  return events.map(({ event: each, afterMs, chance }) => {
     nowMs += afterMs;
     const before = state;
     const [after, effects] = step(before, each, { nowMs, chance });
@@ -84,8 +88,8 @@ const count = (effects: readonly AvailabilityEffect[], name: AvailabilityEffect[
 /** Checks each step of many sequences. */
 function always(check: (one: Taken) => void): void {
   fc.assert(
-    fc.property(fc.array(timed, { maxLength: 60 }), (sequence) => {
-      for (const one of taken(sequence)) check(one);
+    fc.property(sequence, (events) => {
+      for (const one of taken(events)) check(one);
     }),
     { numRuns: 300 },
   );
@@ -154,9 +158,18 @@ describe('the states of a backend, after any events', () => {
     });
   });
 
+  it('change as the page of states shows', () => {
+    const shown = new Set(exploredSteps().map((drawn) => JSON.stringify(drawn)));
+    always(({ before, event: each, nowMs }) => {
+      const isEnding = before.link.is === 'connecting' && before.link.pauseMs !== undefined;
+      const { drawn } = drawnStep(before, each, nowMs);
+      if (drawn !== undefined && !isEnding) expect(shown).toContain(JSON.stringify(drawn));
+    });
+  });
+
   it('do nothing after the removal', () => {
     fc.assert(
-      fc.property(fc.array(timed, { maxLength: 30 }), fc.array(timed, { minLength: 1, maxLength: 30 }), (one, two) => {
+      fc.property(sequence, sequence, (one, two) => {
         const removal = { event: { is: 'removed' }, afterMs: 0, chance: 0 } as const;
         const [removed, ...later] = taken([...one, removal, ...two]).slice(one.length);
         expect(names(removed?.effects ?? [])).toEqual(['cancel-retry']);
@@ -200,7 +213,7 @@ describe('the availability of a backend', () => {
 
   it('answers every waiting caller, and has one attempt at a time, after any moves', async () => {
     await fc.assert(
-      fc.asyncProperty(fc.array(move, { maxLength: 40 }), async (moves) => {
+      fc.asyncProperty(fc.array(move, { maxLength: 40, size: 'max' }), async (moves) => {
         const { availability, attempts, ran } = controlled();
         const waiting: Promise<unknown>[] = [];
         let ended = 0;

@@ -113,6 +113,7 @@ export class ListCache {
   /** Withdraws the lists after the grace period, because no call can reach the backend. */
   startGrace(): void {
     this.endGrace();
+    if (this.#isStopped) return;
     this.#grace = setTimeout(() => {
       const stays = (listClass: string) => this.#options.keepsCallers() && sharedClass(listClass) !== listClass;
       for (const listClass of [...this.#byClass.keys()]) if (!stays(listClass)) this.#drop(listClass);

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BackendListing } from '../../../core/backend/backend-manager.ts';
 import { ListCache } from '../../../core/backend/lists/list-cache.ts';
 import { limitsSchema } from '../../../core/limits.ts';
@@ -13,13 +13,7 @@ afterEach(() => {
 
 describe('the lists of a backend that is away', () => {
   proves('choice.backend.away-list-kept', 'are served for 60 seconds', () => {
-    const lists = new ListCache({
-      limits: limitsSchema.parse({}),
-      inherited: undefined,
-      now: () => 0,
-      changed: () => {},
-      keepsCallers: () => false,
-    });
+    const lists = listCache(() => {});
     lists.store('', LISTING);
     lists.startGrace();
     vi.advanceTimersByTime(59_999);
@@ -27,7 +21,22 @@ describe('the lists of a backend that is away', () => {
     vi.advanceTimersByTime(1);
     expect(lists.of('')).toBeUndefined();
   });
+
+  it('have no timer after the removal of the backend', () => {
+    const changed = vi.fn();
+    const lists = listCache(changed);
+    lists.store('', LISTING);
+    lists.stop();
+    lists.startGrace();
+    expect(vi.getTimerCount()).toBe(0);
+    expect(changed).toHaveBeenCalledOnce();
+  });
 });
+
+function listCache(changed: () => void): ListCache {
+  const limits = limitsSchema.parse({});
+  return new ListCache({ limits, inherited: undefined, now: () => 0, changed, keepsCallers: () => false });
+}
 
 const LISTING: BackendListing = {
   backend: 'far',

@@ -16,15 +16,15 @@ import {
 import type { GatewayService } from '../pipeline/gateway-service.ts';
 import { Cancel } from '../timing/cancel.ts';
 import { isPromise } from '../timing/is-promise.ts';
+import { type ReplyOptions, repliesOn, streamOn } from './connection-replies.ts';
 import type { Session } from './era-2025-11-25/sessions/session.ts';
 import { type RecordedInbound, RequestRecorder } from './http/request-recorder.ts';
 import { claimOf, type ProtocolRouter } from './protocol-router.ts';
-import type { Exchange } from './protocol-server.ts';
+import type { Exchange, ServedPath } from './protocol-server.ts';
 import { refuse } from './refuse.ts';
 import type { RejectedTokens } from './rejected-tokens.ts';
 import type { Replies } from './replies.ts';
-import { judged } from './serve-mcp.ts';
-import { streamOn } from './stream-on.ts';
+import { admitted, deliver } from './serve-mcp.ts';
 
 /** What a connection needs from its endpoint. */
 export interface ConnectionParts {
@@ -42,17 +42,11 @@ export interface ConnectionParts {
   enter(): () => void;
 }
 
-/** What is sent about one message. */
-interface Reply {
+/** A request that is not answered. */
+interface Running {
+  readonly isSubscription: boolean;
   /** Cancelled when the client wants nothing more about it. */
   readonly cancel: Cancel;
-  write(message: readonly Buffer[]): boolean;
-  done(): void;
-}
-
-/** A request that is not answered. */
-interface Running extends Reply {
-  readonly isSubscription: boolean;
   isMuted: boolean;
 }
 
@@ -71,11 +65,11 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
 
   async function accept(bytes: Buffer): Promise<void> {
     const message = readMessage(bytes, limits);
-    if ('misread' in message) return void serve(message, replyTo(message.isUnanswered === true ? undefined : client));
+    if ('misread' in message) return void serve(message, message.isUnanswered === true ? UNANSWERED : {});
     if (message.kind === 'request') return request(message);
     const isModern = session === undefined && claimOf(message) !== undefined;
     if (message.kind === 'notification' && message.method === CANCELLED) cancel(message.given.requestId);
-    if (message.kind === 'response' || !isModern) void serve(message, replyTo()); // the stateless era has no notifications
+    if (message.kind === 'response' || !isModern) void serve(message, UNANSWERED); // the stateless era has no notifications
   }
 
   async function request(message: RequestMessage): Promise<void> {
@@ -97,20 +91,19 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
 
   async function answer(message: RequestMessage): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const one: Running = {
-      cancel: new Cancel(),
-      isSubscription: message.method === 'subscriptions/listen',
-      isMuted: false,
-      write: (parts) => one.isMuted || client.write(parts),
-      done() {
-        if (running.get(message.key) === one) running.delete(message.key);
-        resolve();
-        for (const each of whenDone) each();
-        whenDone.clear();
-      },
+    const cancel = new Cancel();
+    const one: Running = { isSubscription: message.method === 'subscriptions/listen', cancel, isMuted: false };
+    const done = (): void => {
+      if (running.get(message.key) === one) running.delete(message.key);
+      resolve();
+      for (const each of whenDone) each();
+      whenDone.clear();
     };
     running.set(message.key, one);
-    await Promise.all([serve(message, one), promise]);
+    await Promise.all([
+      serve(message, { write: (parts) => one.isMuted || client.write(parts), done }, cancel),
+      promise,
+    ]);
   }
 
   /** The server of sessions gets the notification too, and cancels the call. */
@@ -123,12 +116,21 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
     running.delete(id as MessageId);
   }
 
-  async function serve(message: Message | InvalidMessage, reply: Reply): Promise<void> {
-    const inbound = inboundOf(path, reply.cancel);
+  async function serve(
+    message: Message | InvalidMessage,
+    reply: Pick<ReplyOptions, 'write' | 'done'>,
+    cancel = new Cancel(),
+  ): Promise<void> {
+    const inbound = inboundOf(path, cancel);
     const requests = parts.requests();
     const record = requests && new RequestRecorder(inbound, requests);
     if (record !== undefined) inbound.record = record;
-    const replies = repliesOf(client, reply, record);
+    const onDisconnect = (listener: () => void): void => cancel.add({ cancelled: listener });
+    const opened = (): void => {
+      record?.streams(200);
+      onDisconnect(() => record?.clientDisconnected());
+    };
+    const replies = repliesOn(client, { ...reply, record, opened, onDisconnect });
     const leave = parts.enter();
     try {
       await serveMessage(message, inbound, replies);
@@ -153,19 +155,25 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
     }
     inbound.record?.enters('mcp');
     const found = service.identify(inbound);
-    const caller = judged(isPromise(found) ? await found : found, inbound, parts.rejected);
-    if ('error' in caller) return refuse(replies, caller.status, caller.error, {}, id);
+    const caller = admitted(isPromise(found) ? await found : found, { inbound, replies, rejected: parts.rejected, id });
+    if (caller === undefined) return;
     inbound.record?.isOf(caller);
-    if ('misread' in message) return refuse(replies, 400, message.misread, {}, id);
-    inbound.record?.says(message);
-    const server = router.serverOf(message, session !== undefined);
-    if ('code' in server) return refuse(replies, 400, server, {}, id);
-    inbound.record?.speaks(server.era);
-    const exchange: Exchange = { inbound, caller, replies };
-    if (server.era !== '2025-11-25') return server.post(exchange, message);
+    await deliver(served, { inbound, caller, replies }, message);
+  }
+
+  const served: Pick<ServedPath, 'serverFor'> = {
+    serverFor(_inbound, message) {
+      const server = router.serverOf(message, session !== undefined);
+      if ('code' in server || server.era !== '2025-11-25') return server;
+      const isInitialize = message.kind === 'request' && message.method === 'initialize';
+      if (session === undefined && !isInitialize) return server;
+      return { era: server.era, post: postInSession };
+    },
+  };
+
+  async function postInSession(exchange: Exchange, message: Message): Promise<void> {
     if (session !== undefined) return router.connected.accept(exchange, session, message);
-    if (message.kind !== 'request' || message.method !== 'initialize') return server.post(exchange, message);
-    session = await router.connected.open(exchange, message);
+    session = await router.connected.open(exchange, message as RequestMessage);
     listen();
   }
 
@@ -174,7 +182,7 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
     if (hasEnded || session === undefined) return;
     if (session.hasEnded) return log.warn('no further messages of the gateway reach the client: its session has ended');
     const ended = (): void => void setTimeout(listen, REOPEN_MS).unref();
-    detach = router.connected.listen(session, streamOn(client, { ended }));
+    detach = router.connected.listen(session, streamOn(client, ended));
   }
 
   return {
@@ -195,50 +203,6 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
   };
 }
 
-/** The reply to what is no request: an error to `client` when it is no message. */
-function replyTo(client?: MessageClient): Reply {
-  return { cancel: new Cancel(), write: (parts) => client?.write(parts) ?? true, done: ignore };
-}
-
-function repliesOf(
-  client: MessageClient,
-  { write, done, cancel }: Reply,
-  record: RequestRecorder | undefined,
-): Replies {
-  let isAnswered = false;
-  return {
-    mayStream: true,
-    failed: (error) => record?.failed(error),
-    send(status, _headers, message) {
-      if (isAnswered) return;
-      isAnswered = true;
-      if (message !== undefined) write([message].flat());
-      record?.answered(status, message);
-      done();
-    },
-    stream() {
-      isAnswered = true;
-      record?.streams(200);
-      cancel.add({ cancelled: () => record?.clientDisconnected() });
-      const own: MessageClient = {
-        write,
-        onDrain: (listener) => client.onDrain(listener),
-        get pendingBytes() {
-          return client.pendingBytes;
-        },
-      };
-      return streamOn(own, {
-        wrote: (bytes) => record?.wrote(bytes),
-        ended() {
-          record?.ended();
-          done();
-        },
-      });
-    },
-    onDisconnect: (listener) => cancel.add({ cancelled: listener }),
-  };
-}
-
 /** A message as hooks see it. */
 function inboundOf(path: string, cancel: Cancel): RecordedInbound {
   return {
@@ -255,3 +219,5 @@ const REOPEN_MS = 100;
 const STOPPING = wireError(CODE.internalError, 'the gateway is stopping: retry later');
 const NO_HEADERS: RecordedInbound['headers'] = {};
 const ignore = (): void => {};
+/** What is no request is not answered. */
+const UNANSWERED = { write: () => true };

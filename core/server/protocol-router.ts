@@ -10,7 +10,7 @@ import type { Message } from '../mcp/message.ts';
 import { META } from '../mcp/meta.ts';
 import { silentClient } from '../pipeline/silent-client.ts';
 import { createHeartbeat } from '../timing/shared-timers.ts';
-import { type ConnectedSessions, createLegacyServer, type LegacyServer } from './era-2025-11-25/legacy-server.ts';
+import { createLegacyServer, type LegacyServer } from './era-2025-11-25/legacy-server.ts';
 import type { SharedSessions } from './era-2025-11-25/sessions/session-store.ts';
 import { createModernServer, MODERN_VERSIONS } from './era-2026-07-28/modern-server.ts';
 import { unsupportedVersion } from './era-2026-07-28/validate-headers.ts';
@@ -29,20 +29,9 @@ export interface ProtocolRouterParts extends Omit<ProtocolServerParts, 'heartbea
 }
 
 /** The protocol servers of one endpoint, and the choice between them for each request. */
-export interface ProtocolRouter {
-  /** What the path of MCP serves: streamable HTTP. */
-  readonly streamable: ServedPath;
-  /** What a path of the transport HTTP+SSE serves; `undefined` for other paths. */
-  sseAt(path: string): ServedPath | undefined;
-  /** Sessions of clients with a connection. */
-  readonly connected: ConnectedSessions;
-  /** The server of a message of such a client, or why there is none. */
-  serverOf(message: Message, hasSession: boolean): ProtocolServer | WireError;
-  counts(): { readonly sessions: number; readonly streams: number };
-  close(): void;
-  stop(): Promise<void>;
-}
+export type ProtocolRouter = ReturnType<typeof createProtocolRouter>;
 
+/** Makes the protocol servers of one endpoint. */
 export function createProtocolRouter({
   service,
   limits,
@@ -53,7 +42,7 @@ export function createProtocolRouter({
   onSessionEnded,
   sse: sseOptions,
   strictProtocolVersion = true,
-}: ProtocolRouterParts): ProtocolRouter {
+}: ProtocolRouterParts) {
   const heartbeat = createHeartbeat(limits.keepAliveMs, (cause) =>
     log.error('keep-alive failed', { cause: explainCause(cause) }),
   );
@@ -92,10 +81,14 @@ export function createProtocolRouter({
   };
 
   return {
+    /** What the path of MCP serves: streamable HTTP. */
     streamable,
-    sseAt: (path) => sse?.at(path),
+    /** What a path of the transport HTTP+SSE serves; `undefined` for other paths. */
+    sseAt: (path: string): ServedPath | undefined => sse?.at(path),
+    /** Sessions of clients with a connection. */
     connected: legacy.connected,
-    serverOf: (message, hasSession) =>
+    /** The server of a message of such a client, or why there is none. */
+    serverOf: (message: Message, hasSession: boolean) =>
       serverOf(message, hasSession ? legacy.era : eraOf(message, NO_HEADERS, legacy), NO_HEADERS),
     counts() {
       const sessions = servers.reduce((sum, server) => sum + server.sessions(), 0);

@@ -1,13 +1,13 @@
 import type { Caller } from '../contract/caller.ts';
 import type { Responder } from '../contract/inbound.ts';
+import type { RawJson } from '../contract/json.ts';
 import type { Refusal } from '../contract/refusal.ts';
-import type { WireError } from '../contract/wire-error.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
 import { errorFromRefusal, headersOfRefusal } from '../mcp/envelope.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { contentFault } from '../mcp/headers.ts';
-import { NULL_ID, readMessage } from '../mcp/message.ts';
+import { type InvalidMessage, type Message, NULL_ID, readMessage } from '../mcp/message.ts';
 import { shareOf } from '../mcp/shares.ts';
 import type { GatewayService } from '../pipeline/gateway-service.ts';
 import { isPromise } from '../timing/is-promise.ts';
@@ -58,48 +58,57 @@ export function createMcpPath({ service, limits, log, rejected, postOnly }: McpP
       return refuse(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), allow);
     }
     const found = service.identify(inbound);
-    const caller = judged(isPromise(found) ? await found : found, inbound, rejected);
-    if ('error' in caller) return refuse(responder, caller.status, caller.error, caller.headers);
+    const replies = new HttpReplies(responder, inbound.headers.accept);
+    const caller = admitted(isPromise(found) ? await found : found, { inbound, replies, rejected });
+    if (caller === undefined) return;
     inbound.record?.isOf(caller);
     inbound.held?.belongsTo(shareOf(caller, inbound.remoteAddress));
-    const exchange: Exchange = { inbound, caller, replies: new HttpReplies(responder, inbound.headers.accept) };
+    const exchange: Exchange = { inbound, caller, replies };
     if (bodiless !== undefined) return bodiless(exchange, responder);
     const unread = contentFault(inbound.headers);
     if (unread !== undefined) return refuse(responder, 415, wireError(CODE.invalidRequest, unread), UNCODED);
     const body = await readBody();
     if (body === 'consumed') log.error('a request could not be read', { path: inbound.path, cause: CONSUMED });
     if (typeof body === 'string') return refuseBody(responder, body);
-    const message = readMessage(body, limits);
-    if ('misread' in message) return refuse(responder, 400, message.misread, {}, message.id);
-    inbound.record?.says(message);
-    const server = served.serverFor(inbound, message);
-    if ('code' in server) return refuse(responder, 400, server, {}, message.kind === 'request' ? message.id : NULL_ID);
-    inbound.record?.speaks(server.era);
-    await server.post(exchange, message); // awaited, because returning the promise costs two more microtasks
+    await deliver(served, exchange, readMessage(body, limits)); // awaited, because returning the promise costs two more microtasks
   }
 }
 
-/** A client that is not served. */
-interface Unauthenticated {
-  readonly status: number;
-  readonly error: WireError;
-  readonly headers: Readonly<Record<string, string>>;
+/** Gives a message to the server of its era. */
+export function deliver(
+  { serverFor }: Pick<ServedPath, 'serverFor'>,
+  exchange: Exchange,
+  message: Message | InvalidMessage,
+): void | Promise<void> {
+  const { inbound, replies } = exchange;
+  if ('misread' in message) return refuse(replies, 400, message.misread, {}, message.id);
+  inbound.record?.says(message);
+  const server = serverFor(inbound, message);
+  if ('code' in server) return refuse(replies, 400, server, {}, message.kind === 'request' ? message.id : NULL_ID);
+  inbound.record?.speaks(server.era);
+  return server.post(exchange, message);
 }
 
-/** The caller, or why there is none; the record of the request gets the reason. */
-export function judged(
+/** Who is refused, and where. */
+export interface Asking extends Pick<Exchange, 'inbound' | 'replies'> {
+  readonly rejected: RejectedTokens;
+  /** Raw id of the message, if it is known. */
+  readonly id?: RawJson;
+}
+
+/** The caller; one that is not authenticated is refused. */
+export function admitted(
   found: Caller | Refusal | undefined,
-  inbound: RecordedInbound,
-  rejected: RejectedTokens,
-): Caller | Unauthenticated {
-  if (found === undefined) {
-    inbound.record?.refused(UNAUTHENTICATED.message);
-    return { status: 401, error: UNAUTHENTICATED, headers: { 'www-authenticate': 'Bearer' } };
+  { inbound, replies, rejected, id }: Asking,
+): Caller | undefined {
+  if (found !== undefined && !('refused' in found)) return found;
+  inbound.record?.refused(found?.reason ?? UNAUTHENTICATED.message);
+  if (found === undefined) refuse(replies, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' }, id);
+  else {
+    rejected.note(inbound, found);
+    refuse(replies, found.status, errorFromRefusal(found), headersOfRefusal(found), id);
   }
-  if (!('refused' in found)) return found;
-  inbound.record?.refused(found.reason);
-  rejected.note(inbound, found);
-  return { status: found.status, error: errorFromRefusal(found), headers: headersOfRefusal(found) };
+  return undefined;
 }
 
 const UNAUTHENTICATED = wireError(401, 'authentication is required');

@@ -6,12 +6,11 @@ import { CODE, wireError } from '../../mcp/errors.ts';
 import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
 import { Shares, shareOf } from '../../mcp/shares.ts';
+import { repliesOn, streamOn } from '../connection-replies.ts';
 import type { LegacyServer } from '../era-2025-11-25/legacy-server.ts';
 import { sendError } from '../http/send-error.ts';
 import type { Exchange, ProtocolServerParts, ServedPath } from '../protocol-server.ts';
-import type { Replies } from '../replies.ts';
-import { streamOn } from '../stream-on.ts';
-import { repliesOn } from './connection-replies.ts';
+import { refuse } from '../refuse.ts';
 import { messageUri, SESSION_PARAMETER, type SseOptions } from './message-uri.ts';
 import { type ConnectionEnd, SseConnection } from './sse-connection.ts';
 
@@ -54,7 +53,8 @@ export function createSseServer(parts: SseServerParts): SseServer {
     const donor = unused.donor(share);
     if (donor !== undefined) {
       const [oldest] = donor;
-      if (oldest === undefined) return refuse(responder, 503, CODE.internalError, FULL, { 'retry-after': '1' });
+      if (oldest === undefined)
+        return refuse(responder, 503, wireError(CODE.internalError, FULL), { 'retry-after': '1' });
       oldest.end('unused');
     }
     inbound.record?.speaks(legacy.era);
@@ -89,16 +89,16 @@ export function createSseServer(parts: SseServerParts): SseServer {
   async function post(exchange: Exchange, message: Message): Promise<void> {
     const { inbound, replies, caller } = exchange;
     const id = new URLSearchParams(inbound.query).get(SESSION_PARAMETER);
-    if (id === null || id === '') return refuse(replies, 400, CODE.invalidRequest, MISSING);
+    if (id === null || id === '') return refuse(replies, 400, wireError(CODE.invalidRequest, MISSING));
     const connection = connections.get(id);
-    if (connection === undefined) return refuse(replies, 404, UNKNOWN_SESSION, UNKNOWN);
+    if (connection === undefined) return refuse(replies, 404, UNKNOWN);
     if (connection.caller.key !== caller.key) {
       await endSession(connection, caller);
       connection.end('closed');
-      return refuse(replies, 404, UNKNOWN_SESSION, UNKNOWN);
+      return refuse(replies, 404, UNKNOWN);
     }
     if (message.kind === 'request' && connection.running >= mostRunning) {
-      return refuse(replies, 429, CODE.invalidRequest, BUSY, { 'retry-after': '1' });
+      return refuse(replies, 429, wireError(CODE.invalidRequest, BUSY), { 'retry-after': '1' });
     }
     if (inbound.record !== undefined) inbound.record.isAnsweredElsewhere = true;
     replies.send(202, { 'content-type': 'text/plain' }, ACCEPTED);
@@ -109,7 +109,7 @@ export function createSseServer(parts: SseServerParts): SseServer {
     const { inbound, caller } = exchange;
     const { session, isInitializing } = connection;
     const isRequest = message.kind === 'request';
-    const replies = repliesOn(connection, isRequest, inbound.record);
+    const replies = repliesOn(connection, { record: inbound.record, ...(isRequest ? {} : UNANSWERED) });
     const isInitialize = isRequest && message.method === 'initialize';
     if (isInitialize && (session !== undefined || isInitializing)) {
       return sendError(replies, 400, {}, message.id, wireError(CODE.invalidRequest, INITIALIZED));
@@ -134,7 +134,10 @@ export function createSseServer(parts: SseServerParts): SseServer {
     unused.delete(connection.share, connection);
     if (!connections.has(connection.id)) return endSession(connection, exchange.caller); // the client left meanwhile
     connection.hasSession();
-    legacy.connected.listen(session, streamOn(connection, { ended: () => connection.endWhenIdle() }));
+    legacy.connected.listen(
+      session,
+      streamOn(connection, () => connection.endWhenIdle()),
+    );
   }
 
   const stream: ServedPath = {
@@ -165,21 +168,12 @@ export function createSseServer(parts: SseServerParts): SseServer {
   };
 }
 
-function refuse(
-  replies: Pick<Replies, 'send'>,
-  status: number,
-  code: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  sendError(replies, status, { 'content-type': 'application/json', ...headers }, NULL_ID, wireError(code, message));
-}
-
+/** An error about a notification or a response is dropped. */
+const UNANSWERED = { write: () => true };
 const ACCEPTED = Buffer.from('Accepted');
-/** Code that the SDKs of this era use; clients evaluate only the status. */
-const UNKNOWN_SESSION = -32001;
 const MISSING = `the query parameter ${SESSION_PARAMETER} is missing: POST to the URL of the endpoint event`;
-const UNKNOWN = 'the session is unknown or has ended: connect again';
+/** With the code that the SDKs of this era use; clients evaluate only the status. */
+const UNKNOWN = wireError(-32001, 'the session is unknown or has ended: connect again');
 const FULL = 'the gateway has reached its limit of sessions';
 const BUSY = 'too many requests of this session are running';
 const INITIALIZED = 'this session was initialized already';

@@ -1,8 +1,9 @@
 import type { BackendHealth, BackendHello, BackendStatus } from '../contract/backend.ts';
 import type { Era } from '../contract/era.ts';
 import { type BackOff, backOffMs } from '../timing/back-off.ts';
+import type { BackendListing } from './backend-manager.ts';
 import { type ConnectionFailure, categoryOf } from './failure.ts';
-import type { ReadLists } from './lists/list-reader.ts';
+import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 
 const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
 /** A program that cannot be started, such as a package that does not exist, seldom appears by itself. */
@@ -11,6 +12,12 @@ const RETRY_ABSENT: BackOff = { firstMs: 10_000, maxMs: 600_000 };
 const STABLE_MS = 10_000;
 /** A suspicion has no effect for this long after a successful connection. */
 const SUSPECT_IGNORED_MS = 1_000;
+
+/** A session, and the lists read through it. */
+export interface ReadLists {
+  readonly connection: JsonRpcConnection;
+  readonly listing: BackendListing;
+}
 
 /** What is done about the connection. */
 export type Link =

@@ -6,11 +6,11 @@ import {
   type AvailabilityEvent,
   type AvailabilityState,
   newBackend,
+  type ReadLists,
   step,
 } from './availability-states.ts';
 import { ConnectionFailure, categoryOf, stopped } from './failure.ts';
 import { isAlive } from './health/ping.ts';
-import type { ReadLists } from './lists/list-reader.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 
 /** What the availability of one backend is made with. */

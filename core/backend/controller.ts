@@ -70,7 +70,7 @@ export class BackendController {
       limits,
       log,
       now,
-      listChanged: (holder, kind) => this.lists.changed(holder, [kind]),
+      listChanged: (holder, kind) => this.lists.reader.changed(holder, [kind]),
       lost: (holder, cause) => this.availability.send({ is: 'lost', cause, isOwn: holder === this.#pool.base }),
       ambiguousMessage: () => {
         this.#hasAmbiguousMessages = true;
@@ -85,39 +85,34 @@ export class BackendController {
       connect: () => this.lists.connectAndReadLists(),
       run: (effect) => runEffect(effect, targets),
     });
-    const shared = { pool: this.#pool, availability: this.availability, limits, log, signal, now };
-    this.lists = new BackendLists({
-      ...shared,
+    const shared = {
       backend,
       perCaller,
+      pool: this.#pool,
+      availability: this.availability,
+      limits,
+      log,
+      signal,
+      now,
+      note,
+      connection: (owner: SessionOwner, number = 0) => this.connectionFor(owner, number),
+    };
+    this.lists = new BackendLists({
+      ...shared,
       bytes: options.bytes,
       inherited: options.inherited ?? storedLists(store, backend, log),
       changed: (listClass) => {
         events.listed(name, listClass);
-        const read = listClass === '' ? this.lists.byClass.get('') : undefined;
+        const read = listClass === '' ? this.lists.cache.byClass.get('') : undefined;
         if (read !== undefined) store?.write(backend, storableListing(read));
       },
       credentialsRefused: (caller) => this.credentialsRefused(caller),
-      note,
     });
-    this.#opening = { ...shared, backend: name };
+    this.#opening = shared;
     this.#hasAmbiguousMessages = backend.transport !== 'streamable-http';
-    this.#ownSessions = new ExclusiveSessions({
-      backend: name,
-      perCaller: limits.sessionsPerAskedCaller,
-      isIdle: (owner, number) => {
-        const connection = this.#pool.find(owner, number)?.connection;
-        return connection === undefined ? number === 0 : connection.inFlight === 0;
-      },
-      connection: (owner, number) => this.connectionFor(owner, number),
-      waiting: () => log.info('calls of one caller wait: each needs a session of its own', { backend: name }),
-    });
-    this.#loggingCalls = new LoggingCalls({
-      connection: (owner, number) => this.connectionFor(owner, number),
-      unheard: () =>
-        log.info('log messages of a call are not requested: no further program can run', { backend: name }),
-    });
-    this.#watches = new ModernWatches({ backend: name, limits, log, connection: (owner) => this.connectionFor(owner) });
+    this.#ownSessions = new ExclusiveSessions(shared);
+    this.#loggingCalls = new LoggingCalls(shared);
+    this.#watches = new ModernWatches(shared);
     const targets: EffectTargets = {
       pool: this.#pool,
       connector: this.#connector,
@@ -132,18 +127,18 @@ export class BackendController {
   /** Starts; resolves after the first attempt, successful or not. */
   start(): Promise<void> {
     if (!this.servesEarlierRun) {
-      if (this.lists.byClass.size > 0) this.lists.startGrace();
+      if (this.lists.cache.byClass.size > 0) this.lists.cache.startGrace();
       return this.availability.discover();
     }
     // The first start of a program may take minutes, because it is installed.
     return this.availability.discover().then(() => {
-      if (this.servesEarlierRun) this.lists.startGrace();
+      if (this.servesEarlierRun) this.lists.cache.startGrace();
     });
   }
 
   /** Its lists are those of an earlier run: it has not answered yet. */
   get servesEarlierRun(): boolean {
-    return this.lists.byClass.get('')?.isOfEarlierRun === true;
+    return this.lists.cache.byClass.get('')?.isOfEarlierRun === true;
   }
 
   get state(): BackendState {

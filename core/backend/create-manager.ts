@@ -82,7 +82,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     if (controller === undefined) return;
     controllers.set(name, controller);
     events.changed({ name, change: 'added', state: controller.state });
-    for (const capabilityClass of controller.lists.byClass.keys()) events.listed(name, capabilityClass);
+    for (const capabilityClass of controller.lists.cache.byClass.keys()) events.listed(name, capabilityClass);
   };
 
   const arrives = (look: Promise<void>, controller: BackendController): void => {
@@ -117,7 +117,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     controllers.delete(name);
     track(removeHolder(controller, options));
     events.changed({ name, change: 'removed', state: undefined });
-    for (const capabilityClass of controller.lists.byClass.keys()) events.listed(name, capabilityClass);
+    for (const capabilityClass of controller.lists.cache.byClass.keys()) events.listed(name, capabilityClass);
   };
 
   const sorted = () => [...controllers.values()].sort((one, other) => (one.backend.name < other.backend.name ? -1 : 1));
@@ -139,13 +139,13 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
         if (known !== undefined) track(removeHolder(known, options));
         const lent = known === undefined ? options.takeOver?.(backend) : undefined;
         if (lent !== undefined) adopt(lent);
-        else void begin(backend, known?.lists.byClass);
+        else void begin(backend, known?.lists.cache.byClass);
       }
     },
     restart(backend) {
       const known = controllerOf(backend);
       track(removeHolder(known, options));
-      return begin(known.backend, known.lists.byClass);
+      return begin(known.backend, known.lists.cache.byClass);
     },
     settling() {
       if (settling === undefined && arriving.size > 0) settling = untilSettled();
@@ -156,13 +156,13 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     listings(capabilityClass) {
       const listings = new Map<string, BackendListing>();
       for (const controller of sorted()) {
-        const listing = controller.lists.of(capabilityClass);
+        const listing = controller.lists.cache.of(capabilityClass);
         if (listing !== undefined) listings.set(controller.backend.name, listing);
       }
       return listings;
     },
     hasLists(listClass) {
-      for (const controller of controllers.values()) if (controller.lists.byClass.has(listClass)) return true;
+      for (const controller of controllers.values()) if (controller.lists.cache.byClass.has(listClass)) return true;
       return false;
     },
     callerLists(owner) {

@@ -26,18 +26,18 @@ type Run<E> = (targets: EffectTargets, effect: E) => void;
 
 const RUN: { readonly [K in OuterEffect['do']]: Run<Extract<OuterEffect, { readonly do: K }>> } = {
   'renew-session': ({ pool }) => pool.base.renew(),
-  'stop-listening': ({ lists }) => lists.stopListening(),
+  'stop-listening': ({ lists }) => lists.changes.stop(),
   'close-pooled': ({ connector }) => connector.closePooledConnections(),
   'outdate-lists'({ pool, lists }, { era }) {
     pool.forgetModernOnly();
-    lists.outdate(era);
+    lists.cache.outdate(era);
   },
   'serve-lists'({ lists, watches, note }, { read }) {
     lists.becameReady(read.listing);
     watches.restore((cause) => note('subscription not restored', cause));
   },
   'resume-calls': ({ lists }) => lists.callsResumed(),
-  'stop-calls': ({ lists }) => lists.startGrace(),
+  'stop-calls': ({ lists }) => lists.cache.startGrace(),
   announce: (targets) => targets.announce(),
   note({ isExpected, note }, { what, cause }) {
     if (!isExpected(cause)) note(what, cause);

@@ -133,7 +133,7 @@ async function refusedByRevision(call: Call, controller: BackendController, caus
   if (controller.availability.era !== '2026-07-28') throw cause;
   if (cause.code === CODE.headerMismatch) {
     await controller.lists.relistNow();
-    const tool = controller.lists.of('')?.tools.find((item) => item.key === call.target.original);
+    const tool = controller.lists.cache.of('')?.tools.find((item) => item.key === call.target.original);
     return { mirrored: tool?.mirrored ?? [] };
   }
   if (cause.code !== CODE.unsupportedVersion) throw cause;

@@ -3,10 +3,10 @@ import {
   type AvailabilityEvent,
   type AvailabilityState,
   newBackend,
+  type ReadLists,
   step,
 } from '../../core/backend/availability-states.ts';
 import { ConnectionFailure, categoryOf, type FailureCategory } from '../../core/backend/failure.ts';
-import type { ReadLists } from '../../core/backend/lists/list-reader.ts';
 import { code, page, table } from './markdown.ts';
 
 /** One change that the reducer makes, as the page names it. */

@@ -1,5 +1,5 @@
 import { ConnectionFailure } from '../failure.ts';
-import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
+import { DISCOVERY_CALLER } from '../sessions/backend-session.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 import { classifySignal } from './classify-signal.ts';
 

@@ -1,3 +1,4 @@
+import type { BackendStatus } from '../../contract/backend.ts';
 import type { Era } from '../../contract/era.ts';
 import type { UserActionRequired } from '../../errors.ts';
 import type { Limits } from '../../limits.ts';
@@ -15,8 +16,8 @@ export interface ListCacheOptions {
   now(): number;
   /** The lists of a class were read, changed or withdrawn. */
   changed(capabilityClass: string): void;
-  /** Whether lists of a single caller are kept after the grace period. */
-  keepsCallers(): boolean;
+  /** While the gateway itself is refused, lists of single callers are kept after the grace period. */
+  readonly availability: { readonly status: BackendStatus };
 }
 
 /** The lists of one backend by class, and which of them may be outdated. */
@@ -115,7 +116,8 @@ export class ListCache {
     this.endGrace();
     if (this.#isStopped) return;
     this.#grace = setTimeout(() => {
-      const stays = (listClass: string) => this.#options.keepsCallers() && sharedClass(listClass) !== listClass;
+      const areKept = this.#options.availability.status === 'unauthenticated';
+      const stays = (listClass: string) => areKept && sharedClass(listClass) !== listClass;
       for (const listClass of [...this.#byClass.keys()]) if (!stays(listClass)) this.#drop(listClass);
     }, this.#options.limits.listGraceMs);
     this.#grace.unref();

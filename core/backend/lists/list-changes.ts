@@ -1,23 +1,9 @@
-import type { Backend } from '../../contract/backend.ts';
-import type { Log } from '../../extension/plugin.ts';
 import { isObject } from '../../json/json-value.ts';
-import type { Limits } from '../../limits.ts';
 import { CHANGED_LIST, LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
+import { DISCOVERY_CALLER } from '../sessions/backend-session.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
-import type { SessionHolder } from '../sessions/session-holder.ts';
 import { Listening } from '../subscriptions/listening.ts';
-import { DISCOVERY_CALLER } from './discovery-caller.ts';
-
-/** What receiving list changes needs. */
-export interface ListChangesOptions {
-  readonly backend: Backend;
-  /** The gateway's own session. */
-  readonly base: SessionHolder;
-  readonly limits: Limits;
-  readonly log: Log;
-  /** These lists changed, or may have changed while nothing was received. */
-  changed(kinds: readonly ListKind[]): void;
-}
+import type { ListReaderOptions } from './list-reader.ts';
 
 /** Receives a modern backend's list changes; a legacy backend sends them on its session without a subscription. */
 export class ListChanges {
@@ -25,7 +11,8 @@ export class ListChanges {
   /** Kinds of a subscription that the backend has accepted. */
   #heard: ReadonlySet<ListKind> = new Set();
 
-  constructor({ backend, base, limits, log, changed }: ListChangesOptions) {
+  /** `changed`: these lists changed, or may have changed while nothing was received. */
+  constructor({ backend, pool, limits, log }: ListReaderOptions, changed: (kinds: readonly ListKind[]) => void) {
     this.#listening = new Listening({
       backend: backend.name,
       caller: DISCOVERY_CALLER,
@@ -33,7 +20,7 @@ export class ListChanges {
       purpose: 'discovery',
       limits,
       log,
-      connection: () => base.connect(),
+      connection: () => pool.base.connect(),
       onNotification: (method) => {
         const kind = CHANGED_LIST.get(method);
         if (kind !== undefined) changed([kind]);

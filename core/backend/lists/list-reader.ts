@@ -5,7 +5,8 @@ import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
-import type { BackendListing } from '../backend-manager.ts';
+import type { Availability } from '../availability.ts';
+import type { ReadLists } from '../availability-states.ts';
 import { ConnectionFailure } from '../failure.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 import type { SessionHolder } from '../sessions/session-holder.ts';
@@ -17,8 +18,10 @@ import { type ListingAuthContext, mergeLists, readListing } from './listing.ts';
 /** What reading lists needs. */
 export interface ListReaderOptions {
   readonly backend: Backend;
+  /** The lists of the backend depend on the caller. */
+  readonly perCaller: boolean;
   readonly pool: SessionPool;
-  readonly lists: ListCache;
+  readonly availability: Availability;
   readonly limits: Limits;
   readonly bytes: ByteBudget;
   readonly log: Log;
@@ -26,18 +29,8 @@ export interface ListReaderOptions {
   readonly signal: AbortSignal;
   /** A caller's credentials were refused: returns whether they are renewed. */
   credentialsRefused(caller: Caller): boolean;
-  /** The running connection attempt, if any, which reads the base lists itself. Never rejects. */
-  looking(): Promise<void> | undefined;
-  /** The backend announced a change to a session, and the lists of its class did not change. */
-  unchanged(holder: SessionHolder, kinds: readonly ListKind[]): void;
   note(what: string, cause: unknown): void;
   now(): number;
-}
-
-/** A session, and the lists read through it. */
-export interface ReadLists {
-  readonly connection: JsonRpcConnection;
-  readonly listing: BackendListing;
 }
 
 /**
@@ -46,17 +39,22 @@ export interface ReadLists {
  */
 export class ListReader {
   readonly #options: ListReaderOptions;
+  readonly #cache: ListCache;
   readonly #relists: ListRefresh;
   /** Old lists that are being read again, by class. */
   readonly #renewals = new Map<string, Promise<void>>();
   readonly #renewedAtMs = new Map<string, number>();
 
-  constructor(options: ListReaderOptions) {
+  constructor(options: ListReaderOptions, cache: ListCache) {
     this.#options = options;
+    this.#cache = cache;
     this.#relists = new ListRefresh({
       coalesceMs: options.limits.coalesceMs,
       read: (holder, kinds) => this.#relist(holder, kinds),
-      unchanged: options.unchanged,
+      unchanged: ({ about }, kinds) => {
+        // Lists that depend on the caller were read for this caller, so they are the same for its clients.
+        if (!options.perCaller) about.owner?.sink?.listsChanged?.(options.backend.name, kinds);
+      },
       failed: (cause) => options.note('changed lists were not read', cause),
     });
   }
@@ -86,19 +84,18 @@ export class ListReader {
 
   /** Lists of the holder's class have changed: reads them soon, several changes at once. */
   changed(holder: SessionHolder, kinds: readonly ListKind[]): void {
-    const { signal, pool, lists } = this.#options;
+    const { signal, pool } = this.#options;
     if (signal.aborted) return;
     // A session of another era announces changes of the lists that were read in the gateway's era.
-    if (holder.era !== undefined) return this.#relists.add(pool.base, kinds, holder);
-    if (holder !== pool.base && !lists.byClass.has(holder.capabilityClass)) return;
+    if (holder.about.era !== undefined) return this.#relists.add(pool.base, kinds, holder);
+    if (holder !== pool.base && !this.#cache.byClass.has(holder.about.capabilityClass)) return;
     this.#relists.add(holder, kinds);
   }
 
   /** Reads outdated classes through any open session of theirs; without one `prepareOwner` reads them next time. */
   refreshStale(): void {
-    const { pool, lists } = this.#options;
-    for (const capabilityClass of lists.stale) {
-      const holder = pool.livingOf(capabilityClass);
+    for (const capabilityClass of this.#cache.stale) {
+      const holder = this.#options.pool.livingOf(capabilityClass);
       if (holder !== undefined) this.changed(holder, LIST_KINDS);
     }
   }
@@ -109,7 +106,7 @@ export class ListReader {
    */
   renew(holder: SessionHolder, kinds: readonly ListKind[]): Promise<void> | undefined {
     const { signal, limits, note, now } = this.#options;
-    const { capabilityClass } = holder;
+    const { capabilityClass } = holder.about;
     const running = this.#renewals.get(capabilityClass);
     const triedMs = this.#renewedAtMs.get(capabilityClass);
     const isTooSoon = triedMs !== undefined && now() - triedMs < limits.listTtlMs;
@@ -130,17 +127,17 @@ export class ListReader {
   }
 
   async #relist(holder: SessionHolder, kinds: ReadonlySet<ListKind>): Promise<boolean> {
-    const { pool, lists, looking } = this.#options;
+    const { pool, availability } = this.#options;
     // The running attempt reads everything; later changes are read afterwards.
-    if (holder === pool.base) await looking();
-    const { capabilityClass } = holder;
-    const wanted = lists.byClass.has(capabilityClass) ? kinds : new Set(LIST_KINDS);
+    if (holder === pool.base) await availability.attempt;
+    const { capabilityClass } = holder.about;
+    const wanted = this.#cache.byClass.has(capabilityClass) ? kinds : new Set(LIST_KINDS);
     const read = await this.#authorized(holder, async () =>
       readListing(await holder.connect(), this.#authContext(holder), wanted),
     );
     // Other lists may have been read meanwhile, so only the requested ones are replaced.
-    const before = lists.byClass.get(capabilityClass);
-    return lists.store(capabilityClass, before === undefined ? read : mergeLists(before, read, wanted));
+    const before = this.#cache.byClass.get(capabilityClass);
+    return this.#cache.store(capabilityClass, before === undefined ? read : mergeLists(before, read, wanted));
   }
 
   /** Runs an operation that may fail with 401 for expired credentials; once more when they are renewed. */
@@ -157,9 +154,9 @@ export class ListReader {
 
   #authContext(holder: SessionHolder): ListingAuthContext {
     const { backend, limits, bytes, log, signal, now } = this.#options;
-    const { caller, purpose, capabilities } = holder;
+    const { purpose, capabilities } = holder.about;
     const mostBytes = Math.min(limits.resultBytes, Math.floor(bytes.now.most / LIST_PART));
-    return { backend, caller, purpose, capabilities, limits, mostBytes, log, signal, now };
+    return { backend, caller: holder.caller, purpose, capabilities, limits, mostBytes, log, signal, now };
   }
 }
 

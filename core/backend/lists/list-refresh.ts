@@ -57,7 +57,7 @@ export class ListRefresh {
 
   /** Lists of the holder's class have changed, as `announcer` announced; by default the holder itself. */
   add(holder: SessionHolder, kinds: readonly ListKind[], announcer = holder): void {
-    const known = this.#relists.get(holder.capabilityClass);
+    const known = this.#relists.get(holder.about.capabilityClass);
     const relist = known ?? {
       holder,
       kinds: new Set(),
@@ -68,7 +68,7 @@ export class ListRefresh {
       readAt: Number.NEGATIVE_INFINITY,
       timer: undefined,
     };
-    this.#relists.set(holder.capabilityClass, relist);
+    this.#relists.set(holder.about.capabilityClass, relist);
     relist.holder = holder;
     relist.tries = 0;
     const announced = relist.announced.get(announcer) ?? { kinds: new Set(), at: 0 };

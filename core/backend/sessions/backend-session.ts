@@ -15,6 +15,9 @@ export interface SessionFor {
   readonly caller: Caller;
 }
 
+/** The caller of requests that the gateway makes for itself. */
+export const DISCOVERY_CALLER: Caller = { issuer: '', subject: 'gateway', key: '\u0000gateway', claims: {} };
+
 /** One open session with a backend, over any transport. */
 export interface BackendSession {
   /** Its `initialize` or `server/discover` result. */

@@ -17,10 +17,9 @@ import { SseTransport } from '../transports/sse.ts';
 import { StdioTransport } from '../transports/stdio.ts';
 import { StreamableHttpTransport } from '../transports/streamable-http.ts';
 import type { SessionEvents, SessionFor, Transport, TransportSink } from './backend-session.ts';
-import { installTurnOf } from './first-start.ts';
+import { installTurnOf, StartTime } from './first-start.ts';
 import { initialize, initializeUnlessModern, type Negotiated } from './initialize.ts';
 import { JsonRpcConnection } from './json-rpc-connection.ts';
-import { StartTime } from './start-time.ts';
 
 /** A program that answered before and is slow now gets this many times `limits.helloMs`. */
 const MAX_TIMEOUT_FACTOR = 6;

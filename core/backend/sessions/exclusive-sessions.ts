@@ -1,22 +1,23 @@
+import type { Backend } from '../../contract/backend.ts';
 import type { Cancellation } from '../../contract/cancellation.ts';
 import type { SessionOwner } from '../../contract/client-context.ts';
+import type { Log } from '../../extension/plugin.ts';
+import type { Limits } from '../../limits.ts';
 import { ConnectionFailure } from '../failure.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
+import type { SessionPool } from './session-pool.ts';
 
 /** A call waits this long for the previous one before it opens another session. */
 const REUSE_WAIT_MS = 100;
 
-/** What exclusive sessions need. */
-export interface ExclusiveSessionsOptions {
-  readonly backend: string;
-  /** Limit of exclusive sessions of one share; more calls wait. */
-  readonly perCaller: number;
-  /** Whether the owner's session of this number is open and idle. */
-  isIdle(owner: SessionOwner, number: number): boolean;
+/** The sessions of owners, for what uses them. */
+export interface OwnerSessions {
+  readonly backend: Backend;
+  readonly pool: SessionPool;
+  readonly limits: Limits;
+  readonly log: Log;
   /** The owner's session of this number. @throws GatewayFault */
-  connection(owner: SessionOwner, number: number): JsonRpcConnection | Promise<JsonRpcConnection>;
-  /** Calls of a caller have to wait, because it has reached its limit of sessions. */
-  waiting(owner: SessionOwner): void;
+  connection(owner: SessionOwner, number?: number): JsonRpcConnection | Promise<JsonRpcConnection>;
 }
 
 /** A session that one call uses exclusively. */
@@ -50,13 +51,16 @@ interface ShareSessions {
  * share, so that no caller waits until the user of another caller has answered.
  */
 export class ExclusiveSessions {
-  readonly #options: ExclusiveSessionsOptions;
+  readonly #options: OwnerSessions;
+  /** Limit of exclusive sessions of one share; more calls wait. */
+  readonly #perCaller: number;
   readonly #holdings = new Map<string, ShareSessions>();
   /** Owners whose shared session is in exclusive use. */
   readonly #sharedHeld = new Set<string>();
 
-  constructor(options: ExclusiveSessionsOptions) {
+  constructor(options: OwnerSessions) {
     this.#options = options;
+    this.#perCaller = options.limits.sessionsPerAskedCaller;
   }
 
   /** Whether a call has exclusive use of the session that the owner's other calls would share. */
@@ -99,16 +103,21 @@ export class ExclusiveSessions {
     return { owner, number, connection, release: () => this.#leave(holding, number) };
   }
 
-  /** The first session that is open and free; the shared one need not be open. */
+  /** The first session that is open and free. */
   #free(holding: ShareSessions): number | undefined {
     const { sharedOwner, privateOwner, numbersInUse } = holding;
-    const { perCaller, isIdle } = this.#options;
-    if (numbersInUse.size >= perCaller) return undefined;
-    if (!this.#sharedHeld.has(sharedOwner.key) && isIdle(sharedOwner, 0)) return this.#hold(holding, 0);
-    for (let number = 1; number <= perCaller; number++) {
-      if (!numbersInUse.has(number) && isIdle(privateOwner, number)) return this.#hold(holding, number);
+    if (numbersInUse.size >= this.#perCaller) return undefined;
+    if (!this.#sharedHeld.has(sharedOwner.key) && this.#isIdle(sharedOwner, 0)) return this.#hold(holding, 0);
+    for (let number = 1; number <= this.#perCaller; number++) {
+      if (!numbersInUse.has(number) && this.#isIdle(privateOwner, number)) return this.#hold(holding, number);
     }
     return undefined;
+  }
+
+  /** Whether the owner's session of this number is open and idle; the shared one need not be open. */
+  #isIdle(owner: SessionOwner, number: number): boolean {
+    const connection = this.#options.pool.find(owner, number)?.connection;
+    return connection === undefined ? number === 0 : connection.inFlight === 0;
   }
 
   #hold({ sharedOwner, numbersInUse }: ShareSessions, number: number): number {
@@ -121,17 +130,17 @@ export class ExclusiveSessions {
   async #wait(holding: ShareSessions, waitMs: number, cancel: Cancellation): Promise<number> {
     const soon = await this.#waitInQueue(holding, Math.min(REUSE_WAIT_MS, waitMs), cancel);
     if (soon !== undefined) return soon;
-    const { perCaller, backend, waiting } = this.#options;
-    const { numbersInUse, privateOwner } = holding;
+    const { backend, log } = this.#options;
+    const { numbersInUse } = holding;
     // not the shared one: when it is not in exclusive use, other calls run in it
-    for (let number = 1; number <= perCaller && numbersInUse.size < perCaller; number++) {
+    for (let number = 1; number <= this.#perCaller && numbersInUse.size < this.#perCaller; number++) {
       if (!numbersInUse.has(number)) return this.#hold(holding, number);
     }
-    waiting(privateOwner);
+    log.info('calls of one caller wait: each needs a session of its own', { backend: backend.name });
     const later = await this.#waitInQueue(holding, waitMs, cancel);
     if (later !== undefined) return later;
-    const sentence = `had none of its ${perCaller} sessions for this caller free within ${waitMs} ms`;
-    throw new ConnectionFailure('BACKEND_BUSY', backend, sentence, { category: 'busy', notRun: true });
+    const sentence = `had none of its ${this.#perCaller} sessions for this caller free within ${waitMs} ms`;
+    throw new ConnectionFailure('BACKEND_BUSY', backend.name, sentence, { category: 'busy', notRun: true });
   }
 
   /** The next released session; `undefined` after the time. @throws the reason of `cancel` */

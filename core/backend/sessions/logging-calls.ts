@@ -1,15 +1,7 @@
 import type { SessionOwner } from '../../contract/client-context.ts';
 import { ConnectionFailure } from '../failure.ts';
-import { ownerOfShare } from './exclusive-sessions.ts';
+import { type OwnerSessions, ownerOfShare } from './exclusive-sessions.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
-
-/** What {@link LoggingCalls} needs. */
-export interface LoggingCallsOptions {
-  /** The owner's session of this number. @throws GatewayFault */
-  connection(owner: SessionOwner, number: number): JsonRpcConnection | Promise<JsonRpcConnection>;
-  /** A call is made without its log level, because no further session can be opened. */
-  unheard(): void;
-}
 
 /** Where a call that named a log level runs. */
 export interface LoggingPlace {
@@ -26,7 +18,7 @@ export interface LoggingPlace {
  * to: in the shared session together with calls of the same caller only, else in a session of the caller.
  */
 export class LoggingCalls {
-  readonly #options: LoggingCallsOptions;
+  readonly #options: OwnerSessions;
   /** The caller whose calls are in the shared session. */
   #share: string | undefined;
   #calls = 0;
@@ -34,7 +26,7 @@ export class LoggingCalls {
     this.#calls--;
   };
 
-  constructor(options: LoggingCallsOptions) {
+  constructor(options: OwnerSessions) {
     this.#options = options;
   }
 
@@ -52,7 +44,8 @@ export class LoggingCalls {
       return { connection, isHeard: true, release: nothing };
     } catch (cause) {
       if (!(cause instanceof ConnectionFailure) || cause.category !== 'busy') throw cause;
-      this.#options.unheard();
+      const { backend, log } = this.#options;
+      log.info('log messages of a call are not requested: no further program can run', { backend: backend.name });
       return { connection: undefined, isHeard: false, release: nothing };
     }
   }

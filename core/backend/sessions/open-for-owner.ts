@@ -1,3 +1,4 @@
+import type { Backend } from '../../contract/backend.ts';
 import type { SessionOwner } from '../../contract/client-context.ts';
 import { explainCause } from '../../errors.ts';
 import type { Log } from '../../extension/plugin.ts';
@@ -12,7 +13,7 @@ import type { SessionPool } from './session-pool.ts';
 
 /** What opening the sessions of one backend needs. */
 export interface OpenForOwnerOptions {
-  readonly backend: string;
+  readonly backend: Backend;
   readonly pool: SessionPool;
   readonly availability: Availability;
   readonly limits: Limits;
@@ -36,7 +37,7 @@ export function openForOwner(
   if (attempt !== undefined && startingSinceMs !== undefined) {
     const { discoveryMs: waitMs, firstStartMs } = limits;
     const times = { startedMs: startingSinceMs, nowMs: options.now(), waitMs, firstStartMs };
-    return waitForFirstStart(attempt, backend, times).then(() => openNow(options, owner, number));
+    return waitForFirstStart(attempt, backend.name, times).then(() => openNow(options, owner, number));
   }
   return firstAttempt === undefined
     ? openNow(options, owner, number)
@@ -52,7 +53,7 @@ function openNow(
   const { status } = availability;
   if (status === 'unavailable' || status === 'unknown') throw availability.unavailableError();
   const holder = pool.holderFor(owner, number);
-  return holder.era === undefined ? holder.connect() : openBeside(options, holder, owner, number);
+  return holder.about.era === undefined ? holder.connect() : openBeside(options, holder, owner, number);
 }
 
 /**
@@ -74,7 +75,7 @@ async function openBeside(
     if (pool.isModernOnly) return openNow(options, owner, number);
     if (!refusesEra(cause) || !pool.noteModernOnly()) throw cause;
     log.info('backend serves 2026-07-28 only; its legacy clients are bridged', {
-      backend,
+      backend: backend.name,
       cause: explainCause(cause),
     });
     return openNow(options, owner, number);

@@ -1,4 +1,6 @@
 import type { SessionOwner } from '../../contract/client-context.ts';
+import type { RawJson } from '../../contract/json.ts';
+import { RawObject } from '../../json/raw-json.ts';
 
 /** A subscriber, and its number of subscriptions per resource. */
 interface Watcher {
@@ -53,10 +55,12 @@ export class ResourceWatchers {
     return uris.filter((uri) => !this.has(uri));
   }
 
-  /** The subscribers of an updated resource, which may be below the subscribed one. */
-  *ownersFor(updatedUri: string): Iterable<SessionOwner> {
+  /** Tells the subscribers of an updated resource, which may be below the subscribed one. */
+  notify(backend: string, params: RawJson): void {
+    const updated = RawObject.parse(params).string('uri');
+    if (updated === undefined) return;
     for (const { owner, counts } of this.#byOwner.values()) {
-      if ([...counts.keys()].some((uri) => updatedUri.startsWith(uri))) yield owner;
+      if ([...counts.keys()].some((uri) => updated.startsWith(uri))) owner.sink?.resourceUpdated(backend, params);
     }
   }
 

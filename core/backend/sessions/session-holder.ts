@@ -1,3 +1,4 @@
+import type { Backend } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { SessionOwner } from '../../contract/client-context.ts';
 import type { JsonObject } from '../../contract/json.ts';
@@ -11,15 +12,14 @@ import type { BackendSession, SessionEvents } from './backend-session.ts';
 import type { ConnectFor, Connector } from './connector.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 import { ResourceWatchers } from './resource-watchers.ts';
-import { sessionEvents } from './session-events.ts';
 import { SessionLogLevel } from './session-log-level.ts';
 
 const REOPEN: BackOff = { firstMs: 500, maxMs: 30_000 };
 
-/** What a session holder is made with. */
-export interface SessionHolderOptions {
+/** Whose session it is. */
+export interface HeldFor {
   readonly key: string;
-  readonly backend: string;
+  /** When it was made; an owner's token may have been renewed since. */
   readonly caller: Caller;
   readonly capabilities: JsonObject;
   readonly capabilityClass: string;
@@ -30,17 +30,23 @@ export interface SessionHolderOptions {
   readonly owner: SessionOwner | undefined;
   /** Set when the session has another era than the gateway's own. */
   readonly era?: '2025-11-25';
+}
+
+/** What all session holders of a backend are made with. */
+export interface SessionHolderOptions {
+  readonly backend: Backend;
   readonly connector: Connector;
   readonly limits: Limits;
   readonly log: Log;
   listChanged(holder: SessionHolder, kind: ListKind): void;
   lost(holder: SessionHolder, cause: ConnectionFailure): void;
+  /** A message of the backend could not be assigned to one of several calls. */
   ambiguousMessage(): void;
 }
 
 /** Holds one session: opens it on demand, once at a time, and repeats log level and subscriptions in a new session. */
 export class SessionHolder {
-  readonly key: string;
+  readonly about: HeldFor;
   readonly #options: SessionHolderOptions;
   readonly #watchers: ResourceWatchers;
   readonly #logLevel: SessionLogLevel;
@@ -50,8 +56,8 @@ export class SessionHolder {
   #reopening: NodeJS.Timeout | undefined;
 
   /** `watchers`: subscribers of the previous holder, subscribed again when a session opens. */
-  constructor(options: SessionHolderOptions, watchers?: ResourceWatchers) {
-    this.key = options.key;
+  constructor(about: HeldFor, options: SessionHolderOptions, watchers?: ResourceWatchers) {
+    this.about = about;
     this.#options = options;
     this.#watchers = new ResourceWatchers(watchers);
     this.#logLevel = new SessionLogLevel((connection, level) => this.#sendLevel(connection, level));
@@ -68,33 +74,7 @@ export class SessionHolder {
   }
 
   get caller(): Caller {
-    // an owner's token may have been renewed since the holder was made
-    return this.#options.owner?.caller ?? this.#options.caller;
-  }
-
-  /** The required era of its sessions; `undefined` for the detected one. */
-  get era(): '2025-11-25' | undefined {
-    return this.#options.era;
-  }
-
-  get owner(): SessionOwner | undefined {
-    return this.#options.owner;
-  }
-
-  get purpose(): 'discovery' | 'session' {
-    return this.#options.purpose;
-  }
-
-  get capabilityClass(): string {
-    return this.#options.capabilityClass;
-  }
-
-  get capabilities(): JsonObject {
-    return this.#options.capabilities;
-  }
-
-  get share(): string {
-    return this.#options.share;
+    return this.about.owner?.caller ?? this.about.caller;
   }
 
   /** A copy of the current subscribers. */
@@ -113,7 +93,7 @@ export class SessionHolder {
 
   /** The call in this session waits for an answer, which a 2026-07-28 client will send in a new request. */
   get waitsForClient(): boolean {
-    const { owner } = this.#options;
+    const { owner } = this.about;
     return (
       owner !== undefined && owner.era !== '2025-11-25' && this.connection?.inFlight === 1 && this.connection.isAsking
     );
@@ -123,7 +103,7 @@ export class SessionHolder {
   endWaitingCall(): void {
     const facts = { category: 'busy' } as const;
     const sentence = 'closed the session of this waiting call for another caller';
-    this.#connection?.failAll(new ConnectionFailure('BACKEND_BUSY', this.#options.backend, sentence, facts));
+    this.#connection?.failAll(new ConnectionFailure('BACKEND_BUSY', this.#options.backend.name, sentence, facts));
   }
 
   /** The session can be closed without loss. */
@@ -159,7 +139,7 @@ export class SessionHolder {
 
   async close(): Promise<void> {
     clearTimeout(this.#reopening);
-    this.#closing.abort(stopped(this.#options.backend));
+    this.#closing.abort(stopped(this.#options.backend.name));
     this.#watchers.clear();
     await this.#opening?.catch(() => undefined);
     const connection = this.#connection;
@@ -211,7 +191,7 @@ export class SessionHolder {
   }
 
   async #open(): Promise<JsonRpcConnection> {
-    const { connector, purpose, capabilities, era } = this.#options;
+    const { purpose, capabilities, era } = this.about;
     this.#closing.signal.throwIfAborted();
     const holder = this;
     const who: ConnectFor = {
@@ -224,7 +204,7 @@ export class SessionHolder {
       signal: this.#closing.signal,
       ...(era === undefined ? {} : { era }),
     };
-    const connection = await connector.open(who);
+    const connection = await this.#options.connector.open(who);
     if (this.#closing.signal.aborted) {
       await connection.close();
       throw this.#closing.signal.reason;
@@ -244,16 +224,22 @@ export class SessionHolder {
     }
   }
 
+  /** Messages that belong to no call go to the only owner, and updates of resources to their subscribers. */
   #events(): SessionEvents {
-    const { owner, backend, listChanged, ambiguousMessage } = this.#options;
-    return sessionEvents({
-      backend,
-      owner,
-      watchers: this.#watchers,
+    const { listChanged, ambiguousMessage } = this.#options;
+    const backend = this.#options.backend.name;
+    const { owner } = this.about;
+    return {
       listChanged: (kind) => listChanged(this, kind),
+      updated: (params) => this.#watchers.notify(backend, params),
+      logged: (params) => owner?.sink?.logged(backend, params),
+      notified: (method, params) => owner?.sink?.notified?.(backend, method, params),
       ambiguousMessage,
+      get request() {
+        return owner?.sink?.request;
+      },
       lost: (cause) => this.#lost(cause),
-    });
+    };
   }
 
   #lost(cause: ConnectionFailure): void {
@@ -287,13 +273,12 @@ export class SessionHolder {
     params: JsonObject,
     timeoutMs = this.#options.limits.callTimeoutMs,
   ): Promise<void> {
-    const { capabilities } = this.#options;
     await connection.request({
       method,
       params: partsFromValue(params),
       caller: this.caller,
       purpose: 'session',
-      capabilities,
+      capabilities: this.about.capabilities,
       timeoutMs,
       totalMs: timeoutMs,
       signal: this.#closing.signal,
@@ -305,7 +290,7 @@ export class SessionHolder {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const level = this.#closing.signal.aborted ? 'debug' : 'warn';
     this.#options.log[level]('a request to the backend failed', {
-      backend: this.#options.backend,
+      backend: this.#options.backend.name,
       what,
       cause: reason,
     });

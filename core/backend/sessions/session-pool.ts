@@ -1,35 +1,22 @@
-import type { Backend } from '../../contract/backend.ts';
 import type { SessionOwner } from '../../contract/client-context.ts';
-import type { Log } from '../../extension/plugin.ts';
-import type { Limits } from '../../limits.ts';
 import { listClassOf } from '../../mcp/capabilities.ts';
-import type { ListKind } from '../../mcp/methods.ts';
 import { Shares } from '../../mcp/shares.ts';
 import { ConnectionFailure } from '../failure.ts';
-import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
-import type { Connector } from './connector.ts';
+import { DISCOVERY_CALLER } from './backend-session.ts';
 import { firstWaiting, leastMissed, ProcessStarts } from './replace-session.ts';
 import type { ResourceWatchers } from './resource-watchers.ts';
-import { SessionHolder } from './session-holder.ts';
+import { type HeldFor, SessionHolder, type SessionHolderOptions } from './session-holder.ts';
 
 const SWEEP_MAX_MS = 30_000;
 
 /** What the session pool of one backend is made with. */
-export interface PoolOptions {
-  readonly backend: Backend;
-  readonly connector: Connector;
+export interface PoolOptions extends SessionHolderOptions {
   /**
    * The lists depend on the caller: sessions are never shared by callers, except the gateway's own at a stateless
    * backend.
    */
   readonly perCaller: boolean;
-  readonly limits: Limits;
-  readonly log: Log;
   now(): number;
-  listChanged(holder: SessionHolder, kind: ListKind): void;
-  lost(holder: SessionHolder, cause: ConnectionFailure): void;
-  /** A message of the backend could not be assigned to one of several calls. */
-  ambiguousMessage(): void;
 }
 
 /**
@@ -63,9 +50,9 @@ export class SessionPool {
         ? new Shares(limits.processesPerBackend, limits.processesPerCaller)
         : new Shares(limits.linksPerBackend, limits.linksPerCaller);
     const about = { key: '', share: '', caller: DISCOVERY_CALLER, capabilities: {}, capabilityClass: '' } as const;
-    this.base = this.#holder({ ...about, purpose: 'discovery', owner: undefined });
+    this.base = new SessionHolder({ ...about, purpose: 'discovery', owner: undefined }, options);
     this.#common.add(this.base);
-    const everyMs = Math.min(options.limits.linkIdleMs, SWEEP_MAX_MS);
+    const everyMs = Math.min(limits.linkIdleMs, SWEEP_MAX_MS);
     this.#sweeping = setInterval(() => this.#sweep(), everyMs);
     this.#sweeping.unref();
   }
@@ -98,7 +85,8 @@ export class SessionPool {
       throw this.#busy();
     }
     const about = { key, share, caller, capabilities, capabilityClass, purpose: 'session', owner: only } as const;
-    const holder = this.#holder(isBeside ? { ...about, era: '2025-11-25' } : about, this.#interrupted.get(key));
+    const heldFor: HeldFor = isBeside ? { ...about, era: '2025-11-25' } : about;
+    const holder = new SessionHolder(heldFor, this.#options, this.#interrupted.get(key));
     this.#interrupted.delete(key);
     this.#holders.set(key, holder);
     this.#shares.add(share, holder);
@@ -122,7 +110,7 @@ export class SessionPool {
    * now.
    */
   noteModernOnly(): boolean {
-    const beside = [...this.#holders.values()].filter(({ era }) => era !== undefined);
+    const beside = [...this.#holders.values()].filter(({ about }) => about.era !== undefined);
     if (beside.some(({ connection }) => connection !== undefined)) return false;
     this.#isModernOnly = true;
     for (const holder of beside) this.#drop(holder);
@@ -157,7 +145,7 @@ export class SessionPool {
   /** An open session of a class, to read its lists through. */
   livingOf(capabilityClass: string): SessionHolder | undefined {
     for (const holder of this.#holders.values()) {
-      if (holder.capabilityClass === capabilityClass && holder.connection !== undefined) return holder;
+      if (holder.about.capabilityClass === capabilityClass && holder.connection !== undefined) return holder;
     }
     return undefined;
   }
@@ -215,15 +203,6 @@ export class SessionPool {
     return this.base.connection?.era === '2026-07-28';
   }
 
-  #holder(
-    about: Pick<ConstructorParameters<typeof SessionHolder>[0], SessionKeys>,
-    watchers?: ResourceWatchers,
-  ): SessionHolder {
-    const { backend, connector, limits, log, listChanged, lost, ambiguousMessage } = this.#options;
-    const given = { ...about, backend: backend.name, connector, limits, log, listChanged, lost, ambiguousMessage };
-    return new SessionHolder(given, watchers);
-  }
-
   #busy(): ConnectionFailure {
     const { backend } = this.#options;
     const what = backend.transport === 'stdio' ? 'processes' : 'sessions';
@@ -239,8 +218,8 @@ export class SessionPool {
     if (spare === undefined) return false;
     if (!spare.isFree) spare.endWaitingCall();
     const isProcess = this.#options.backend.transport === 'stdio';
-    if (isProcess && spare.share === share) this.#processStarts.note(share);
-    if (spare.isWatched) this.#interrupted.set(spare.key, spare.watchers);
+    if (isProcess && spare.about.share === share) this.#processStarts.note(share);
+    if (spare.isWatched) this.#interrupted.set(spare.about.key, spare.watchers);
     this.#drop(spare);
     return true;
   }
@@ -265,9 +244,9 @@ export class SessionPool {
   }
 
   #forget(holder: SessionHolder): void {
-    this.#holders.delete(holder.key);
+    this.#holders.delete(holder.about.key);
     this.#common.delete(holder);
-    this.#shares.delete(holder.share, holder);
+    this.#shares.delete(holder.about.share, holder);
   }
 }
 
@@ -277,5 +256,3 @@ function numbered(key: string, number: number): string {
 
 /** The share of sessions that several owners use. */
 const OF_ALL = '';
-
-type SessionKeys = 'key' | 'share' | 'caller' | 'capabilities' | 'capabilityClass' | 'purpose' | 'owner' | 'era';

@@ -1,17 +1,7 @@
 import type { SessionOwner } from '../../contract/client-context.ts';
-import type { Log } from '../../extension/plugin.ts';
-import type { Limits } from '../../limits.ts';
 import { withoutHopMeta } from '../../mcp/backend-message.ts';
-import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
+import type { OwnerSessions } from '../sessions/exclusive-sessions.ts';
 import { type ListenFilter, Listening } from './listening.ts';
-
-/** What resource subscriptions need. */
-export interface ModernWatchesOptions {
-  readonly backend: string;
-  readonly limits: Limits;
-  readonly log: Log;
-  connection(owner: SessionOwner): JsonRpcConnection | Promise<JsonRpcConnection>;
-}
 
 interface Watch {
   readonly listening: Listening;
@@ -20,10 +10,10 @@ interface Watch {
 
 /** The resources that owners subscribed to at a modern backend: one listen stream per owner, with its credentials. */
 export class ModernWatches {
-  readonly #options: ModernWatchesOptions;
+  readonly #options: OwnerSessions;
   readonly #watches = new Map<string, Watch>();
 
-  constructor(options: ModernWatchesOptions) {
+  constructor(options: OwnerSessions) {
     this.#options = options;
   }
 
@@ -73,7 +63,8 @@ export class ModernWatches {
   }
 
   #begin(owner: SessionOwner): Watch {
-    const { backend, limits, log, connection } = this.#options;
+    const { limits, log, connection } = this.#options;
+    const backend = this.#options.backend.name;
     const listening = new Listening({
       backend,
       caller: owner.caller,

@@ -16,7 +16,7 @@ import { type Origin, originFrom } from '../../http1/origin.ts';
 import { type ProxyRoute, proxyRouteFor } from '../../http1/proxy-route.ts';
 import type { BackendCredentials } from '../authorizers.ts';
 import { ConnectionFailure, socketFailure } from '../failure.ts';
-import { DISCOVERY_CALLER } from '../lists/discovery-caller.ts';
+import { DISCOVERY_CALLER } from '../sessions/backend-session.ts';
 
 /** Less than the 5 s after which Node servers close an idle connection, so that no request is sent on a closing one. */
 const KEEP_ALIVE_MS = 3_000;

@@ -2,11 +2,10 @@ import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import type { Command } from '../../contract/backend.ts';
 import type { StdioLauncher, StdioProcess } from '../../contract/stdio-launcher.ts';
 import { LATE, within } from '../../timing/within.ts';
-import { endTree } from './end-tree.ts';
 import { passwordsIn, programEnvironment } from './inherited-environment.ts';
 import { Lines } from './lines.ts';
 import { unwatchGroup, watchGroup } from './orphan-watch.ts';
-import { spawnProgram } from './windows-command.ts';
+import { endTree, spawnProgram } from './windows-command.ts';
 
 /** Starts a program; {@link spawnProgram} unless a test or a runtime sets another. */
 export type Spawn = (file: string, args: readonly string[], options: SpawnOptions) => ChildProcess;

@@ -68,3 +68,14 @@ function quoted(arg: string): string {
   const forProgram = `"${arg.replace(/(\\*)"/g, '$1$1\\"').replace(/(\\+)$/, '$1$1')}"`;
   return forProgram.replace(READ_BY_SHELL, '^$1').replace(READ_BY_SHELL, '^$1');
 }
+
+/** Ends a process of Windows and all processes below it. Windows has neither process groups nor a signal to end by. */
+export function endTree(pid: number, otherwise: () => void): void {
+  spawn(windowsProgram('taskkill.exe'), ['/PID', String(pid), '/T', '/F'], {
+    stdio: 'ignore',
+    windowsHide: true,
+    timeout: END_MS,
+  }).once('error', otherwise);
+}
+
+const END_MS = 3_000;

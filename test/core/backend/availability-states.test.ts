@@ -5,10 +5,10 @@ import {
   type AvailabilityEvent,
   type AvailabilityState,
   newBackend,
+  type ReadLists,
   step,
 } from '../../../core/backend/availability-states.ts';
 import { ConnectionFailure, categoryOf, type FailureCategory } from '../../../core/backend/failure.ts';
-import type { ReadLists } from '../../../core/backend/lists/list-reader.ts';
 import type { BackendHealth } from '../../../core/contract/backend.ts';
 import type { Era } from '../../../core/contract/era.ts';
 import { drawnStep, exploredSteps } from '../../../scripts/docs/backend-states-page.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DISCOVERY_CALLER } from '../../../core/backend/lists/discovery-caller.ts';
+import { DISCOVERY_CALLER } from '../../../core/backend/sessions/backend-session.ts';
 import { JsonRpcConnection } from '../../../core/backend/sessions/json-rpc-connection.ts';
 import { StdioTransport } from '../../../core/backend/transports/stdio.ts';
 import { explainCause } from '../../../core/errors.ts';

@@ -35,7 +35,13 @@ describe('the lists of a backend that is away', () => {
 
 function listCache(changed: () => void): ListCache {
   const limits = limitsSchema.parse({});
-  return new ListCache({ limits, inherited: undefined, now: () => 0, changed, keepsCallers: () => false });
+  return new ListCache({
+    limits,
+    inherited: undefined,
+    now: () => 0,
+    changed,
+    availability: { status: 'unavailable' },
+  });
 }
 
 const LISTING: BackendListing = {

@@ -22,7 +22,7 @@ async function readsOf(changes: Readonly<Record<number, 'tools' | 'prompts'>>, c
       throw cause;
     },
   });
-  const holder = { capabilityClass: '', connection: {} } as SessionHolder;
+  const holder = { about: { capabilityClass: '' }, connection: {} } as SessionHolder;
   for (const [at, kind] of Object.entries(changes)) setTimeout(() => relists.add(holder, [kind]), Number(at));
   await vi.advanceTimersByTimeAsync(5_000);
   relists.stop();
@@ -64,8 +64,8 @@ describe('changed lists', () => {
         failed() {},
       });
       const [base, own] = [
-        { capabilityClass: '', connection: {} } as SessionHolder,
-        { capabilityClass: '', connection: {} } as SessionHolder,
+        { about: { capabilityClass: '' }, connection: {} } as SessionHolder,
+        { about: { capabilityClass: '' }, connection: {} } as SessionHolder,
       ];
       relists.add(base, ['tools']);
       setTimeout(() => relists.add(own, ['tools']), 40);

@@ -1,9 +1,11 @@
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tokenIssuer } from '@toolmgr/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { modernRequests } from '../bench/requests.ts';
 import { loopbackServer } from '../support/loopback-server.ts';
+import { until } from '../support/until.ts';
 import { IS_LONG } from './rig/cells.ts';
 import { type MakeCall, measureOthers, type Times } from './rig/others.ts';
 import { type GatewayProgram, gatewayProgram, hardServer, hardStdio, startProgram } from './rig/programs.ts';
@@ -49,6 +51,7 @@ describe('while one caller overloads the gateway, the others are served', () => 
   const endings: (() => void | Promise<void>)[] = [];
   const later = (end: () => void | Promise<void>): void => void endings.unshift(end);
   const rows: string[] = [];
+  const quietOf = new Map<string, Promise<Times>>();
   let direct: string;
   let open: GatewayProgram;
   let guarded: GatewayProgram;
@@ -106,7 +109,7 @@ describe('while one caller overloads the gateway, the others are served', () => 
     { timeout: LONG },
     async (attempt, words) => {
       const gateway = gatewayOf(attempt);
-      const quiet = await measureOthers(gateway.url, callOf(attempt), QUIET_MS);
+      const quiet = await quietTimes(attempt);
       const attacker = await startProgram(
         join(import.meta.dirname, 'rig/attacker.ts'),
         [attempt, gateway.url],
@@ -117,9 +120,11 @@ describe('while one caller overloads the gateway, the others are served', () => 
         measureOthers(gateway.url, callOf(attempt), ATTACK_MS),
         measureOthers(direct, () => modernRequests().call('quick'), ATTACK_MS, 1),
       ]);
-      const got = await new Promise<Readonly<Record<string, number>>>((resolve) => {
-        attacker.child.once('message', (message) => resolve(message as Record<string, number>));
+      let got: Readonly<Record<string, number>> = {};
+      await until(async () => {
         attacker.child.send('what did you get?');
+        [got] = await once(attacker.child, 'message');
+        return WITHOUT_ANSWERS.has(attempt) || Object.keys(got).length > 0; // on a busy machine the first may come later
       });
       const { rss } = await gateway.memoryNow();
       await attacker.kill();
@@ -129,10 +134,18 @@ describe('while one caller overloads the gateway, the others are served', () => 
       const busyMs = WORST.machineFactor * Math.max(quiet.p95Ms, machine.p95Ms);
       expect(during.p95Ms).toBeLessThan(WORST.p95Ms + busyMs);
       expect(during.maxMs).toBeLessThan(WORST.stallMs + Math.max(busyMs, WORST.machineFactor * machine.maxMs));
-      if (!WITHOUT_ANSWERS.has(attempt)) expect(Object.keys(got)).not.toEqual([]);
       await attackIsOver(gateway);
     },
   );
+
+  /** Measured once for attempts on the same gateway with the same calls. */
+  function quietTimes(attempt: Attempt): Promise<Times> {
+    const { url } = gatewayOf(attempt);
+    const key = `${url} ${SAME_BACKEND.has(attempt)}`;
+    const known = quietOf.get(key) ?? measureOthers(url, callOf(attempt), QUIET_MS);
+    quietOf.set(key, known);
+    return known;
+  }
 
   function gatewayOf(attempt: Attempt): GatewayProgram {
     if (attempt === 'tokens') return guarded;

@@ -1,4 +1,4 @@
-import { engineState } from '@toolmgr/plugins/workloads/engine-ping';
+import { engineState } from '@toolmgr/plugins/workloads/container';
 
 const FRESH_MS = 2_000; // health is public: more requests do not ask the engine more often
 

@@ -7,7 +7,6 @@ export const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins/registry': 'plugins/registry/exports.ts',
   '@toolmgr/plugins/incoming-auth/oidc': 'plugins/incoming-auth/oidc/standalone.ts',
   '@toolmgr/plugins/workloads/container': 'plugins/workloads/container/engines.ts',
-  '@toolmgr/plugins/workloads/engine-ping': 'plugins/workloads/container/ping-engines.ts',
   '@toolmgr/plugins/outgoing-auth/oauth-client/login': 'plugins/outgoing-auth/oauth-client/login/index.ts',
   '@toolmgr/plugins/secrets': 'plugins/secrets/exports.ts',
   '@toolmgr/plugins/clients': 'plugins/clients/exports.ts',

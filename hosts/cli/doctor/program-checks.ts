@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { engineState } from '@toolmgr/plugins/workloads/engine-ping';
+import { checkEngines, engineState } from '@toolmgr/plugins/workloads/container';
 import { ownCommand } from '../../shared/own-command.ts';
 import { missingEngineClient } from '../../shared/product-features.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
@@ -71,7 +71,6 @@ async function engineFinding(env: NodeJS.ProcessEnv): Promise<Finding> {
     const says = state === 'answers' ? 'running' : NO_ENGINE;
     return warn(`${says}; not installed: ${client.missing.join(', ')}`, `for servers in containers: ${client.command}`);
   }
-  const { checkEngines } = await import('@toolmgr/plugins/workloads/container');
   const engines = await checkEngines(env);
   const used = engines.find(({ version }) => version !== undefined);
   if (used !== undefined) return ok(`${used.kind} version ${used.version} at ${used.socket}`);

@@ -1,6 +1,6 @@
 import type { Log } from '@toolmgr/core';
 import type { BackgroundContext, OperationHome } from '@toolmgr/plugins/kit/operations';
-import { engineAnswers } from '@toolmgr/plugins/workloads/engine-ping';
+import { engineAnswers } from '@toolmgr/plugins/workloads/container';
 import { releaseStartMemory } from '../../shared/engine.ts';
 import { recoverReplacement } from '../../workloads/planning/replace.ts';
 import { noteFailure, startWorkload } from '../../workloads/planning/start.ts';

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { explainCause } from '@toolmgr/core';
 import { isImageReference } from '@toolmgr/plugins/kit/oci';
+import { connectEngine, planBuild } from '@toolmgr/plugins/workloads/container';
 import { stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { images } from '../../workloads/planning/build-image.ts';
 import { buildWithProgress } from './package-image.ts';
 
 /** Flags of `toolmgr build`. */
@@ -24,7 +24,6 @@ export interface BuildFlags {
  * @throws UsageError when the package or a flag is wrong, or the file cannot be written
  */
 export async function build(target: string, args: readonly string[], flags: BuildFlags): Promise<void> {
-  const { planBuild, connectEngine } = await images();
   const settings = {
     ...(flags.runtimeImage === undefined ? {} : { baseImage: flags.runtimeImage }),
     ...(flags.caCert === undefined ? {} : { caCertFile: flags.caCert }),

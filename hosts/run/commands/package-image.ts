@@ -1,9 +1,9 @@
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
-import type { BuildPlan, Engine } from '@toolmgr/plugins/workloads/container';
+import { type BuildPlan, buildImage, type Engine } from '@toolmgr/plugins/workloads/container';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { harmless, stderr } from '../../shared/terminal.ts';
 import { Interrupted } from '../../shared/usage-error.ts';
-import { type BuildWatch, buildPackageImage, buildStep, images } from '../../workloads/planning/build-image.ts';
+import { type BuildWatch, buildPackageImage, buildStep } from '../../workloads/planning/build-image.ts';
 
 /**
  * Builds the image of a workload's package in the foreground, so that its progress is seen; does nothing for other workloads.
@@ -29,7 +29,6 @@ export async function preparePackageImage(config: RunConfig): Promise<void> {
  * @throws GatewayFault WORKLOAD_FAILED with the last lines of the build
  */
 export async function buildWithProgress(engine: Engine, plan: BuildPlan, tag: string): Promise<void> {
-  const { buildImage } = await images();
   await withProgress(plan, (watch) => buildImage(engine, plan, watch, tag));
 }
 

@@ -1,5 +1,4 @@
-import type { EngineCheck } from '@toolmgr/plugins/workloads/container';
-import { pingEngines } from '@toolmgr/plugins/workloads/engine-ping';
+import { checkEngines, type EngineCheck, pingEngines } from '@toolmgr/plugins/workloads/container';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { explainMissing, type MissingFeature, missingEngineClient } from '../../shared/product-features.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
@@ -11,7 +10,7 @@ import { UsageError } from '../../shared/usage-error.ts';
  */
 export async function checkRuntimes({ format }: { readonly format: 'text' | 'json' }): Promise<void> {
   const missing = missingEngineClient();
-  const engines = missing === undefined ? await enginesOfClient() : await enginesWithoutClient(missing);
+  const engines = missing === undefined ? await checkEngines() : await enginesWithoutClient(missing);
   const used = engines.find(({ version }) => version !== undefined);
   if (used === undefined) process.exitCode = EXIT_CODES.failed.code;
   if (format === 'json') {
@@ -38,11 +37,6 @@ export async function checkRuntimes({ format }: { readonly format: 'text' | 'jso
     stderr.line(
       'no container engine answers: start Docker or Podman, or name its socket in DOCKER_HOST; programs run with --runtime process',
     );
-}
-
-async function enginesOfClient(): Promise<readonly EngineCheck[]> {
-  const { checkEngines } = await import('@toolmgr/plugins/workloads/container');
-  return checkEngines();
 }
 
 /** Without the client an engine can be asked whether it answers, and nothing more. */

@@ -7,6 +7,7 @@ import {
   type WorkloadRecord,
   workloadDir,
 } from '@toolmgr/plugins/kit/workloads';
+import { listContainersOf } from '@toolmgr/plugins/workloads/container';
 import { HIDDEN, redactArguments, redactUrl } from '../../shared/redact-arguments.ts';
 import { columns, printable, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -57,7 +58,6 @@ async function recordOf(name: string): Promise<{ readonly record: WorkloadRecord
 }
 
 async function containersOf(name: string): Promise<unknown> {
-  const { listContainersOf } = await import('@toolmgr/plugins/workloads/container');
   return listContainersOf(name).catch((cause: unknown) => ({ problem: explainCause(cause) }));
 }
 

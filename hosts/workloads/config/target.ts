@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import { commandFromScheme, findProgram } from '@toolmgr/plugins';
 import { isImageReference } from '@toolmgr/plugins/kit/oci';
 import { nameOfTarget, readScheme, type SchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
-import { namesEngine } from '@toolmgr/plugins/workloads/engine-ping';
+import { findEngine, namesEngine } from '@toolmgr/plugins/workloads/container';
 import { explainMissing, missingEngineClient } from '../../shared/product-features.ts';
 
 /** What TARGET means, or why it cannot be run. */
@@ -76,7 +76,7 @@ async function readPackage(
   if (asked === 'container') return { kind: 'image', image, name, isPackage: true };
   const warnings: string[] = [];
   if (asked !== 'process') {
-    const found = await findEngine();
+    const found = await usableEngine();
     if (found.kind === 'found') return { kind: 'image', image, name, isPackage: true };
     if (found.isNamed) return { kind: 'refused', reason: `${text}: ${found.reason}` };
     warnings.push(`${found.why}: ${text} runs as a process, nothing isolates it, and it has your rights`);
@@ -88,7 +88,7 @@ async function readPackage(
 }
 
 /** Whether an engine can be used; otherwise the reason for a refusal, and in short `why` for a warning. */
-async function findEngine(): Promise<
+async function usableEngine(): Promise<
   | { readonly kind: 'found' }
   | { readonly kind: 'none'; readonly reason: string; readonly why: string; readonly isNamed: boolean }
 > {
@@ -102,8 +102,7 @@ async function findEngine(): Promise<
       isNamed: namesEngine(process.env),
     };
   }
-  const images = await import('@toolmgr/plugins/workloads/container');
-  const found = await images.findEngine();
+  const found = await findEngine();
   return found.kind === 'found' ? found : { ...found, why: 'no container engine answers' };
 }
 

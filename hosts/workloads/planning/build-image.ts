@@ -1,11 +1,8 @@
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
-import type { BuildPlan } from '@toolmgr/plugins/workloads/container';
+import { type BuildPlan, connectEngine, ensureBuilt, planBuild } from '@toolmgr/plugins/workloads/container';
 import { UsageError } from '../../shared/usage-error.ts';
 import { buildOf } from '../proxy/plan.ts';
-
-/** The module of the container engines is loaded only for packages. */
-export const images = () => import('@toolmgr/plugins/workloads/container');
 
 /** How a build is followed: the lines of the engine. */
 export interface BuildWatch {
@@ -27,7 +24,6 @@ export async function buildPackageImage(
   follow: <T>(plan: BuildPlan, act: (watch: BuildWatch) => Promise<T>) => Promise<T>,
 ): Promise<PackageImage | undefined> {
   if (config.image === undefined || !isSchemeTarget(config.image)) return undefined;
-  const { connectEngine, ensureBuilt, planBuild } = await images();
   const plan = await planBuild(config.image, buildOf(config), { cwd, env: process.env });
   if ('reason' in plan) throw new UsageError(plan.reason);
   const engine = await connectEngine();

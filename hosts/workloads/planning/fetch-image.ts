@@ -2,6 +2,7 @@ import { GatewayFault } from '@toolmgr/core';
 import { imageByDigest } from '@toolmgr/plugins/kit/oci';
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
+import { pullImage } from '@toolmgr/plugins/workloads/container';
 import { buildImage } from './create.ts';
 import type { Work } from './work.ts';
 
@@ -19,6 +20,5 @@ export async function fetchImage(config: RunConfig, work: Work): Promise<void> {
     return;
   }
   const reference = digest === undefined ? image : imageByDigest(image, digest);
-  const { pullImage } = await import('@toolmgr/plugins/workloads/container');
   await pullImage(reference, work.signal, work.report);
 }

@@ -1,4 +1,5 @@
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
+import { removeContainersOf } from '@toolmgr/plugins/workloads/container';
 import { sweepOrphans } from './sweep-orphans.ts';
 
 /**
@@ -15,7 +16,6 @@ export async function removeLeftovers(
 ): Promise<number> {
   let removed = 0;
   if (config?.image !== undefined) {
-    const { removeContainersOf } = await import('@toolmgr/plugins/workloads/container');
     removed = await removeContainersOf(config.name, runId, options);
   }
   return removed + (runId === undefined ? 0 : await sweepOrphans(runId));

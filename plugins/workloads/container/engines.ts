@@ -1,14 +1,31 @@
-// What the commands of a host do with container engines and with images of packages, without a gateway.
-import { removeContainers } from './containers.ts';
-import { connectEngine, type Engine, type EngineCheck, tryEngines } from './engine.ts';
+// What a host does with container engines and with images of packages, without a gateway. The client of the engines is loaded when it is used:
+// a process that only waits for an engine stays small.
+import type { BuildWatch } from './build/build-image.ts';
+import type { BuildPlan } from './build/plan-build.ts';
+import type { Engine, EngineCheck } from './engine.ts';
 import { namesEngine } from './engine-sockets.ts';
-import { ensureImage } from './image.ts';
 import { MANAGED } from './labels.ts';
-import { containersOf } from './owned.ts';
 
-export { type BuildWatch, buildImage, ensureBuilt } from './build/build-image.ts';
-export { type BuildPlan, planBuild } from './build/plan-build.ts';
-export { connectEngine, type Engine, type EngineCheck };
+export { engineAnswers, engineState, namesEngine, pingEngines } from './ping-engines.ts';
+export type { BuildPlan, BuildWatch, Engine, EngineCheck };
+
+type Building = typeof import('./build/build-image.ts');
+
+/** See `connectEngine` of engine.ts. */
+export const connectEngine: typeof import('./engine.ts').connectEngine = async (env) =>
+  (await import('./engine.ts')).connectEngine(env);
+
+/** See `planBuild` of plan-build.ts. */
+export const planBuild: typeof import('./build/plan-build.ts').planBuild = async (...given) =>
+  (await import('./build/plan-build.ts')).planBuild(...given);
+
+/** See `buildImage` of build-image.ts. */
+export const buildImage: Building['buildImage'] = async (...given) =>
+  (await import('./build/build-image.ts')).buildImage(...given);
+
+/** See `ensureBuilt` of build-image.ts. */
+export const ensureBuilt: Building['ensureBuilt'] = async (...given) =>
+  (await import('./build/build-image.ts')).ensureBuilt(...given);
 
 /** Whether an engine answers; otherwise why not, and whether a variable names one that should. */
 export type EngineAnswer =
@@ -34,6 +51,7 @@ export async function removeContainersOf(
   runId: string | undefined,
   { leavesLasting = false }: { readonly leavesLasting?: boolean } = {},
 ): Promise<number> {
+  const { removeContainers } = await import('./containers.ts');
   return removeContainers(await connectEngine(), workload, {
     ...(runId === undefined ? {} : { only: runId }),
     spare: () => leavesLasting,
@@ -41,8 +59,8 @@ export async function removeContainersOf(
 }
 
 /** Every engine socket of this machine, and whether an engine answers. */
-export function checkEngines(env: NodeJS.ProcessEnv = process.env): Promise<readonly EngineCheck[]> {
-  return tryEngines(env);
+export async function checkEngines(env: NodeJS.ProcessEnv = process.env): Promise<readonly EngineCheck[]> {
+  return (await import('./engine.ts')).tryEngines(env);
 }
 
 /**
@@ -54,6 +72,7 @@ export async function pullImage(
   signal: AbortSignal,
   onProgress: (line: string) => void,
 ): Promise<void> {
+  const { ensureImage } = await import('./image.ts');
   await ensureImage(await connectEngine(), reference, signal, onProgress);
 }
 
@@ -73,6 +92,7 @@ export interface ContainerFacts {
  * @throws GatewayFault WORKLOAD_FAILED when no engine answers
  */
 export async function listContainersOf(workload: string): Promise<readonly ContainerFacts[]> {
+  const { containersOf } = await import('./owned.ts');
   const { own } = await containersOf(await connectEngine(), workload);
   return own.map(({ Id, Names, Image, State, Status, Labels }) => ({
     id: Id,

@@ -3,10 +3,10 @@ import { z } from 'zod';
 /** `toolPinning` of a vmcp file. */
 export const toolPinningConfig = z.strictObject({
   mode: z
-    .enum(['trustFirst', 'approve', 'scan'])
+    .enum(['trustFirst', 'approve', 'scan', 'frozen'])
     .default('trustFirst')
     .describe(
-      'trustFirst: the first lists of a backend are pinned, what is new or changed later is held. approve: everything is held until it is approved. scan: what is new or changed is held if the scanner finds something, else it is pinned',
+      'trustFirst: the first lists of a backend are pinned, what is new or changed later is held. approve: everything is held until it is approved. scan: what is new or changed is held if the scanner finds something, else it is pinned. frozen: as approve, and the file is not written',
     ),
   file: z
     .string()

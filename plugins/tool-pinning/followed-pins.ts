@@ -1,5 +1,5 @@
 import { unwatchFile, watchFile } from 'node:fs';
-import { type Core, explainCause } from '@toolmgr/core';
+import { type Core, explainCause, GatewayFault } from '@toolmgr/core';
 import { pinChanged } from '@toolmgr/plugins/kit/extension-points';
 import {
   type ChangedPins,
@@ -12,6 +12,7 @@ import {
   pinsOf,
   readPins,
   withChanges,
+  wrongHash,
 } from '@toolmgr/plugins/kit/tool-pins';
 
 /** The pins of a file, which commands and other gateways change too. */
@@ -28,8 +29,11 @@ export interface FollowedPins {
 /** How often the file is looked at. */
 const POLL_MS = 1_000;
 
-/** Follows a file of pins. */
-export function createFollowedPins(core: Core, address: string, file: string): FollowedPins {
+/** Follows a file of pins. `frozen`: it is never written. */
+export function createFollowedPins(
+  core: Core,
+  { address, file, isFrozen }: { readonly address: string; readonly file: string; readonly isFrozen: boolean },
+): FollowedPins {
   const { log, backends } = core;
   let pins: Pins = NO_PINS;
   let unwritten = new Map<string, Map<string, EntryPins>>();
@@ -57,7 +61,7 @@ export function createFollowedPins(core: Core, address: string, file: string): F
       return;
     }
     try {
-      const found = await readPins(file);
+      const found = await readTrusted(file);
       if (found !== NO_PINS || pins === NO_PINS) use(withChanges(found, unlessKnown(unwritten, found)));
       // without this, everything would be used for the first time again
       else log.error('the file of pins is gone: the pins of before are kept', { plugin: address, file });
@@ -101,6 +105,7 @@ export function createFollowedPins(core: Core, address: string, file: string): F
     add(changed) {
       if (changed.size === 0) return;
       become(withChanges(pins, changed));
+      if (isFrozen) return;
       for (const [backend, entries] of changed)
         unwritten.set(backend, new Map([...(unwritten.get(backend) ?? []), ...entries]));
       if (isWriting) return;
@@ -108,7 +113,7 @@ export function createFollowedPins(core: Core, address: string, file: string): F
       writing = writeAll();
     },
     async start() {
-      pins = await readPins(file);
+      pins = await readTrusted(file);
       watchFile(file, { persistent: false, interval: POLL_MS }, onFile);
     },
     async stop() {
@@ -116,6 +121,14 @@ export function createFollowedPins(core: Core, address: string, file: string): F
       await writing;
     },
   };
+}
+
+/** A person who reviewed a file has read the definitions, not the hashes. @throws GatewayFault when they differ */
+async function readTrusted(file: string): Promise<Pins> {
+  const pins = await readPins(file);
+  const wrong = wrongHash(pins);
+  if (wrong === undefined) return pins;
+  throw new GatewayFault('PLAN_INVALID', `${file}: the hash of ${wrong} is not that of its definition`);
 }
 
 /** Entries that the file has are left as they are there, plus what waits: approvals of a person are never overwritten. */

@@ -50,7 +50,7 @@ interface Round {
 /** Compares the lists of backends with the pins of a file. */
 export function createPinnedLists(core: Core, { address, mode, file }: PinnedListsOptions): PinnedLists {
   const { log } = core;
-  const followed = createFollowedPins(core, address, file);
+  const followed = createFollowedPins(core, { address, file, isFrozen: mode === 'frozen' });
 
   const begin = (): Round => {
     const pins = followed.now();

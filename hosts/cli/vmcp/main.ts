@@ -20,6 +20,7 @@ export function addVmcpCommands(program: Command): void {
   addInit(vmcp);
   addPlan(vmcp);
   addExplain(vmcp);
+  addLock(vmcp);
   addWorkflowCommands(vmcp);
 }
 
@@ -36,6 +37,7 @@ function addServe(vmcp: Command): void {
     .option('--status-port <number>', 'serve status pages and metrics at a separate port on 127.0.0.1', portFrom)
     .option('--status-token-env <name>', 'environment variable with the required token of status pages and metrics')
     .option('--optimizer', 'list two tools that find and call all others, with the defaults of the section optimizer')
+    .option('--frozen', 'refuse tools, prompts, templates and instructions that the file of vmcp lock lacks')
     .option('--enable-audit', 'write one JSON line per request and call, with the defaults of the section audit')
     .addOption(
       new Option('--stdio', 'serve one client over standard input and output instead of listening').conflicts([
@@ -172,6 +174,32 @@ function addExplain(vmcp: Command): void {
       if (options.format === 'json') stdout.line(JSON.stringify(told, undefined, 2));
       else for (const line of explanationLines(told)) stdout.line(line);
       if (!told.found) process.exitCode = 1;
+    });
+}
+
+function addLock(vmcp: Command): void {
+  vmcp
+    .command('lock')
+    .description('write the definitions of all backends and their hashes into a file for version control')
+    .requiredOption('-c, --config <file>', 'vmcp file (YAML); connects to its backends')
+    .addHelpText(
+      'after',
+      `
+The file is vmcp.pins.json beside vmcp.yaml. vmcp serve --frozen does not start when a backend lists what the file lacks, and holds what changes later.
+
+Examples:
+  toolmgr vmcp lock -c vmcp.yaml
+  toolmgr vmcp serve -c vmcp.yaml --frozen`,
+    )
+    .action(async ({ config: file }: { readonly config: string }) => {
+      const { lockFileOf, PINNING, writeLock } = await import('../../vmcp/lock.ts');
+      const lock = lockFileOf(file);
+      const read = await readFile(file, { loadsPlugins: true, added: [PINNING] });
+      const { pins, changes, findings } = await writeLock(read, file, lock);
+      for (const { change, entry } of changes) stdout.line(`${change.padEnd(7)} ${oneLine(entry)}`);
+      for (const finding of findings) stderr.line(`${stderr.yellow('warning')} ${oneLine(finding)}`);
+      const count = Object.values(pins.backends).reduce((sum, entries) => sum + Object.keys(entries).length, 0);
+      stderr.line(`wrote ${lock} with ${count} ${count === 1 ? 'definition' : 'definitions'}`);
     });
 }
 

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { explainCause, type Log } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
@@ -8,6 +9,7 @@ import { UsageError } from '../../shared/usage-error.ts';
 import { watchText } from '../../shared/watch-text.ts';
 import type { VmcpConfig } from '../config-schema.ts';
 import { groupConfig } from '../group-config.ts';
+import { frozenBy, lockFileOf } from '../lock.ts';
 import type { SectionedConfig } from '../plan.ts';
 import { type ReadConfig, readConfig, readConfigText, withAdded } from '../read-config.ts';
 import { sectionsOf } from '../sections.ts';
@@ -43,6 +45,7 @@ export async function sourceOf(options: ServeOptions): Promise<ConfigSource> {
     if (group !== undefined) stderr.line(`toolmgr: --group ${group} is ignored, because there is a file`);
     return await sourceOfFile(file, options);
   }
+  if (options.frozen) throw new UsageError('--frozen needs a file (-c FILE)');
   if (group === undefined) throw new UsageError('give a file (-c FILE) or a group of workloads (--group NAME)');
   if (!isLoopbackHost(host)) {
     throw new UsageError(
@@ -56,6 +59,7 @@ export async function sourceOf(options: ServeOptions): Promise<ConfigSource> {
 
 async function sourceOfFile(file: string, options: ServeOptions): Promise<ConfigSource> {
   const text = await readConfigText(file);
+  const lock = frozenFileOf(options);
   const modules = createPluginModules();
   const read = async (next: string): Promise<ReadConfig> => {
     const config = await readConfig(next, file, catalogue, {
@@ -65,11 +69,19 @@ async function sourceOfFile(file: string, options: ServeOptions): Promise<Config
       added: addedBy(options),
     });
     if (config.assumesAnonymous && !isLoopbackHost(options.host)) throw assumedAnonymous(file, options.host);
-    return config;
+    return lock === undefined ? config : frozenBy(config, lock);
   };
   const { config, sections, warnings } = await read(text);
   for (const warning of warnings) stderr.line(`${stderr.yellow('warning')} ${warning}`);
   return { config, sections, baseDir: dirname(resolve(file)), follow: { file, text, modules, read } };
+}
+
+/** The lock file of `--frozen`. @throws UsageError when it is missing */
+export function frozenFileOf({ config, frozen }: ServeOptions): string | undefined {
+  if (!frozen || config === undefined) return undefined;
+  const lock = lockFileOf(config);
+  if (existsSync(lock)) return lock;
+  throw new UsageError(`there is no file ${lock}: ${ownCommand(`vmcp lock -c ${config}`)} writes it`);
 }
 
 function assumedAnonymous(file: string, host: string): UsageError {

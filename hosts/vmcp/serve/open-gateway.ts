@@ -12,8 +12,9 @@ import { readOptionalSecretFrom } from '@toolmgr/plugins/kit/secrets';
 import { createSwitch, type GatewaySwitch } from '../../http/gateway-switch.ts';
 import { isLoopbackHost } from '../../http/listen.ts';
 import type { CallFeed } from '../../http/recent-calls/feed.ts';
-import { RECENT_CALLS, recentCallsPlugin } from '../../http/recent-calls/plugin.ts';
+import { recentCallsPlugin } from '../../http/recent-calls/plugin.ts';
 import { httpClientFrom } from '../../shared/http-client.ts';
+import { driftCheck } from '../lock.ts';
 import { type PlanFlags, planFromConfig, type SectionedConfig } from '../plan.ts';
 import { type ServeOptions, switchedOnBy } from './options.ts';
 import type { ImportFile } from './plugin-modules.ts';
@@ -41,16 +42,28 @@ export interface GatewayParts {
   readonly feed: CallFeed | undefined;
   /** A gateway that would end the client sessions of the one that it replaces is not created. */
   readonly sessionsMustMove: boolean;
+  /** The first gateway is refused when its backends list what this file does not have. */
+  readonly lock?: string | undefined;
 }
 
 /** Makes the function that creates a gateway for the first configuration and for each changed one. */
-export function gatewayOpener({ flags, baseDir, importFile, log, feed, sessionsMustMove }: GatewayParts): OpenGateway {
+export function gatewayOpener(parts: GatewayParts): OpenGateway {
+  const { flags, baseDir, importFile, log, feed, sessionsMustMove, lock } = parts;
   return async (read, before) => {
     const planned = { ...httpClientFrom(process.env), ...planFromConfig(read, flags) };
-    const input = feed === undefined ? planned : { ...planned, plugins: [...planned.plugins, { use: RECENT_CALLS }] };
+    const drift = lock === undefined || before !== undefined ? undefined : driftCheck(lock);
+    const plugins = [
+      ...(feed === undefined ? [] : [recentCallsPlugin(feed)]),
+      ...(drift === undefined ? [] : [drift.plugin]),
+    ];
+    const added = plugins.map(({ address }) => ({ use: address }));
+    const input = added.length === 0 ? planned : { ...planned, plugins: [...planned.plugins, ...added] };
     const successor = before === undefined ? {} : { successorOf: before, sessionsMustMove };
-    const plugins = feed === undefined ? [] : [recentCallsPlugin(feed)];
     const gateway = await createGateway(input, { catalogue, log, plugins, baseDir, importFile, ...successor });
+    await drift?.check(gateway).catch(async (cause) => {
+      await gateway.stop();
+      throw cause;
+    });
     return { gateway, plan: readPlan(input) };
   };
 }

@@ -1,5 +1,6 @@
 import type { LogFormat } from '../../shared/gateway-log/index.ts';
 import type { VmcpConfig } from '../config-schema.ts';
+import { PINNING } from '../lock.ts';
 import type { StatusPagesConfig } from '../status-pages-schema.ts';
 
 /** Flags of `vmcp serve`. */
@@ -21,6 +22,8 @@ export interface ServeOptions {
   readonly stdio?: boolean;
   /** Serves the page of the browser with the status pages. */
   readonly page?: boolean;
+  /** Refuses definitions that the lock file beside the vmcp file does not have. */
+  readonly frozen?: boolean;
   readonly debug?: boolean;
   readonly logFormat?: LogFormat;
 }
@@ -42,8 +45,8 @@ export function statusPagesOf(options: ServeOptions, { statusPages }: VmcpConfig
 }
 
 /** Sections that are there with their defaults where the file, or the group, lacks them. */
-export function addedBy({ optimizer }: Pick<ServeOptions, 'optimizer'>): readonly string[] {
-  return optimizer ? ['optimizer'] : [];
+export function addedBy({ optimizer, frozen }: Pick<ServeOptions, 'optimizer' | 'frozen'>): readonly string[] {
+  return [...(optimizer ? ['optimizer'] : []), ...(frozen ? [PINNING] : [])];
 }
 
 /** Sections that are on whatever the file says. */

@@ -2,7 +2,7 @@ import { environmentSecrets } from '@toolmgr/plugins';
 import { createCallFeed } from '../../http/recent-calls/feed.ts';
 import { createGatewayLog } from '../../shared/gateway-log/index.ts';
 import { logUnhandledRejections } from '../../shared/log-unhandled-rejections.ts';
-import { sourceOf } from './config-source.ts';
+import { frozenFileOf, sourceOf } from './config-source.ts';
 import { gatewayOpener, planFlagsOf } from './open-gateway.ts';
 import { levelOf, type ServeOptions } from './options.ts';
 import { serveOverHttp } from './serve-over-http.ts';
@@ -23,7 +23,7 @@ export async function serve(options: ServeOptions): Promise<void> {
   const sessionsMustMove = options.stdio === true; // its one client cannot open another
   const { baseDir, follow } = source;
   const importFile = follow?.modules.importFile;
-  const open = gatewayOpener({ flags, baseDir, importFile, log, feed, sessionsMustMove });
+  const open = gatewayOpener({ flags, baseDir, importFile, log, feed, sessionsMustMove, lock: frozenFileOf(options) });
   if (options.stdio === true) await serveOverStdio({ options, source, open, gatewayLog });
   else await serveOverHttp({ options, source, open, gatewayLog, secrets, feed });
 }

@@ -123,7 +123,8 @@ function namedBy(text: string): { readonly id: string; readonly hash?: string } 
   return id === undefined || hash === undefined ? { id: text } : { id, hash };
 }
 
-function idOf(backend: string, entry: string): string {
+/** The word that people name an entry by. */
+export function idOf(backend: string, entry: string): string {
   const at = entry.indexOf(' ');
   const [kind, name] = [entry.slice(0, at), entry.slice(at + 1)];
   return kind === 'tool' ? `${backend}/${name}` : `${backend}/${kind}:${name}`;

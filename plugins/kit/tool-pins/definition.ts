@@ -48,7 +48,12 @@ export function pinnedInstructions(text: string): PinnedDefinition {
 }
 
 function withHash(definition: JsonObject): PinnedDefinition {
-  return { hash: `sha256:${hash('sha256', canonicalJson(definition))}`, definition };
+  return { hash: hashOf(definition), definition };
+}
+
+/** The hash of a pinned definition. */
+export function hashOf(definition: JsonObject): string {
+  return `sha256:${hash('sha256', canonicalJson(definition))}`;
 }
 
 /** JSON with sorted members and without white space, so that equal values have equal texts. Source: RFC 8785. */

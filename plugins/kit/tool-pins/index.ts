@@ -12,6 +12,7 @@ export {
 export { canonicalJson, type PinnedDefinition, pinnedDefinition, pinnedInstructions } from './definition.ts';
 export { changedMembers, type Difference, differences } from './differences.ts';
 export { approved, type JudgeContext, judge, type PinningMode, rejected, type Verdict } from './judge.ts';
+export { type LockedPins, lockedPins, wrongHash } from './lock.ts';
 export { heldCounts, type PinChange, pinChanges } from './pin-changes.ts';
 export {
   type ChangedPins,

@@ -5,7 +5,7 @@ import { type EntryPins, type Held, MOST_OF_ENTRY } from './pins-file.ts';
 import { type Finding, scan } from './scan.ts';
 
 /** When a definition is used without a person. */
-export type PinningMode = 'trustFirst' | 'approve' | 'scan';
+export type PinningMode = 'trustFirst' | 'approve' | 'scan' | 'frozen';
 
 /** What is decided about a definition, and the pins of its entry when they changed. */
 export interface Verdict {

@@ -29,6 +29,8 @@ const OF_HOST = ['', '*', 'incomingAuth', 'outgoingAuth', 'operational', 'groupR
 const ALLOWED: ReadonlySet<string> = new Set([
   'hosts/vmcp/serve/options.ts: audit', // --enable-audit
   'hosts/vmcp/serve/options.ts: optimizer', // --optimizer
+  'hosts/vmcp/lock.ts: toolPinning', // vmcp lock, --frozen
+  'hosts/vmcp/lock.ts: trustFirst',
   'hosts/vmcp/serve/serve-over-http.ts: stopMs', // a limit of the core
   // they write sections of a file for a user
   'hosts/vmcp/init-from-client.ts: headersEnv',

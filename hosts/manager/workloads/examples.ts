@@ -1,5 +1,6 @@
 import { runConfig } from '@toolmgr/plugins/kit/workloads';
 import { detailOf } from './detail.ts';
+import { exportedConfig } from './exported-config.ts';
 
 /** Examples of the OpenAPI document. */
 export const EXAMPLE_SUMMARY = {
@@ -28,24 +29,16 @@ export const EXAMPLE_BODY = {
   group: 'default',
 };
 
-export const EXAMPLE_EXPORT = {
+const EXAMPLE_CONFIG = runConfig.parse({
   schema_version: 'v0.1.0',
   name: 'fetch',
-  group: 'default',
   transport: 'stdio',
   image: 'ghcr.io/example/fetch:1.2.0',
-  cmd_args: [],
   env_vars: { LOG_LEVEL: 'info' },
   secrets: ['fetch-token,target=TOKEN'],
   isolate_network: true,
-  allow_docker_gateway: false,
-  debug: false,
-  host: '127.0.0.1',
-  proxy_mode: 'streamable-http',
-  trust_proxy_headers: false,
-  session_ttl: '2h',
-  stateless: false,
-  strict_protocol_validation: false,
-};
+});
 
-export const EXAMPLE_DETAIL = detailOf(runConfig.parse(EXAMPLE_EXPORT), 34_567);
+export const EXAMPLE_EXPORT = exportedConfig(EXAMPLE_CONFIG);
+
+export const EXAMPLE_DETAIL = detailOf(EXAMPLE_CONFIG, 34_567);

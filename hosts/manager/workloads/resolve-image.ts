@@ -8,7 +8,8 @@ import { secretTargetOf } from '../../workloads/config/collect-secrets.ts';
 import { containerFromFlags } from '../../workloads/config/container-from-flags.ts';
 import { present } from '../../workloads/config/present.ts';
 import { readTarget } from '../../workloads/config/target.ts';
-import type { RunFlags } from '../../workloads/fields/options.ts';
+import { API_FIELDS, placeOf } from '../../workloads/fields/member-schemas.ts';
+import { flagOf, type RunFlags } from '../../workloads/fields/options.ts';
 import { checkImage } from '../../workloads/planning/check-image.ts';
 import { checkToolNames } from '../../workloads/registry/check-tool-names.ts';
 import { entryValues } from '../../workloads/registry/entry-values.ts';
@@ -221,22 +222,18 @@ function withoutProfile({ permissionProfile: _, ...flags }: RunFlags): RunFlags 
   return flags;
 }
 
-/** What an entry of a remote server gives. */
+/** What an entry of a remote server gives; for the login, the members of a body that its options mean. */
 function valuesOfFlags({ flags }: FromRegistry) {
+  const login = API_FIELDS.flatMap(({ flags: option, body, as }) => {
+    const [section, name] = placeOf(body.name);
+    const isOther = option === undefined || section !== 'oauth_config' || as === 'secret';
+    return isOther ? [] : [[name, flags[flagOf({ flags: option })]]];
+  });
   return {
     port: flags.proxyPort,
     targetPort: flags.targetPort,
     headers: flags.remoteForwardHeaders ?? {},
-    login: present({
-      issuer: flags.remoteAuthIssuer,
-      authorize_url: flags.remoteAuthAuthorizeUrl,
-      token_url: flags.remoteAuthTokenUrl,
-      client_id: flags.remoteAuthClientId,
-      scopes: flags.remoteAuthScopes && [...flags.remoteAuthScopes],
-      resource: flags.remoteAuthResource,
-      callback_port: flags.remoteAuthCallbackPort,
-      oauth_params: flags.remoteAuthParams && { ...flags.remoteAuthParams },
-    }) as Resolved['login'],
+    login: present({ ...Object.fromEntries(login), oauth_params: flags.remoteAuthParams }) as Resolved['login'],
   };
 }
 

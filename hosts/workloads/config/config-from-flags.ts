@@ -8,9 +8,8 @@ import { containerFromFlags } from './container-from-flags.ts';
 import { findContradiction } from './contradictions.ts';
 import { type Variables, variablesOfFile, variablesOfFolder } from './env-files.ts';
 import { policyFromFlags } from './policy-from-flags.ts';
-import { present } from './present.ts';
 import { remoteAuthFromFlags } from './remote-auth-from-flags.ts';
-import { storedFields, storedSection } from './stored-values.ts';
+import { storedFields } from './stored-values.ts';
 import { readTarget, type Target } from './target.ts';
 import { readOverrides } from './tools-override.ts';
 import { webhooksFromFlags } from './webhooks-from-flags.ts';
@@ -53,13 +52,7 @@ export async function configFromFlags(
     ...(read.kind === 'url' ? { remote_url: read.url } : {}),
     ...(read.kind === 'command' ? { process: programOf(target, read, flags, cwd) } : {}),
     isolate_network: false,
-    allow_docker_gateway: false,
     ...(read.kind === 'image' ? await containerFromFlags(read.image, flags, cwd, warnings, defaults.profile) : {}),
-    ...present({
-      runtime_config: await storedSection('runtime_config', storing),
-      resource_limits: await storedSection('resource_limits', storing),
-      header_forward: await storedSection('header_forward', storing),
-    }),
     cmd_args: [...args],
     env_vars:
       read.kind === 'url'

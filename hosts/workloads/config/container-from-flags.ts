@@ -13,7 +13,7 @@ import type { RunFlags } from '../fields/options.ts';
 export type ContainerFields = Pick<
   RunConfig,
   | ('image' | 'container_labels' | 'volumes' | 'permission_profile' | 'permission_profile_name_or_path')
-  | ('isolate_network' | 'allow_docker_gateway' | 'ignore_config')
+  | ('isolate_network' | 'ignore_config')
 >;
 
 const LABEL = /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
@@ -48,7 +48,6 @@ export async function containerFromFlags(
     ...(label === undefined ? {} : { container_labels: labelsOf(label, warnings) }),
     ...(mounts.mounts.length === 0 ? {} : { volumes: mounts.mounts.map(volumeText) }),
     isolate_network: isolated,
-    allow_docker_gateway: flags.allowDockerGateway === true,
     ...ignoreConfig(flags),
     ...(given === undefined ? {} : { permission_profile_name_or_path: given }),
     permission_profile: {

@@ -13,14 +13,22 @@ export interface Storing {
   readonly secrets: SecretCollector;
 }
 
+/** Sections that are stored when an option of them is given; the others have more to say. */
+const PLAIN_SECTIONS = ['runtime_config', 'resource_limits', 'header_forward'] as const;
+
 /**
- * The fields of a run configuration that one option each decides; an absent one has the default of its schema.
+ * The fields of a run configuration that one option each decides, and the members of plain sections; an absent field has the default of
+ * its schema.
  * @throws UsageError when a file with a secret cannot be read
  */
 export async function storedFields(storing: Storing): Promise<StoredFields> {
   const given = await valuesOf('', storing);
   const names = ROWS.map(({ stored }) => stored).filter((name) => !name.includes('.')) as (keyof RunConfig)[];
-  const all = names.map((name) => [name, given[name] ?? runConfig.shape[name].safeParse(undefined).data]);
+  const all: [string, unknown][] = names.map((name) => [
+    name,
+    given[name] ?? runConfig.shape[name].safeParse(undefined).data,
+  ]);
+  for (const name of PLAIN_SECTIONS) all.push([name, await storedSection(name, storing)]);
   return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as StoredFields;
 }
 
@@ -35,7 +43,7 @@ export async function storedSection<Name extends keyof RunConfig>(
 
 type StoredOption = Exclude<Extract<RowOfRun, { stored: unknown }>, { as: 'own' }>;
 
-type StoredFields = Pick<RunConfig, Extract<StoredOption['stored'], keyof RunConfig>>;
+type StoredFields = Pick<RunConfig, Extract<StoredOption['stored'], keyof RunConfig> | (typeof PLAIN_SECTIONS)[number]>;
 
 type StoredRow = RunOption & Required<Pick<RunOption, 'stored'>>;
 

@@ -65,7 +65,6 @@ export const CONTAINER_OPTIONS = {
       description: 'an isolated container may reach this machine at host.docker.internal, at any port (default: false)',
       read: readBoolean,
       stored: 'allow_docker_gateway',
-      as: 'own',
       body: { name: 'allow_docker_gateway', says: 'the isolated container may reach the gateway of its network' },
     },
     {

@@ -2,10 +2,10 @@ import { runConfig } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { text } from './body-values.ts';
 import { FIELDS, SECTIONS } from './fields.ts';
-import type { BodyMember, WorkloadField } from './run-option.ts';
+import type { BodyMember, RunOption, WorkloadField } from './run-option.ts';
 
 /** A field that the HTTP API has. */
-export type ApiField = WorkloadField & { readonly body: BodyMember };
+export type ApiField = WorkloadField & Partial<Pick<RunOption, 'flags'>> & { readonly body: BodyMember };
 
 /** Those of {@link FIELDS}. */
 export const API_FIELDS: readonly ApiField[] = FIELDS.filter((field): field is ApiField => field.body !== undefined);

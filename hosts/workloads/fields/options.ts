@@ -106,7 +106,7 @@ export interface RunFlags extends FlagsOf<RowOfRun> {
 }
 
 /** The key of an option in {@link RunFlags}. */
-export function flagOf({ flags }: RunOption): keyof RunFlags {
+export function flagOf({ flags }: Pick<RunOption, 'flags'>): keyof RunFlags {
   return new Option(flags).attributeName() as keyof RunFlags;
 }
 

@@ -1,6 +1,14 @@
 import { GatewayFault } from '../../errors.ts';
 import type { ByteBudget, HeldBytes } from '../../mcp/byte-budget.ts';
-import type { Pausable } from './fair-reader.ts';
+
+/** Bytes of one stream that are read in a row before other streams are read. */
+const TURN_BYTES = 65_536;
+
+/** A stream that can be stopped for a while. */
+export interface Pausable {
+  pause(): unknown;
+  resume(): unknown;
+}
 
 /**
  * Counts the bytes that a reader has read and not passed on. While the budget has no space for them its stream is paused,
@@ -10,6 +18,8 @@ export class HeldReading {
   #held: HeldBytes;
   readonly #refused: () => void;
   #bytes = 0;
+  /** Bytes that were read since the stream was last paused for others. */
+  #inTurn = 0;
   #leave: (() => void) | undefined;
 
   /** `refused` is called when there is no space in time: the reader has to end and `release`. */
@@ -40,6 +50,22 @@ export class HeldReading {
     return false;
   }
 
+  /**
+   * A chunk of a stream of messages was handled, and `pending` bytes of it and of earlier ones are not passed on.
+   *
+   * Prevents one flooding stream from delaying all others: Node reads up to 32 times (2 MiB) from a socket with data before it reads
+   * the next one, and the messages are handled meanwhile, which takes a tenth of a second with small ones. So a stream is paused for
+   * one turn of the event loop whenever it has used up its bytes.
+   */
+  took(chunk: number, pending: number, stream: Pausable): void {
+    if (!this.holds(pending, stream)) return;
+    this.#inTurn += chunk;
+    if (this.#inTurn < TURN_BYTES) return;
+    this.#inTurn = 0;
+    stream.pause();
+    setImmediate(resume, stream);
+  }
+
   /** Everything is passed on, or discarded. */
   release(): void {
     this.#leave?.();
@@ -60,6 +86,10 @@ export class HeldReading {
     this.#leave = undefined;
     stream.resume();
   }
+}
+
+function resume(stream: Pausable): void {
+  stream.resume();
 }
 
 /** The bytes of messages of a backend that belong to no call, or not yet to one. */

@@ -8,7 +8,6 @@ import { mediaType } from '../../mcp/headers.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
-import { FairReader } from './fair-reader.ts';
 import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
 import { errorIn, framesFor, JSON_TYPE, notMcp, pushFrames, STREAM_TYPE, tooLarge, WITHDRAWN } from './http-body.ts';
 import { Resumption } from './http-resumption.ts';
@@ -43,7 +42,6 @@ export class HttpResponseReader implements BackendReader {
   #isOver = false;
   #limit = MAX_REFUSAL_BYTES;
   #frames: SseFrames | undefined;
-  #pace: FairReader | undefined;
   /** The error of the last event that was not a message. */
   #stray: Error | undefined;
   #linger: NodeJS.Timeout | undefined;
@@ -77,7 +75,6 @@ export class HttpResponseReader implements BackendReader {
       this.#frames = framesFor(this.#wire, this.#exchange, (cause) => {
         this.#stray = cause;
       });
-      this.#pace = new FairReader();
     }
   }
 
@@ -119,7 +116,7 @@ export class HttpResponseReader implements BackendReader {
       flow.abort(WITHDRAWN);
       return;
     }
-    if (this.#reading.holds(frames.pendingBytes, flow)) this.#pace?.took(chunk.length, flow);
+    this.#reading.took(chunk.length, frames.pendingBytes, flow);
     if (!this.#exchange.settled || this.#linger !== undefined) return;
     this.#linger = setTimeout(() => flow.abort(WITHDRAWN), LINGER_MS);
     this.#linger.unref();

@@ -3,7 +3,6 @@ import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
-import { FairReader } from './fair-reader.ts';
 import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
 import { pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import { type BackendReader, NEVER } from './http-target.ts';
@@ -15,7 +14,6 @@ export const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };
 
 /** Resumes a broken response stream with GET and `Last-Event-ID` (2025-11-25, SEP-1699). */
 export class Resumption implements BackendReader {
-  readonly #pace = new FairReader();
   readonly #wire: HttpTransport;
   readonly #exchange: Exchange;
   readonly #frames: SseFrames;
@@ -68,7 +66,7 @@ export class Resumption implements BackendReader {
     const failure = pushFrames(this.#frames, chunk, this.#wire);
     if (failure !== undefined) this.#exchange.fail(failure);
     if (this.#exchange.settled) flow.abort(WITHDRAWN);
-    else if (this.#reading.holds(this.#frames.pendingBytes, flow)) this.#pace.took(chunk.length, flow);
+    else this.#reading.took(chunk.length, this.#frames.pendingBytes, flow);
   }
 
   ended(): void {

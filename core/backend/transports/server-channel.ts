@@ -4,7 +4,6 @@ import { mediaType } from '../../mcp/headers.ts';
 import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { backOffMs } from '../../timing/back-off.ts';
 import type { SessionFor } from '../sessions/backend-session.ts';
-import { FairReader } from './fair-reader.ts';
 import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
 import { framesFor, pushFrames, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import { RETRY } from './http-resumption.ts';
@@ -15,7 +14,6 @@ import type { HttpTransport } from './http-transport.ts';
 export class ServerChannel implements BackendReader {
   readonly #wire: HttpTransport;
   readonly #holder: SessionFor;
-  readonly #pace = new FairReader();
   readonly #frames: SseFrames;
   readonly #reading: HeldReading;
   flow: RequestControl | undefined;
@@ -65,7 +63,7 @@ export class ServerChannel implements BackendReader {
     this.#failures = 0;
     const failure = pushFrames(this.#frames, chunk, this.#wire);
     if (failure !== undefined) flow.abort(failure);
-    else if (this.#reading.holds(this.#frames.pendingBytes, flow)) this.#pace.took(chunk.length, flow);
+    else this.#reading.took(chunk.length, this.#frames.pendingBytes, flow);
   }
 
   ended(): void {

@@ -8,12 +8,9 @@ import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LATE, within } from '../../timing/within.ts';
 import { ConnectionFailure, protocolFailure, socketFailure, tooLargeFailure } from '../failure.ts';
 import type { Exchange, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
-import { FairReader } from './fair-reader.ts';
 import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
-import { STREAM_TYPE } from './http-body.ts';
+import { STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import { type BackendReader, type HttpTarget, NEVER, statusFailure } from './http-target.ts';
-
-const WITHDRAWN = new Error('withdrawn by the gateway');
 
 /** The transport before streamable HTTP: one GET stream for received messages, POSTs for sent ones (2024-11-05). */
 export class SseTransport implements Transport {
@@ -135,7 +132,6 @@ interface StreamEvents {
 
 /** The GET stream. */
 class Stream implements BackendReader {
-  readonly #pace = new FairReader();
   readonly #backend: string;
   readonly #maxBytes: number;
   readonly #events: StreamEvents;
@@ -175,7 +171,7 @@ class Stream implements BackendReader {
     if (this.#refused !== 0) return;
     try {
       this.#frames.push(chunk);
-      if (this.#reading.holds(this.#frames.pendingBytes, flow)) this.#pace.took(chunk.length, flow);
+      this.#reading.took(chunk.length, this.#frames.pendingBytes, flow);
     } catch (cause) {
       this.#end(this.#unreadable(cause));
       flow.abort(WITHDRAWN);

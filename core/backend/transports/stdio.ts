@@ -7,7 +7,6 @@ import type { Limits } from '../../limits.ts';
 import type { ByteBudget, HeldBytes } from '../../mcp/byte-budget.ts';
 import { ConnectionFailure, tooLargeFailure } from '../failure.ts';
 import type { Exchange, Transport, TransportSink } from '../sessions/backend-session.ts';
-import { FairReader } from './fair-reader.ts';
 import { HeldReading, heldOfBackend } from './held-reading.ts';
 import { Lines } from './lines.ts';
 import { absentPackage } from './package-runner.ts';
@@ -68,7 +67,6 @@ export class StdioTransport implements Transport {
       (line) => this.#line(line),
       () => this.#tooLong(),
     );
-    const pace = new FairReader();
     const { stdout } = child;
     const reading = new HeldReading(heldOfBackend({ bytes, backend: backend.name }), () => {
       lines.skipLine();
@@ -78,7 +76,7 @@ export class StdioTransport implements Transport {
     });
     stdout?.on('data', (chunk: Buffer) => {
       lines.push(chunk);
-      if (reading.holds(lines.pendingBytes, stdout)) pace.took(chunk.length, stdout);
+      reading.took(chunk.length, lines.pendingBytes, stdout);
     });
     stdout?.once('close', () => reading.release());
     stdout?.on('error', () => undefined);

@@ -44,7 +44,7 @@ export function windowsCommand(
 }
 
 /** The path of a program of Windows itself. */
-export function windowsProgram(name: string, { SystemRoot = 'C:\\Windows' } = process.env): string {
+function windowsProgram(name: string, { SystemRoot = 'C:\\Windows' } = process.env): string {
   return join(SystemRoot, 'System32', name);
 }
 

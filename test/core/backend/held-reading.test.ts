@@ -1,4 +1,4 @@
-import { describe, expect } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { HeldReading, heldOfBackend } from '../../../core/backend/transports/held-reading.ts';
 import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { ByteBudget, type HeldBytes } from '../../../core/mcp/byte-budget.ts';
@@ -64,4 +64,20 @@ describe('bytes that a reader holds', () => {
     result.reading.release();
     expect(bytes.now.held).toBe(0);
   });
+});
+
+it('a stream is paused for one turn of the event loop after every 64 KiB', async () => {
+  const did: string[] = [];
+  const stream = { pause: () => did.push('pause'), resume: () => did.push('resume') };
+  const bytes = new ByteBudget(DEFAULT_LIMITS);
+  const reading = new HeldReading(heldOfBackend({ bytes, backend: 'far' }), () => {});
+  reading.took(40_000, 0, stream);
+  expect(did).toEqual([]);
+  reading.took(40_000, 0, stream);
+  reading.took(1_000, 0, stream);
+  expect(did).toEqual(['pause']);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(did).toEqual(['pause', 'resume']);
+  reading.took(64_536, 0, stream);
+  expect(did).toEqual(['pause', 'resume', 'pause']);
 });

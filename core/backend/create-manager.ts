@@ -3,7 +3,7 @@ import type { Backend } from '../contract/backend.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { ListStore } from '../contract/list-store.ts';
 import type { StdioLauncher } from '../contract/stdio-launcher.ts';
-import { explainCause, GatewayFault, type UserActionRequired } from '../errors.ts';
+import { explainCause, GatewayFault } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { HttpClientFactory } from '../http1/http-client.ts';
 import type { Limits } from '../limits.ts';
@@ -18,6 +18,7 @@ import type {
 } from './backend-manager.ts';
 import type { BackendController } from './controller.ts';
 import { addHolder, createController, isHeldBy, programsOf, removeHolder } from './controller-holders.ts';
+import type { BackendLists } from './lists/backend-lists.ts';
 import { sameBackend } from './merge-sources.ts';
 import { sendCall } from './send.ts';
 import type { Spawn } from './transports/process-group.ts';
@@ -122,6 +123,16 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
 
   const sorted = () => [...controllers.values()].sort((one, other) => (one.backend.name < other.backend.name ? -1 : 1));
 
+  /** What the lists of each backend say, of those that say something. */
+  const byName = <T>(read: (lists: BackendLists) => T | undefined): ReadonlyMap<string, T> => {
+    const found = new Map<string, T>();
+    for (const { backend, lists } of sorted()) {
+      const value = read(lists);
+      if (value !== undefined) found.set(backend.name, value);
+    }
+    return found;
+  };
+
   const controllerOf = (backend: string): BackendController => {
     const controller = controllers.get(backend);
     if (controller !== undefined) return controller;
@@ -153,14 +164,7 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
     },
     states: () => sorted().map((controller) => controller.state),
     eraOf: (backend) => controllers.get(backend)?.availability.era,
-    listings(capabilityClass) {
-      const listings = new Map<string, BackendListing>();
-      for (const controller of sorted()) {
-        const listing = controller.lists.cache.of(capabilityClass);
-        if (listing !== undefined) listings.set(controller.backend.name, listing);
-      }
-      return listings;
-    },
+    listings: (capabilityClass) => byName(({ cache }) => cache.of(capabilityClass)),
     hasLists(listClass) {
       for (const controller of controllers.values()) if (controller.lists.cache.byClass.has(listClass)) return true;
       return false;
@@ -174,22 +178,8 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
       }
       return worst;
     },
-    required(listClass) {
-      const required = new Map<string, UserActionRequired>();
-      for (const controller of sorted()) {
-        const found = controller.lists.requiredOf(listClass);
-        if (found !== undefined) required.set(controller.backend.name, found);
-      }
-      return required;
-    },
-    unread(listClass) {
-      const unread = new Map<string, string>();
-      for (const controller of sorted()) {
-        const why = controller.lists.whyUnread(listClass);
-        if (why !== undefined) unread.set(controller.backend.name, why);
-      }
-      return unread;
-    },
+    required: (listClass) => byName((lists) => lists.requiredOf(listClass)),
+    unread: (listClass) => byName((lists) => lists.whyUnread(listClass)),
     listsToCome(owner) {
       const readings: Promise<unknown>[] = [];
       for (const controller of controllers.values()) {

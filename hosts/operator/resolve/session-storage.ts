@@ -1,11 +1,8 @@
 import { isObject } from '@toolmgr/core';
 import type { Context, Section } from './context.ts';
+import type { SecretKey } from './lookups.ts';
 import { secretRefs } from './secret-refs.ts';
 import { withoutUndefined } from './strategy.ts';
-
-const CONDITION = 'SessionStorageWarning';
-/** Source: vmcp spec §2 `config.sessionStorage`. */
-const PASSWORD = 'TOOLMGR_SESSION_REDIS_PASSWORD';
 
 /**
  * `sessionStorage` of the vmcp file: of the spec, else of `spec.config`, else the Redis of the installation.
@@ -13,9 +10,9 @@ const PASSWORD = 'TOOLMGR_SESSION_REDIS_PASSWORD';
  * `undefined`: a check failed.
  */
 export async function sessionStorageOf(context: Context): Promise<{ readonly section?: Section } | undefined> {
-  const { spec, pod, findings, defaults } = context;
+  const { spec, findings, defaults } = context;
   const section = sectionOf(context);
-  tellReplicas(context, section);
+  tellReplicas(spec.replicas ?? 1, section?.provider === 'redis', context);
   const { passwordRef } = spec.sessionStorage ?? {};
   const usesDefault = spec.sessionStorage === undefined && !isObject(spec.config?.sessionStorage);
   const problem = spec.sessionStorage === undefined ? await mountSecrets(context, section) : undefined;
@@ -26,10 +23,7 @@ export async function sessionStorageOf(context: Context): Promise<{ readonly sec
   const password = usesDefault ? defaults.redis?.password : passwordRef;
   if (password === undefined || section?.provider !== 'redis') return section === undefined ? {} : { section };
   const by = usesDefault ? 'the Redis of the installation' : 'spec.sessionStorage.passwordRef';
-  const found = await pod.fixedEnv(PASSWORD, password, by);
-  if ('name' in found) return { section };
-  findings.fail('AuthConfigured', 'AuthInvalid', found.problem, 'SecretValidationFailed');
-  return undefined;
+  return (await mountPassword(password, by, context)) ? { section } : undefined;
 }
 
 /** Every secret that the section names becomes a file of the pod. Returns what is wrong. */
@@ -40,9 +34,9 @@ async function mountSecrets({ pod }: Context, section: Section | undefined): Pro
   return problems.length === 0 ? undefined : problems.join('; ');
 }
 
-function sectionOf({ name, namespace, spec, defaults }: Context): Section | undefined {
-  // the name alone is not unique in a Redis that several namespaces use
-  const keyPrefix = `toolmgr:${namespace}:${name}:`;
+function sectionOf(context: Context): Section | undefined {
+  const { spec, defaults } = context;
+  const keyPrefix = prefixOf(context);
   const given = spec.sessionStorage;
   if (given !== undefined) {
     if (given.provider === 'memory') return { provider: 'memory' };
@@ -60,14 +54,26 @@ function sectionOf({ name, namespace, spec, defaults }: Context): Section | unde
 }
 
 /** Several pods without shared sessions work only with session affinity. */
-function tellReplicas({ spec, findings }: Context, section: Section | undefined): void {
-  const isShared = section?.provider === 'redis';
-  if ((spec.replicas ?? 1) <= 1) {
-    findings.tell(CONDITION, 'False', 'SessionStorageWarningNotApplicable', 'there is at most one replica');
-  } else if (isShared) {
-    findings.tell(CONDITION, 'False', 'SessionStorageConfigured', 'sessions are in Redis');
-  } else {
-    const message = `${spec.replicas} replicas do not share sessions; set spec.sessionStorage with provider redis`;
-    findings.tell(CONDITION, 'True', 'SessionStorageMissingForReplicas', message);
-  }
+export function tellReplicas(replicas: number, isShared: boolean, { findings }: Pick<Context, 'findings'>): void {
+  const tell = (status: 'True' | 'False', reason: string, message: string): void =>
+    findings.tell('SessionStorageWarning', status, reason, message);
+  if (replicas <= 1) return tell('False', 'SessionStorageWarningNotApplicable', 'there is at most one replica');
+  if (isShared) return tell('False', 'SessionStorageConfigured', 'sessions are in Redis');
+  const message = `${replicas} replicas do not share sessions; set spec.sessionStorage with provider redis`;
+  tell('True', 'SessionStorageMissingForReplicas', message);
+}
+
+/** Gives the pod the password of Redis. Returns whether there is one. */
+export async function mountPassword(key: SecretKey, by: string, { pod, findings }: Parts): Promise<boolean> {
+  const found = await pod.fixedEnv('TOOLMGR_SESSION_REDIS_PASSWORD', key, by); // vmcp spec §2 `config.sessionStorage`
+  if ('name' in found) return true;
+  findings.fail('AuthConfigured', 'AuthInvalid', found.problem, 'SecretValidationFailed');
+  return false;
+}
+
+type Parts = Pick<Context, 'pod' | 'findings'>;
+
+/** The name alone is not unique in a Redis that several namespaces use. */
+export function prefixOf({ name, namespace }: Pick<Context, 'name' | 'namespace'>): string {
+  return `toolmgr:${namespace}:${name}:`;
 }

@@ -1,10 +1,12 @@
 import { findPlugin } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
+import { KINDS } from '../../../hosts/operator/kinds/index.ts';
 import { configRows } from '../../../scripts/docs/config-table.ts';
 import { tokensOf } from '../../support/source-text.ts';
 import { readTree } from '../../support/tree.ts';
 import NAMES_IN_OPERATOR from './names-in-operator.json' with { type: 'json' };
+import NAMES_IN_RUN from './names-in-run.json' with { type: 'json' };
 
 /** What only a plugin and the catalogue say: its address, the key of its section, and its fields of several words. */
 async function wordsOfPlugins(): Promise<ReadonlySet<string>> {
@@ -57,11 +59,29 @@ function countsOf(files: ReadonlyMap<string, string>, words: ReadonlySet<string>
   );
 }
 
+/** Fields of Kubernetes' own objects that fields of plugins happen to be named like. */
+const OF_KUBERNETES = ['containerPort', 'failureThreshold', 'readOnly', 'serviceName', 'targetPort'];
+
+/** Members of `spec` of the operator's own kinds: the contract names them, whatever plugin reads them. */
+const OF_KINDS = KINDS.flatMap(({ spec }) => Object.keys((spec as { readonly shape?: object }).shape ?? {}));
+
+const without = (words: ReadonlySet<string>, others: readonly string[]) =>
+  new Set([...words].filter((word) => !others.includes(word)));
+
+const sourcesIn = (folder: RegExp) => new Map([...readTree()].filter(([path]) => folder.test(path)));
+
 describe('the operator', () => {
   it('names plugins as often as is counted: a number that falls is written down, and none rises', async () => {
-    const sources = new Map([...readTree()].filter(([path]) => /^hosts\/operator\/.*\.ts$/.test(path)));
+    const sources = sourcesIn(/^hosts\/operator\/.*\.ts$/);
     expect(sources.size).toBeGreaterThan(100);
-    expect(countsOf(sources, await wordsOfPlugins())).toEqual(NAMES_IN_OPERATOR);
+    expect(OF_KINDS).toEqual(expect.arrayContaining(['remoteUrl', 'serviceAccount', 'sessionStorage']));
+    const words = without(await wordsOfPlugins(), OF_KINDS);
+    const inObjects = without(words, OF_KUBERNETES);
+    const makesObjects = /^hosts\/operator\/(controllers|objects)\/|\/(pod-parts|resolution)\.ts$/;
+    const counts = [...sources].map((source) =>
+      countsOf(new Map([source]), makesObjects.test(source[0]) ? inObjects : words),
+    );
+    expect(Object.assign({}, ...counts)).toEqual(NAMES_IN_OPERATOR);
   });
 
   it('would be found to name one once more', async () => {
@@ -70,6 +90,14 @@ describe('the operator', () => {
       ['a.ts', "use('stores/redis')"],
     ]);
     expect(countsOf(files, await wordsOfPlugins())).toEqual({ 'a.ts': 1, 'b.ts': 2 });
+  });
+});
+
+describe('the host of workloads', () => {
+  it('names plugins as often as is counted: a number that falls is written down, and none rises', async () => {
+    const sources = sourcesIn(/^hosts\/(run|workloads)\/.*\.ts$/);
+    expect(sources.size).toBeGreaterThan(90);
+    expect(countsOf(sources, await wordsOfPlugins())).toEqual(NAMES_IN_RUN);
   });
 });
 

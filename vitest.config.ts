@@ -1,8 +1,9 @@
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { RUN_VARIABLE } from './test/support/left-processes.ts';
 import { sharedProcessTests } from './test/support/shared-process.ts';
 import { recordedSeconds, SlowFirst } from './test/support/slow-first.ts';
 import { PROGRAM_SOURCES, sourceHash } from './test/support/source-hash.ts';
@@ -46,6 +47,7 @@ export default defineConfig({
     ],
     env: {
       TOOLMGR_SEED,
+      [RUN_VARIABLE]: randomUUID(),
       // programs that tests start are compiled once in all, not once each: half of the CPU of a start
       NODE_COMPILE_CACHE: join(ROOT, 'node_modules/.cache/toolmgr-tests'),
       // the command line in few files (test/support/program.ts); while tests follow changes of sources, they start these

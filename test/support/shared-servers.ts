@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { kubeOfRun } from './kube-of-run.ts';
+import { endLeftProcesses, RUN_VARIABLE } from './left-processes.ts';
 import { rig } from './rig.ts';
 
 declare module 'vitest' {
@@ -24,7 +25,10 @@ const SERVERS: Readonly<Record<string, () => Promise<Shared>>> = {
   },
 };
 
-/** Set up before the test files of a run: each server starts when the first file asks for it, and stops when the last has ended. */
+/**
+ * Set up before the test files of a run: each server starts when the first file asks for it, and stops when the last has ended. Then
+ * programs that failed tests have left are ended too.
+ */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const started = new Map<string, Promise<Shared>>();
   const server = createServer(async ({ url = '' }, answer) => {
@@ -44,5 +48,8 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     server.closeAllConnections();
     server.close();
     for (const starting of started.values()) await (await starting.catch(() => undefined))?.[Symbol.asyncDispose]();
+    for (const command of endLeftProcesses(project.config.env[RUN_VARIABLE] ?? '')) {
+      console.error(`tests left a program running, which is ended now: ${command}`);
+    }
   };
 }

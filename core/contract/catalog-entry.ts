@@ -1,5 +1,5 @@
 import type { Era } from './era.ts';
-import type { RawJson } from './json.ts';
+import type { JsonObject, RawJson } from './json.ts';
 
 /** The four kinds of catalogue entries. */
 export type EntryKind = 'tool' | 'prompt' | 'resource' | 'template';
@@ -31,6 +31,11 @@ export interface EntryOf<C, R, K extends EntryKind = EntryKind> {
    * refuse each call with the reason, in `wrapDispatch`.
    */
   readonly held?: string;
+  /**
+   * What plugins found out about it, for policies: those of `names` that are known. Called only when a policy reads one of its names, so
+   * that what costs time may be found out then.
+   */
+  readonly facts?: (names: ReadonlySet<string>) => JsonObject;
   /** Rank of its backend in an explicit priority order, 0 first; decides between backends that claim the same name. */
   readonly rank?: number;
   /** The only path that serves the entry: `front` is the endpoint's own path, `direct` the second one. Absent: both. */

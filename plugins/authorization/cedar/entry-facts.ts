@@ -79,14 +79,14 @@ function whyUndecidable(id: string, { type }: RequestKind, { patterns }: Referen
 
 const URI_ATTRIBUTES = ['uri', 'name', 'originalName'] as const;
 
-/** Hints come from the backend and may be wrong; names and origin come from the gateway. */
+/** Hints come from the backend and may be wrong; names, origin and facts of plugins come from the gateway. */
 function attributesOf(entry: CatalogEntry, id: string, read: ReadonlySet<string>): JsonObject {
   const { feature, operation, type } = REQUEST_KINDS[entry.kind];
   const plain = { name: id, operation, feature, ...(type === 'Resource' ? { uri: id } : {}) };
   if (entry.isMissing) return plain;
   const origin = { backend: entry.backend, originalName: type === 'Resource' ? id : entry.original };
   const hints = entry.kind === 'tool' && HINTS.some((hint) => read.has(hint)) ? hintsOf(entry) : {};
-  return { ...plain, ...origin, ...hints };
+  return { ...entry.facts?.(read), ...plain, ...origin, ...hints };
 }
 
 const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;

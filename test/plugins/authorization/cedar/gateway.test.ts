@@ -226,6 +226,30 @@ describe('a gateway with policies', () => {
     expect([legacy.status, ((await legacy.json()) as JsonObject).error]).toMatchObject([400, { code: -32602 }]);
   });
 
+  it('read what plugins found out about an entry, which cannot replace what the gateway knows', async () => {
+    const asked: string[][] = [];
+    const finding = plugin('testing/finding', (core) =>
+      core.hooks.shapeCatalog.tap('testing/finding', (draft) => ({
+        ...draft,
+        tools: draft.tools.map((tool) => ({
+          ...tool,
+          facts(names) {
+            asked.push([...names]);
+            return { scan: tool.key === 'deploy' ? ['hidden'] : [], name: 'search', backend: 'near' };
+          },
+        })),
+      })),
+    );
+    const only = 'permit(principal, action, resource) when';
+    const policies = [`${only} { resource has scan && resource.scan == [] && resource.backend == "far" };`];
+    await using kit = await gateway(policies, [finding]);
+    const client = await kit.client({ headers: claimsHeader(ADA) });
+    expect(await client.toolNames()).toEqual(['search']);
+    const status = async (name: string) => (await client.request('tools/call', { name, arguments: {} })).status;
+    expect([await status('search'), await status('deploy')]).toEqual([200, 403]);
+    expect(asked[0]?.sort()).toEqual(['backend', 'scan']);
+  });
+
   it('must be valid at the start', async () => {
     await expect(gateway(['permit(principal, action, resource) when { x };'])).rejects.toThrow(
       /plugins\[\d\] authorization\/cedar\.policies\[0\]: line 1, column \d+/,

@@ -11,6 +11,7 @@ import {
   pinnedInstructions,
   pinsOf,
   SHARE,
+  scan,
   shareOf,
   type Verdict,
   withinShare,
@@ -105,18 +106,20 @@ export function createPinnedLists(core: Core, { address, mode, file }: PinnedLis
     heldCounts: () => heldCounts(followed.now()),
     shape(draft, { listed }) {
       const round = begin();
-      const marked = <E extends CatalogEntry>(entry: E): E => {
+      const judgedEntry = <E extends CatalogEntry>(entry: E): E => {
         const { run, backend, kind, original, definition } = entry;
         if (run !== undefined) return entry;
         const held = round.held(backend, kind, original, () => pinnedDefinition(definition));
-        return held === undefined ? entry : { ...entry, held, shapedBy: [...entry.shapedBy, 'pin'] };
+        return held === undefined
+          ? used(entry)
+          : { ...entry, held, facts: factsOf(entry, false), shapedBy: [...entry.shapedBy, 'pin'] };
       };
       const { tools, prompts, templates } = draft;
       const shaped = {
         ...draft,
-        tools: tools.map(marked),
-        prompts: prompts.map(marked),
-        templates: templates.map(marked),
+        tools: tools.map(judgedEntry),
+        prompts: prompts.map(judgedEntry),
+        templates: templates.map(judgedEntry),
       };
       for (const { backend, instructions } of listed) {
         if (instructions) heldInstructions(round, backend, instructions);
@@ -133,6 +136,27 @@ export function createPinnedLists(core: Core, { address, mode, file }: PinnedLis
       return used;
     },
   };
+}
+
+const marked = new WeakMap<CatalogEntry, CatalogEntry>();
+
+/** The same value for the same entry, so that a rebuild makes nothing new of it. */
+function used<E extends CatalogEntry>(entry: E): E {
+  const before = marked.get(entry) as E | undefined;
+  if (before !== undefined) return before;
+  const made = { ...entry, facts: factsOf(entry, true) };
+  marked.set(entry, made);
+  return made;
+}
+
+/** For policies. The scanner runs when one reads what it finds. */
+function factsOf({ definition }: CatalogEntry, pinned: boolean): NonNullable<CatalogEntry['facts']> {
+  return (names) => ({
+    ...(names.has('pinned') ? { pinned } : {}),
+    ...(names.has('scan')
+      ? { scan: [...new Set(scan(pinnedDefinition(definition).definition).map(({ rule }) => rule))] }
+      : {}),
+  });
 }
 
 function heldInstructions(round: Round, backend: string, text: string): string | undefined {

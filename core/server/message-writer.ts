@@ -66,6 +66,11 @@ export class MessageWriter {
     this.#waiting.set(urgency.latest, made);
   }
 
+  /** The client can connect again and name the last event that it got. */
+  get canResume(): boolean {
+    return this.#stream.prime !== undefined;
+  }
+
   /** See {@link MessageStream.prime}. */
   prime(eventId: string): void {
     this.#stream.prime?.(eventId);

@@ -99,7 +99,7 @@ export class ResumableStream implements HeartbeatListener {
   complete(parts: readonly RawJson[], tooLarge: () => RawJson): void {
     this.isComplete = true;
     this.push(MUST, parts);
-    if (!this.#isNewestStored) this.#add({ seq: this.#lastSeq, urgency: MUST, message: tooLarge() });
+    if (!this.#isNewestStored && this.#canResume) this.#add({ seq: this.#lastSeq, urgency: MUST, message: tooLarge() });
     this.end();
   }
 
@@ -131,6 +131,11 @@ export class ResumableStream implements HeartbeatListener {
     return `${this.id}-${seq}`;
   }
 
+  /** Without a connection messages wait for the next one. */
+  get #canResume(): boolean {
+    return this.#writer?.canResume ?? true;
+  }
+
   get #isNewestStored(): boolean {
     return this.#kept.at(-1)?.seq === this.#lastSeq;
   }
@@ -138,6 +143,7 @@ export class ResumableStream implements HeartbeatListener {
   /** Stores a message in the place of older ones, if there is space. */
   #store(urgency: Urgency, parts: readonly RawJson[]): SentMessage {
     const seq = ++this.#lastSeq;
+    if (!this.#canResume) return { parts };
     const eventId = this.#eventId(seq);
     const bytes = byteLength(parts) + EVENT_BYTES;
     if (bytes > this.#parts.replayBytes) return { parts, eventId };

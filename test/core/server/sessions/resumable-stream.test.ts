@@ -31,6 +31,22 @@ function connection() {
   return { writer, written, ids, state, drain };
 }
 
+/** A connection of a transport without resumption. */
+function plainConnection() {
+  const written: string[] = [];
+  const writer = new MessageWriter(
+    {
+      write: ({ parts, eventId }) => written.push(`${eventId ?? 'no id'} ${Buffer.concat(parts)}`) > 0,
+      keepAlive: () => {},
+      onDrain: () => {},
+      end: () => {},
+      pendingBytes: 0,
+    },
+    100,
+  );
+  return { writer, written };
+}
+
 function createStream({ events = 10, bytes = 10_000, isPrimed = false, stored = budgetOf(100_000), share = '' } = {}) {
   const streams: Heartbeat['streams'] = new Set();
   const heartbeat: Heartbeat = { streams, calls: { add: () => {}, delete: () => {} }, stop: () => {} };
@@ -135,6 +151,27 @@ describe('a stream of a session', () => {
       expect(stored.now.held).toBe(0);
     },
   );
+
+  it('stores nothing for a client that cannot resume, but what waits for its connection', () => {
+    const stored = budgetOf(10_000);
+    const { stream } = createStream({ stored, isPrimed: true });
+    stream.push(MUST, message(1));
+    const first = plainConnection();
+    stream.attach(first.writer);
+    const waited = stored.now.held;
+    stream.push(MUST, message(2));
+    expect([waited > 0, stored.now.held]).toEqual([true, waited]);
+    stream.end();
+    stream.push(MUST, message(3));
+    const second = plainConnection();
+    stream.attach(second.writer);
+    stream.complete(message(4), () => Buffer.from('too large'));
+    expect([first.written, second.written]).toEqual([
+      ['s-1 {"n":1}', 'no id {"n":2}'],
+      ['s-3 {"n":3}', 'no id {"n":4}'],
+    ]);
+    expect(stored.now.held).toBe(waited * 2);
+  });
 
   it('loses nothing that waited for a slow reader who left', () => {
     const { stream } = createStream();

@@ -1,5 +1,6 @@
 import { brand } from './errors/brand.ts';
 import { missingPackage } from './errors/missing-package.ts';
+import { shortened } from './errors/shortened.ts';
 
 /**
  * Every fault of the gateway by code: its HTTP status when it reaches a client, and its meaning. The reference page of
@@ -141,7 +142,7 @@ export function explainCause(cause: unknown): string {
 export function causesOf(cause: unknown): string[] {
   const lines: string[] = [];
   for (let at: unknown = cause, depth = 0; at !== undefined && depth < MAX_CAUSE_DEPTH; depth++) {
-    lines.push(cutMessage(missingPackage(at) ?? (at instanceof Error ? at.message : String(at))));
+    lines.push(shortened(missingPackage(at) ?? (at instanceof Error ? at.message : String(at)), MAX_MESSAGE));
     at = at instanceof Error ? at.cause : undefined;
   }
   return lines;
@@ -149,7 +150,3 @@ export function causesOf(cause: unknown): string[] {
 
 const MAX_CAUSE_DEPTH = 8;
 const MAX_MESSAGE = 2_000; // characters
-
-function cutMessage(message: string): string {
-  return message.length <= MAX_MESSAGE ? message : `${message.slice(0, MAX_MESSAGE - 1)}…`;
-}

@@ -47,6 +47,7 @@ export type {
 } from './contract/step.ts';
 export type { Bucket, Store } from './contract/store.ts';
 export { missingFeatures, missingPackage } from './errors/missing-package.ts';
+export { shortened } from './errors/shortened.ts';
 export { causesOf, explainCause, faultFrom, GatewayFault, UserActionRequired } from './errors.ts';
 export { ANONYMOUS } from './extension/anonymous.ts';
 export { CallRefused } from './extension/call-refused.ts';
@@ -83,7 +84,8 @@ export { type Plan, type PlanInput, planSchema, readPlan } from './gateway/plan.
 export { readCaBundle } from './http1/ca-bundle.ts';
 export { proxyRouteFor } from './http1/proxy-route.ts';
 export { foldCase, hasRepeatedMembers } from './json/ambiguous-names.ts';
-export { decode, decodeObject, encode, isObject } from './json/json-value.ts';
+export { decode, decodeObject, encode, isObject, parsedJson } from './json/json-value.ts';
+export { present } from './json/present.ts';
 export { RawObject } from './json/raw-json.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './limits.ts';
 export { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from './mcp/header-fields.ts';

@@ -1,5 +1,5 @@
 import type { EntryKind } from '../contract/catalog-entry.ts';
-import { isObject } from '../json/json-value.ts';
+import { isObject, parsedJson } from '../json/json-value.ts';
 
 /** Where a page starts: after `skip` entries whose keys start with `after`, or after the key `after`. */
 export interface Position {
@@ -41,19 +41,11 @@ function encodeCursor(kind: EntryKind, { after, skip }: Position): string {
 
 function decodeCursor(cursor: string, kind: EntryKind): Position | undefined {
   if (cursor.length > MAX_CURSOR || !BASE64URL.test(cursor)) return undefined;
-  const value = parsed(Buffer.from(cursor, 'base64url').toString('utf8'));
+  const value = parsedJson(Buffer.from(cursor, 'base64url'));
   if (!isObject(value) || value.k !== kind || typeof value.a !== 'string') return undefined;
   const { a: after, n: skip } = value;
   if (skip === undefined) return { after };
   return typeof skip === 'number' && Number.isSafeInteger(skip) && skip >= 0 ? { after, skip } : undefined;
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // not a cursor of the gateway
-  }
 }
 
 /** Index of the first entry whose key is not below `key`. */

@@ -11,6 +11,15 @@ export function decodeObject(raw: RawJson): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
+/** The value of a JSON text; `undefined` when it is none. */
+export function parsedJson(text: string | Buffer): JsonValue | undefined {
+  try {
+    return JSON.parse(text.toString()) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Encodes a value. Members that are `undefined` are left out. */
 export function encode(value: JsonValue | JsonObject): RawJson {
   return Buffer.from(JSON.stringify(value));

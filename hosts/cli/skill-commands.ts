@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { formatOption } from '../shared/format-option.ts';
 
 /** Adds `skill` with its commands. A command loads its code when it runs. */
 export function addSkillCommands(program: Command): void {
@@ -7,11 +8,11 @@ export function addSkillCommands(program: Command): void {
     .description('show installed skills')
     .option('--client <name>', 'only those of this client')
     .option('--group <name>', 'only those of this group')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (flags) => (await installed()).listInstalled(flags));
   scoped(skill.command('info').argument('<name>', 'name of an installed skill'))
     .description('show one installed skill')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (name: string, flags) => (await installed()).showInstalled(name, flags));
   clients(scoped(skill.command('install').argument('<skill>', 'name, OCI reference, or git:// reference')))
     .description('install a skill, and the skills that it needs')
@@ -19,11 +20,11 @@ export function addSkillCommands(program: Command): void {
     .option('--force', 'replace a folder that toolmgr does not manage')
     .option('--allow-unsigned', 'in a project: accept a skill without a signature')
     .option('--group <name>', 'group that gets the skill')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (name: string, flags) => (await installed()).install(name, flags));
   scoped(skill.command('uninstall').alias('rm').argument('<name...>', 'names of installed skills'))
     .description('uninstall skills, and those that only they needed')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (names: string[], flags) => (await installed()).uninstall(names, flags));
   clients(skill.command('sync').addOption(projectRoot()))
     .description('make the skills of a project match its toolmgr.lock.yaml')
@@ -32,7 +33,7 @@ export function addSkillCommands(program: Command): void {
     .option('--prune', 'uninstall skills that are no longer in the lock file')
     .option('--adopt', 'write installed skills that are not in the lock file to it')
     .option('--allow-unsigned', 'accept skills without a signature')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (flags) => (await lockCommands()).sync(flags));
   clients(
     skill.command('upgrade').argument('[name...]', 'skills of the lock file; default: all').addOption(projectRoot()),
@@ -43,7 +44,7 @@ export function addSkillCommands(program: Command): void {
     .option('--fail-on-changes', 'as --preview; exit code 2 when something is newer')
     .option('--allow-ref-change', 'accept another source repository')
     .option('--allow-signer-change', 'accept another signer')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (names: string[], flags) => (await lockCommands()).upgrade(names, flags));
   addArtifactCommands(skill);
 }
@@ -53,20 +54,20 @@ function addArtifactCommands(skill: Command): void {
     .command('show')
     .argument('<skill>', 'name, tag of a local build, OCI reference, or git:// reference')
     .description('show SKILL.md and the files of a skill without installing it')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (reference: string, flags) => (await artifacts()).show(reference, flags));
   skill
     .command('validate')
     .argument('<folder>', 'folder with SKILL.md')
     .description('check a skill')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (path: string, flags) => (await artifacts()).validate(path, flags));
   skill
     .command('build')
     .argument('<folder>', 'folder with SKILL.md')
     .description('build the OCI artifact of a skill and keep it as a local build')
     .option('-t, --tag <tag>', 'a word, or the OCI reference to push it to; default: the name of the skill')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (path: string, flags) => (await artifacts()).build(path, flags));
   skill
     .command('push')
@@ -75,12 +76,12 @@ function addArtifactCommands(skill: Command): void {
     .option('--key <file>', 'sign with a private key in PEM; its password is TOOLMGR_SIGNING_KEY_PASSWORD')
     .option('--identity-token-file <file>', 'sign by Sigstore with the OIDC token in this file, or - for stdin')
     .option('--no-sign', 'do not sign')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (reference: string, flags) => (await artifacts()).push(reference, flags));
   const builds = skill
     .command('builds')
     .description('show local builds')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (flags) => (await artifacts()).listBuilds(flags));
   builds
     .command('rm')
@@ -109,10 +110,6 @@ function clients(command: Command): Command {
 
 function yes(): Option {
   return new Option('-y, --yes', 'do not ask; without a terminal nothing is changed without it (exit code 4)');
-}
-
-function format(): Option {
-  return new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text');
 }
 
 const HELP = `

@@ -1,4 +1,4 @@
-import type { CatalogEntry, Gateway } from '@toolmgr/core';
+import { type CatalogEntry, type Gateway, present, shortened } from '@toolmgr/core';
 
 /** What clients of an endpoint see, and why: names before and after aggregation. */
 export interface EndpointView {
@@ -95,14 +95,9 @@ function entryFrom({
     key,
     backend,
     original,
-    ...(typeof title === 'string' ? { title: cut(title) } : {}),
-    ...(typeof description === 'string' ? { description: cut(description) } : {}),
-    ...(hiddenBy === undefined ? {} : { hiddenBy }),
-    ...(servedAt === undefined ? {} : { servedAt }),
+    ...(typeof title === 'string' ? { title: shortened(title, MAX_DESCRIPTION) } : {}),
+    ...(typeof description === 'string' ? { description: shortened(description, MAX_DESCRIPTION) } : {}),
+    ...present({ hiddenBy, servedAt }),
     shapedBy,
   };
-}
-
-function cut(text: string): string {
-  return text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION - 1)}…`;
 }

@@ -1,4 +1,4 @@
-import { untilAborted } from '@toolmgr/core';
+import { present, untilAborted } from '@toolmgr/core';
 import { stateDir } from '@toolmgr/plugins/kit/files';
 import { isLoopbackHost } from '../http/listen.ts';
 import { releaseStartMemory } from '../shared/engine.ts';
@@ -64,8 +64,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
     ...(oidc === undefined
       ? {}
       : { otherCallers: oidcAccess(oidc), openRoutes: [metadataRoutes(oidc.metadata(MCP_PATH))] }),
-    ...(flags.allowedOrigins === undefined ? {} : { allowedOrigins: flags.allowedOrigins }),
-    ...(flags.allowHost === undefined ? {} : { allowedHosts: flags.allowHost }),
+    ...present({ allowedOrigins: flags.allowedOrigins, allowedHosts: flags.allowHost }),
   });
   await announce(manager, state, flags);
   releaseStartMemory();

@@ -3,6 +3,8 @@ import { styleText } from 'node:util';
 /** Writes lines to one stream, with colour only on a terminal. */
 export interface Terminal {
   line(text?: string): void;
+  /** A value as indented JSON. */
+  json(value: unknown): void;
   bold(text: string): string;
   dim(text: string): string;
   red(text: string): string;
@@ -22,8 +24,10 @@ export function createTerminal(
   const colours = hasColours(isTty, env);
   const style = (format: Parameters<typeof styleText>[0]) => (text: string) =>
     colours ? styleText(format, text, { validateStream: false }) : text;
+  const line = (text = '') => void stream.write(`${isTty ? harmless(text) : text}\n`);
   return {
-    line: (text = '') => void stream.write(`${isTty ? harmless(text) : text}\n`),
+    line,
+    json: (value) => line(JSON.stringify(value, undefined, 2)),
     bold: style('bold'),
     dim: style('dim'),
     red: style('red'),

@@ -1,4 +1,5 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { formatOption } from '../shared/format-option.ts';
 import type { ReadConfig, ReadConfigOptions } from './read-config.ts';
 
 /** Options of a command that reads a file. */
@@ -25,9 +26,4 @@ export async function readFile(file: string, options: ReadConfigOptions): Promis
 /** Adds `--config` and `--format`. */
 export function withFile(command: Command): Command {
   return command.option('-c, --config <file>', 'vmcp file (YAML)').addOption(formatOption());
-}
-
-/** `--format`. */
-export function formatOption(): Option {
-  return new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text');
 }

@@ -1,4 +1,4 @@
-import { isObject } from '@toolmgr/core';
+import { isObject, parsedJson } from '@toolmgr/core';
 import type { FoundSignature, OciClient, OciManifest } from '@toolmgr/plugins/kit/oci';
 import { type Layer, simpleSignature } from './simple-signing.ts';
 
@@ -24,7 +24,7 @@ export async function* findSignatures(client: OciClient, image: OciManifest): As
     const manifest = await client.manifest(digest);
     for (const layer of layersIn(manifest)) {
       if (!BUNDLE.test(layer.mediaType) || ++count > MAX_SIGNATURES) continue;
-      yield { bundle: parsed(await client.blob(layer.digest)), signed: image.bytes };
+      yield { bundle: parsedJson(await client.blob(layer.digest)), signed: image.bytes };
     }
   }
   for (const layer of layersIn(await client.manifest(`${tag}.sig`))) {
@@ -48,13 +48,4 @@ const DIGEST = /^sha256:[0-9a-f]{64}$/;
 function manifestsIn(index: OciManifest | undefined): readonly Readonly<Record<string, unknown>>[] {
   const { manifests } = index?.value ?? {};
   return Array.isArray(manifests) ? manifests.filter(isObject).filter(({ digest }) => DIGEST.test(String(digest))) : [];
-}
-
-/** What is no JSON is refused as a bundle. */
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
-  }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isObject } from '@toolmgr/core';
+import { isObject, parsedJson } from '@toolmgr/core';
 import type { FoundSignature } from '@toolmgr/plugins/kit/oci';
 
 /** A layer of a manifest. */
@@ -59,10 +59,6 @@ function derOf(pem: unknown): string | undefined {
 
 function objectOf(text: unknown): Readonly<Record<string, unknown>> | undefined {
   if (typeof text !== 'string') return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return isObject(value) ? value : undefined;
 }

@@ -1,3 +1,4 @@
+import { present } from '@toolmgr/core';
 import { problem, type SkillLookup } from '@toolmgr/plugins/kit/operations';
 import type { Registries } from './registries.ts';
 
@@ -19,12 +20,8 @@ export function skillLookup(registries: Pick<Registries, 'configured' | 'load'>)
           (each) => each.name === loaded.registry.sourceOfSkill(`${skill.namespace}/${skill.name}`),
         ),
         packages: packages.flatMap(({ registryType, ...rest }) =>
-          registryType === undefined ? [] : [{ registryType, ...withoutAbsent(rest) }],
+          registryType === undefined ? [] : [{ registryType, ...present(rest) }],
         ),
       }));
   };
-}
-
-function withoutAbsent<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as never;
 }

@@ -149,7 +149,7 @@ async function withClient(
 async function printTools(client: McpClient, url: string, { format, wait }: WaitOptions): Promise<void> {
   const { listUntilThere } = await import('./list-until-there.ts');
   const tools = await listUntilThere(client, undefined, wait ?? LIST_WAIT_MS);
-  if (format === 'json') return stdout.line(JSON.stringify(tools, undefined, 2));
+  if (format === 'json') return stdout.json(tools);
   const lacking = client.lacking();
   if (lacking.length > 0) stderr.line(`${stderr.yellow('not all tools are here yet:')} ${lacking.join(', ')}`);
   if (tools.length === 0) return stderr.line(`${url} lists no tools`);
@@ -216,7 +216,7 @@ function describeError({ message, code, retryAfterSeconds }: RpcError): string {
 }
 
 function printResult(result: JsonObject, format: 'text' | 'json'): void {
-  if (format === 'json') return stdout.line(JSON.stringify(result, undefined, 2));
+  if (format === 'json') return stdout.json(result);
   if (result.resultType === 'input_required') {
     return stderr.line('the tool asks for input in the middle of the call, which this command cannot give');
   }
@@ -224,7 +224,7 @@ function printResult(result: JsonObject, format: 'text' | 'json'): void {
   if (result.isError === true) stderr.line(stderr.red('the tool failed:'));
   for (const block of blocks) stdout.line(stdout.isTty ? printable(describeBlock(block)) : describeBlock(block));
   if (blocks.length === 0 && result.structuredContent !== undefined) {
-    stdout.line(JSON.stringify(result.structuredContent, undefined, 2));
+    stdout.json(result.structuredContent);
   }
 }
 

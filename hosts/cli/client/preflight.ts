@@ -53,7 +53,7 @@ export async function preflight(given: readonly string[], flags: PreflightFlags)
     checked = await check();
   }
   process.exitCode = CODES[checked.verdict];
-  if (flags.format === 'json') return stdout.line(JSON.stringify({ url, ...checked }, undefined, 2));
+  if (flags.format === 'json') return stdout.json({ url, ...checked });
   const { tools, verdict, problem } = checked;
   for (const line of columns(tools.map(({ name, status, reason }) => [name, status, reason].map(printable))))
     stdout.line(line);

@@ -29,7 +29,7 @@ export interface RegisterFlags extends Format {
 /** `toolmgr client list`. */
 export async function list({ format }: Format): Promise<void> {
   const registered = (await (await clients())('listClients')) as readonly ClientRegistration[];
-  if (format === 'json') return printJson(registered);
+  if (format === 'json') return stdout.json(registered);
   if (registered.length === 0) return stderr.line(`no clients; register one: ${ownCommand('client register NAME')}`);
   const rows = registered.map(({ name, groups }) => [name, groups.join(', ')]);
   for (const line of columns([['CLIENT', 'GROUPS'], ...rows])) stdout.line(line);
@@ -38,7 +38,7 @@ export async function list({ format }: Format): Promise<void> {
 /** `toolmgr client status`. */
 export async function status({ format }: Format): Promise<void> {
   const body = (await (await clients())('listClientStatuses')) as { readonly clients: readonly ClientStatus[] };
-  if (format === 'json') return printJson(body.clients);
+  if (format === 'json') return stdout.json(body.clients);
   const yes = (is: boolean): string => (is ? 'yes' : 'no');
   const rows = body.clients.map((each) => [each.client_type, yes(each.installed), yes(each.registered)]);
   for (const line of columns([['CLIENT', 'INSTALLED', 'REGISTERED'], ...rows])) stdout.line(line);
@@ -98,7 +98,7 @@ async function endpointFrom({ endpoint: url, name }: RegisterFlags) {
 }
 
 function printChanges(changes: readonly SyncedClient[], format: Format['format'], isDry: boolean): void {
-  if (format === 'json') return printJson(changes);
+  if (format === 'json') return stdout.json(changes);
   for (const { client, path, added, updated, removed, conflicts, diff } of changes) {
     for (const { name, why } of conflicts)
       stderr.line(`${stderr.yellow('warning')} ${client}: the entry ${name} stays as it is: ${why}`);
@@ -113,8 +113,4 @@ function printChanges(changes: readonly SyncedClient[], format: Format['format']
     stdout.line(`${client}: ${parts.join('; ') || 'nothing to change'} (${path})`);
     if (isDry && diff !== '') for (const line of diff.split('\n')) stdout.line(printable(line));
   }
-}
-
-function printJson(value: unknown): void {
-  stdout.line(JSON.stringify(value, undefined, 2));
 }

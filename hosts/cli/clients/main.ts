@@ -1,4 +1,5 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { formatOption } from '../../shared/format-option.ts';
 
 /** Adds `client` with its commands. A command loads its code when it runs. */
 export function addEditorCommands(program: Command): void {
@@ -10,12 +11,12 @@ export function addEditorCommands(program: Command): void {
     .command('list')
     .alias('ls')
     .description('show the registered clients with their groups')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (flags) => (await import('./commands.ts')).list(flags));
   client
     .command('status')
     .description('show every known client: whether it is installed and registered')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (flags) => (await import('./commands.ts')).status(flags));
   client
     .command('register')
@@ -26,7 +27,7 @@ export function addEditorCommands(program: Command): void {
     .option('--name <name>', 'name of that entry (default: toolmgr)')
     .option('--force', 'overwrite entries that toolmgr did not write')
     .option('--dry-run', 'print what would be written, and write nothing')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (names: string[], flags) => (await import('./commands.ts')).register(names, flags));
   client
     .command('unregister')
@@ -34,11 +35,9 @@ export function addEditorCommands(program: Command): void {
     .description('remove the entries that toolmgr wrote')
     .option('--group <name...>', 'groups to leave (default: all)')
     .option('--dry-run', 'print what would be removed, and write nothing')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (names: string[], flags) => (await import('./commands.ts')).unregister(names, flags));
 }
-
-const format = (): Option => new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text');
 
 const HELP = `
 While toolmgr serve runs, entries follow the workloads. Without it, they are as at the time of the command.

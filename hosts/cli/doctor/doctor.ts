@@ -29,7 +29,7 @@ export async function doctor(
   ]);
   const fails = found.filter(({ level }) => level === 'fail').length;
   if (fails > 0) process.exitCode = EXIT_CODES.failed.code;
-  if (format === 'json') return stdout.line(JSON.stringify({ ok: fails === 0, checks: found }, undefined, 2));
+  if (format === 'json') return stdout.json({ ok: fails === 0, checks: found });
   for (const [at, one] of found.entries()) {
     const next = found[at + 1];
     const isRepeated = next?.check === one.check && next.fix === one.fix;

@@ -50,7 +50,7 @@ export async function status(name: string | undefined, flags: StatusFlags): Prom
   const gateways = name === undefined ? all : all.flatMap((one) => named(one, name));
   if (name !== undefined && gateways.length === 0) throw new UsageError(await unknownName(name, all));
   const workloads = name === undefined && isHere ? await runningWorkloads() : [];
-  if (format === 'json') return stdout.line(JSON.stringify({ gateways, workloads }, undefined, 2));
+  if (format === 'json') return stdout.json({ gateways, workloads });
   for (const gateway of gateways) printGateway(gateway);
   if (workloads.length > 0) printWorkloads(workloads);
   if (gateways.length + workloads.length === 0) stderr.line(`nothing runs; start a gateway: ${ownCommand('up')}`);

@@ -87,7 +87,7 @@ function report(
   process.exitCode = CODES[verdict];
   if (format === 'json') {
     const { name, url } = gateway ?? {};
-    return stdout.line(JSON.stringify({ verdict, gateway: gateway && { name, url }, backends }, undefined, 2));
+    return stdout.json({ verdict, gateway: gateway && { name, url }, backends });
   }
   const rows = backends.map(({ name, state, tools, error }) => [
     name,

@@ -19,7 +19,7 @@ export async function addGroup(name: string): Promise<void> {
 /** `toolmgr group list`. */
 export async function listGroups({ format }: { readonly format: 'text' | 'json' }): Promise<void> {
   const groups = await listed(await operations());
-  if (format === 'json') return stdout.line(JSON.stringify(groups, undefined, 2));
+  if (format === 'json') return stdout.json(groups);
   const rows = groups.map(({ name, workloads }) => [name, workloads.join(', ') || '-']);
   for (const line of columns([['NAME', 'WORKLOADS'], ...rows])) stdout.line(line);
 }

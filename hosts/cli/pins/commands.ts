@@ -33,7 +33,7 @@ export async function list({
 }: Place & Format & { readonly all?: boolean }): Promise<void> {
   const found = listedEntries(await readPins(await fileOf(place)));
   const shown = all ? found : found.filter(({ pins }) => pins.held.length > 0);
-  if (format === 'json') return printJson(shown.map(({ id, pins }) => ({ entry: id, ...pins })));
+  if (format === 'json') return stdout.json(shown.map(({ id, pins }) => ({ entry: id, ...pins })));
   if (shown.length === 0) return stderr.line(found.length === 0 ? 'no pins yet' : 'nothing is held');
   const rows = shown.flatMap((entry) => {
     const waiting = comparisons(entry);
@@ -51,7 +51,7 @@ export async function diff(wanted: readonly string[], { format, ...place }: Plac
   const all = listedEntries(await readPins(await fileOf(place)));
   const meant = new Set(found(heldNamed(all, wanted)).map(({ id, hash }) => `${id}@${hash}`));
   const shown = all.flatMap(comparisons).filter(({ entry, hash }) => meant.has(`${entry}@${hash}`));
-  if (format === 'json') return printJson(shown);
+  if (format === 'json') return stdout.json(shown);
   if (shown.length === 0) return stderr.line('nothing is held');
   for (const { entry, hash, reason, changes, findings } of shown) {
     stdout.line(`${oneLine(entry)}@${oneLine(hash)}: ${oneLine(reason)}`);
@@ -114,8 +114,4 @@ function indented(value: unknown): string {
 
 function oneLine(text: string): string {
   return printable(visibleLine(text));
-}
-
-function printJson(value: unknown): void {
-  stdout.line(JSON.stringify(value, undefined, 2));
 }

@@ -52,7 +52,7 @@ export async function showEntry(name: string, flags: ListFlags): Promise<void> {
   const found = lookUpEntry({ entries: registry.entries, leftOut: registry.left_out }, name);
   if (found.kind !== 'found') throw new UsageError(lookUpProblem(name, title, found));
   const { entry } = found;
-  if (flags.format === 'json') return stdout.line(JSON.stringify(detailOf(entry), undefined, 2));
+  if (flags.format === 'json') return stdout.json(detailOf(entry));
   const names = sources.length < 2 ? [] : sources.map((source) => source.name);
   for (const line of columns([...rowsOf(entry), ...(await registryRows(call, entry, registry, names))]))
     stdout.line(line);
@@ -96,7 +96,7 @@ async function listed(call: CallOperation, { refresh = false }: ListFlags, q?: s
 }
 
 function printEntries(entries: readonly RegistryEntry[], { format }: ListFlags): void {
-  if (format === 'json') return stdout.line(JSON.stringify(entries.map(summaryOf), undefined, 2));
+  if (format === 'json') return stdout.json(entries.map(summaryOf));
   const rows = entries.map((entry) => {
     const { name, type, transport, description } = summaryOf(entry);
     return [name, type, transport, description.split('\n')[0] ?? ''];

@@ -1,4 +1,5 @@
-import { type Command, Option } from 'commander';
+import type { Command } from 'commander';
+import { formatOption } from '../../shared/format-option.ts';
 
 /** Adds `search`, `registry …` and `config set|get|unset`. A command loads its code when it runs. */
 export function addRegistryCommands(program: Command): void {
@@ -6,21 +7,21 @@ export function addRegistryCommands(program: Command): void {
     .command('search')
     .argument('<query>', 'part of a name, description or tag')
     .description('search the registry for servers')
-    .addOption(format())
+    .addOption(formatOption())
     .option('--refresh', 'ask the registry although a copy of it is fresh')
     .action(async (query: string, flags) => (await import('./list-registry.ts')).searchRegistry(query, flags));
   const registry = program.command('registry').description('show the servers of the registries, and choose registries');
   registry
     .command('list')
     .description('show all servers')
-    .addOption(format())
+    .addOption(formatOption())
     .option('--refresh', 'ask the registry although a copy of it is fresh')
     .action(async (flags) => (await import('./list-registry.ts')).listRegistry(flags));
   registry
     .command('info')
     .argument('<name>', 'name of a server')
     .description('show one server: what it runs, its variables, tools and permissions')
-    .addOption(format())
+    .addOption(formatOption())
     .option('--refresh', 'ask the registry although a copy of it is fresh')
     .action(async (name: string, flags) => (await import('./list-registry.ts')).showEntry(name, flags));
   addSourceCommands(registry);
@@ -50,7 +51,7 @@ function addSourceCommands(registry: Command): void {
   registry
     .command('sources')
     .description('show the registries in the order of their priority')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (flags) => (await import('./registry-sources.ts')).listSources(flags));
   registry
     .command('add')
@@ -89,8 +90,4 @@ function addSourceCommands(registry: Command): void {
     .argument('[name]', 'name of a registry (default: the one whose sign-in is set up)')
     .description('sign out of a registry')
     .action(async (name?: string) => (await import('./registry-sources.ts')).logOutOfSource(name));
-}
-
-function format(): Option {
-  return new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text');
 }

@@ -28,7 +28,7 @@ export async function listSources({ format }: { readonly format: 'text' | 'json'
     servers: problem === undefined ? server_count : undefined,
     problem,
   }));
-  if (format === 'json') return stdout.line(JSON.stringify(rows, undefined, 2));
+  if (format === 'json') return stdout.json(rows);
   const header = ['PRIORITY', 'NAME', 'TYPE', 'SERVERS', 'SIGN-IN', 'SOURCE'];
   const lines = rows.map(({ priority, name, type, servers, auth_status, source }) => [
     ...[String(priority), name, type, servers === undefined ? 'not available' : String(servers)],

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { formatOption } from '../../shared/format-option.ts';
 import { PROVIDERS } from '../../shared/secrets/providers.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 
@@ -19,7 +20,7 @@ export function addSecretCommands(program: Command): void {
     .command('provider')
     .argument('[name]', `${PROVIDERS.join(', ')}; without it the current one is shown`)
     .description('show or choose where secrets are kept')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (name: string | undefined, flags) => (await import('./show-provider.ts')).provider(name, flags));
   secret
     .command('set')
@@ -42,7 +43,7 @@ export function addSecretCommands(program: Command): void {
     .alias('ls')
     .description('show the names of the secrets')
     .option('--system', 'those that toolmgr keeps for workloads')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (flags) => (await import('./values.ts')).list(flags));
   secret
     .command('rm')
@@ -57,8 +58,6 @@ export function addSecretCommands(program: Command): void {
     .option('--remove', 'remove it: from then on commands ask for it, or read TOOLMGR_SECRETS_PASSWORD')
     .action(async (flags) => (await import('./reset-keyring.ts')).resetKeyring(flags));
 }
-
-const format = (): Option => new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text');
 
 const HELP = `
 The password of the encrypted file: TOOLMGR_SECRETS_PASSWORD, else the keyring of the system, else it is asked for.

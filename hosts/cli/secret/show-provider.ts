@@ -12,7 +12,7 @@ export async function provider(name: string | undefined, { format }: { format: '
   if (name !== undefined) await choose(name);
   const chosen = await chooseProvider();
   const place = PLACES[chosen.provider]();
-  if (format === 'json') return stdout.line(JSON.stringify({ ...chosen, place }, undefined, 2));
+  if (format === 'json') return stdout.json({ ...chosen, place });
   const by = { variable: `by ${PROVIDER_VARIABLE}`, file: `by ${userConfigPath()}`, default: 'the default' };
   stdout.line(`${chosen.provider} (${by[chosen.chosenBy]}): ${place}`);
 }

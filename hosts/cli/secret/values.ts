@@ -32,13 +32,7 @@ export async function get(name: string): Promise<void> {
 export async function list({ system, format }: { system?: boolean; format: 'text' | 'json' }): Promise<void> {
   const names = system ? await systemNames() : await userNames();
   if (format === 'json') {
-    stdout.line(
-      JSON.stringify(
-        names.map((name) => ({ name })),
-        undefined,
-        2,
-      ),
-    );
+    stdout.json(names.map((name) => ({ name })));
     return;
   }
   if (names.length === 0)

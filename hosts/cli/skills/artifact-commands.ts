@@ -1,12 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { JsonObject } from '@toolmgr/core';
+import { type JsonObject, present } from '@toolmgr/core';
 import { parseImageReference } from '@toolmgr/plugins/kit/oci';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { callSkills, present, printRefusal } from './command-scope.ts';
+import { callSkills, printRefusal } from './command-scope.ts';
 
 interface Format {
   readonly format: 'text' | 'json';
@@ -23,7 +23,7 @@ export async function validate(path: string, { format }: Format): Promise<void> 
   const read = await callSkills('validateSkill', { path: resolve(path) });
   if (read === undefined) return;
   const { valid, errors, warnings } = read.body as Validation;
-  if (format === 'json') stdout.line(JSON.stringify({ valid, errors, warnings }, undefined, 2));
+  if (format === 'json') stdout.json({ valid, errors, warnings });
   else {
     for (const error of errors) stdout.line(`error: ${error}`);
     for (const warning of warnings) stdout.line(`warning: ${warning}`);
@@ -64,7 +64,7 @@ export async function push(reference: string, flags: PushFlags): Promise<void> {
   const { registry, repository } = parseImageReference(reference) ?? {};
   const pinned = `${registry}/${repository}@${found.find(({ tag }) => tag === reference)?.digest}`;
   const signed = flags.sign;
-  if (flags.format === 'json') return stdout.line(JSON.stringify({ reference: pinned, signed }, undefined, 2));
+  if (flags.format === 'json') return stdout.json({ reference: pinned, signed });
   stdout.line(`${pinned}${signed ? ' is pushed and signed' : ' is pushed without a signature'}`);
 }
 
@@ -99,7 +99,7 @@ export async function show(reference: string, { format }: Format): Promise<void>
   const read = await callSkills('getSkillContent', { ref: reference }, stop.signal);
   if (read === undefined) return;
   const { reference: resolved, digest, ...content } = read.body as Content;
-  if (format === 'json') return stdout.line(JSON.stringify(content, undefined, 2));
+  if (format === 'json') return stdout.json(content);
   const { name, description, version, license, body, files } = content;
   const rows = Object.entries({ name, description, version, license, reference: resolved, digest });
   for (const line of columns(rows.filter(([, value]) => value !== ''))) stdout.line(line);
@@ -125,7 +125,7 @@ async function builds(): Promise<readonly Build[] | undefined> {
 export async function listBuilds({ format }: Format): Promise<void> {
   const found = await builds();
   if (found === undefined) return;
-  if (format === 'json') return stdout.line(JSON.stringify({ builds: found }, undefined, 2));
+  if (format === 'json') return stdout.json({ builds: found });
   const rows = found.map(({ tag, name, version, digest }) => [tag, name, version || '-', digest]);
   for (const line of columns([['TAG', 'NAME', 'VERSION', 'DIGEST'], ...rows])) stdout.line(line);
 }

@@ -81,11 +81,6 @@ const OWN_VARIABLES = [
 /** A command line runs one command. */
 let operations: Promise<CallOperation> | undefined;
 
-/** Members of a request that are given. */
-export function present<T extends object>(members: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as never;
-}
-
 /** Prints a refusal and sets the exit code. */
 export function printRefusal(refusal: Problem): void {
   stderr.line(`toolmgr: ${refusal.detail}`);

@@ -1,7 +1,8 @@
+import { present } from '@toolmgr/core';
 import { ownCommand } from '../../shared/own-command.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
-import { callSkills, present, projectOf, type ScopeFlags, scopeOf } from './command-scope.ts';
+import { callSkills, projectOf, type ScopeFlags, scopeOf } from './command-scope.ts';
 
 interface Format {
   readonly format: 'text' | 'json';
@@ -36,7 +37,7 @@ export async function listInstalled(
   const found = await callSkills('listSkills', present({ scope, client, group, project_root: root }));
   if (found === undefined) return;
   const { skills } = found.body as { readonly skills: readonly InstalledSkill[] };
-  if (format === 'json') return stdout.line(JSON.stringify({ skills }, undefined, 2));
+  if (format === 'json') return stdout.json({ skills });
   if (skills.length === 0) return stderr.line(`no skills; install one: ${ownCommand('skill install NAME')}`);
   const rows = skills.map((skill) => [
     skill.metadata.name,
@@ -53,7 +54,7 @@ export async function showInstalled(name: string, { format, ...flags }: ScopeFla
   const found = await callSkills('getSkill', { name, ...(await scopeOf(flags)) });
   if (found === undefined) return;
   const { installed_skill: skill } = found.body as { readonly installed_skill: InstalledSkill };
-  if (format === 'json') return stdout.line(JSON.stringify(skill, undefined, 2));
+  if (format === 'json') return stdout.json(skill);
   for (const line of columns(rowsOf(skill))) stdout.line(line);
 }
 
@@ -96,7 +97,7 @@ export async function install(
   if (done === undefined) return;
   const { skill, changed } = done.body as { readonly skill: InstalledSkill; readonly changed: readonly string[] };
   const { digest, clients, metadata } = skill;
-  if (format === 'json') return stdout.line(JSON.stringify({ name: metadata.name, digest, changed }, undefined, 2));
+  if (format === 'json') return stdout.json({ name: metadata.name, digest, changed });
   if (changed.length === 0) return stdout.line(`${metadata.name} is installed already`);
   stdout.line(`${metadata.name} is installed for ${clients.join(', ')}`);
   const others = changed.filter((one) => one !== metadata.name);
@@ -116,7 +117,7 @@ export async function uninstall(names: readonly string[], { format, ...flags }: 
     removed.push(...gone);
     if (format === 'text') for (const one of gone) stdout.line(`${one} is uninstalled`);
   }
-  if (format === 'json') stdout.line(JSON.stringify({ removed }, undefined, 2));
+  if (format === 'json') stdout.json({ removed });
 }
 
 async function namesIn(scope: Awaited<ReturnType<typeof scopeOf>>): Promise<readonly string[]> {

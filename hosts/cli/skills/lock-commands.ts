@@ -1,8 +1,9 @@
+import { present } from '@toolmgr/core';
 import { terminalAsk } from '../../shared/ask.ts';
 import { EXIT_CODES } from '../../shared/exit-codes.ts';
 import { stopSignal } from '../../shared/stop-signal.ts';
 import { columns, stderr, stdout } from '../../shared/terminal.ts';
-import { callSkills, present, projectOf } from './command-scope.ts';
+import { callSkills, projectOf } from './command-scope.ts';
 
 interface LockFlags {
   readonly projectRoot?: string;
@@ -28,7 +29,7 @@ export async function sync(
   const done = await callSkills('syncSkills', present(wish), stop.signal);
   if (done === undefined) return;
   const result = done.body as SyncResult;
-  if (format === 'json') stdout.line(JSON.stringify(result, undefined, 2));
+  if (format === 'json') stdout.json(result);
   else for (const line of columns(syncRows(result, flags.check === true))) stdout.line(line);
   process.exitCode = syncExitCode(result, flags.check === true);
 }
@@ -131,7 +132,7 @@ export async function upgrade(
   const done = await callSkills('upgradeSkills', present(wish), stop.signal);
   if (done === undefined) return;
   const result = done.body as { readonly outcomes: readonly UpgradeOutcome[] };
-  if (format === 'json') stdout.line(JSON.stringify(result, undefined, 2));
+  if (format === 'json') stdout.json(result);
   else for (const line of columns(result.outcomes.map((one) => upgradeRow(one)))) stdout.line(line);
   process.exitCode = upgradeExitCode(result.outcomes, flags.failOnChanges === true);
 }

@@ -206,7 +206,7 @@ async function printSummary(gateway: Gateway, url: string, scratch: string, elap
   stdout.line(`       answer  ${stdout.green(called.answered)}`);
   stdout.line();
   stdout.line('For Claude Code, Cursor or VS Code (in VS Code the key is "servers"):');
-  stdout.line(JSON.stringify(configuration, undefined, 2));
+  stdout.json(configuration);
   stdout.line();
   stdout.line(`The page with its tools and calls: ${new URL('/', url)}`);
   stdout.line();

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Backend, isObject } from '@toolmgr/core';
+import { type Backend, isObject, parsedJson } from '@toolmgr/core';
 import { atomicWrite, stateDir } from '@toolmgr/plugins/kit/files';
 import type { ClientFile } from '../../client-files/client-file.ts';
 import { type FoundFile, shortPath } from '../../client-files/find-file.ts';
@@ -128,13 +128,9 @@ function namesOf(files: readonly FileToAgree[]): string {
 /** SHA-256 of the content that the user agreed to, by absolute path. */
 async function readAgreed(state: string): Promise<Map<string, string>> {
   const text = await readFile(pathIn(state), 'utf8').catch(() => '{}');
-  try {
-    const value = JSON.parse(text) as unknown;
-    const files = isObject(value) && isObject(value.files) ? value.files : {};
-    return new Map(Object.entries(files).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
-  } catch {
-    return new Map();
-  }
+  const value = parsedJson(text);
+  const files = isObject(value) && isObject(value.files) ? value.files : {};
+  return new Map(Object.entries(files).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
 }
 
 async function store(state: string, text: string): Promise<void> {

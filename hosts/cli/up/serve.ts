@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, resolve } from 'node:path';
-import { createGateway, type PlanInput, readPlan, untilAborted } from '@toolmgr/core';
+import { createGateway, type PlanInput, present, readPlan, untilAborted } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { userPlace } from '@toolmgr/plugins/clients';
 import { LONGEST_CALL_MS } from '../../client-files/call-timeout.ts';
@@ -210,8 +210,7 @@ export function upPlan(
     timeouts: { defaultMs: timeout },
     limits: {
       callTotalMs: LONGEST_CALL_MS,
-      ...(startTimeout === undefined ? {} : { firstStartMs: startTimeout }),
-      ...(memoryBudget === undefined ? {} : { memoryBudgetBytes: memoryBudget }),
+      ...present({ firstStartMs: startTimeout, memoryBudgetBytes: memoryBudget }),
     },
     endpoint: { loopback, ...(allowedOrigins === undefined ? {} : { allowedOrigins: [...allowedOrigins] }) },
   };

@@ -2,13 +2,14 @@ import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FOUND_CLIENTS } from '../../client-files/found-clients.ts';
+import { formatOption } from '../../shared/format-option.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../../shared/gateway-log/log-format.ts';
 import { oneLine } from '../../shared/gateway-log/text-line.ts';
 import { MEMORY_BUDGET, memorySizeFrom } from '../../shared/memory-budget.ts';
 import { portFrom } from '../../shared/port-option.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
-import { formatOption, LOAD_PLUGINS, readFile } from '../../vmcp/file-options.ts';
+import { LOAD_PLUGINS, readFile } from '../../vmcp/file-options.ts';
 import { addValidate } from './add-validate.ts';
 import { addWorkflowCommands } from './workflow/main.ts';
 
@@ -171,7 +172,7 @@ function addExplain(vmcp: Command): void {
       const { explanationLines } = await import('../../shared/running/explain.ts');
       const told =
         options.config === undefined ? await explainAt(tool, options.url) : await explainFile(tool, options.config);
-      if (options.format === 'json') stdout.line(JSON.stringify(told, undefined, 2));
+      if (options.format === 'json') stdout.json(told);
       else for (const line of explanationLines(told)) stdout.line(line);
       if (!told.found) process.exitCode = 1;
     });

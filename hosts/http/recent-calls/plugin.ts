@@ -1,4 +1,4 @@
-import { type Call, type CallRecord, definePlugin, type Plugin, STAGE } from '@toolmgr/core';
+import { type Call, type CallRecord, definePlugin, type Plugin, STAGE, shortened } from '@toolmgr/core';
 import { z } from 'zod';
 import type { CallFeed, RecentCall } from './feed.ts';
 
@@ -30,10 +30,10 @@ function callFrom(record: CallRecord): Omit<RecentCall, 'seq'> {
     startedMs,
     durationMs,
     method: call.method,
-    name: cut(call.name),
-    ...(target.original === call.name ? {} : { original: cut(target.original) }),
+    name: shortened(call.name, MAX_TEXT),
+    ...(target.original === call.name ? {} : { original: shortened(target.original, MAX_TEXT) }),
     backend: target.backend,
-    caller: cut(caller.name ?? caller.subject),
+    caller: shortened(caller.name ?? caller.subject, MAX_TEXT),
     ...(client === undefined ? {} : { client }),
     outcome,
     ...(detail === undefined ? {} : { detail }),
@@ -44,7 +44,7 @@ function callFrom(record: CallRecord): Omit<RecentCall, 'seq'> {
 function detailOf({ outcome, refusal, error }: CallRecord): string | undefined {
   // what a cancelled call is answered says nothing: no one reads it
   const text = outcome === 'cancelled' ? OUTCOMES.cancelled : (refusal?.reason ?? error?.message ?? OUTCOMES[outcome]);
-  return text === undefined ? undefined : cut(text);
+  return text === undefined ? undefined : shortened(text, MAX_TEXT);
 }
 
 /** What an outcome says by itself. */
@@ -57,12 +57,8 @@ const OUTCOMES: Readonly<Partial<Record<CallRecord['outcome'], string>>> = {
 function clientOf({ client: { clientInfo } }: Call): string | undefined {
   const { name, version } = clientInfo ?? {};
   if (typeof name !== 'string') return undefined;
-  return cut(typeof version === 'string' ? `${name} ${version}` : name);
+  return shortened(typeof version === 'string' ? `${name} ${version}` : name, MAX_TEXT);
 }
 
 /** Characters of a text from a client or a backend. */
 const MAX_TEXT = 256;
-
-function cut(text: string): string {
-  return text.length <= MAX_TEXT ? text : `${text.slice(0, MAX_TEXT - 1)}…`;
-}

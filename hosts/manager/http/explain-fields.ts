@@ -1,4 +1,4 @@
-import { explainIssues, fieldPath } from '@toolmgr/core';
+import { explainIssues, fieldPath, shortened } from '@toolmgr/core';
 import type { FieldProblem } from '@toolmgr/plugins/kit/operations';
 import type { z } from 'zod';
 
@@ -9,9 +9,12 @@ export function explainFields(part: FieldProblem['in'], schema: z.ZodType, error
   const count = error.issues.reduce((sum, issue) => sum + (keysOf(issue)?.length ?? 1), 0);
   // a body may have 100,000 faults, and the search for the nearest name takes time
   const faults = error.issues.slice(0, MAX_FIELDS).flatMap((issue) => {
-    const path = cut(fieldPath(issue.path));
+    const path = shortened(fieldPath(issue.path), MAX_NAME);
     const keys = keysOf(issue);
-    const short = keys === undefined ? issue : { ...issue, keys: keys.slice(0, MAX_FIELDS).map(cut) };
+    const short =
+      keys === undefined
+        ? issue
+        : { ...issue, keys: keys.slice(0, MAX_FIELDS).map((line) => shortened(line, MAX_NAME)) };
     const one = { issues: [short] } as unknown as z.ZodError;
     return explainIssues('', schema, one).map((sentence) => ({ in: part, path, detail: withoutPath(sentence, path) }));
   });
@@ -23,11 +26,6 @@ export function explainFields(part: FieldProblem['in'], schema: z.ZodType, error
 /** The names of an issue about unknown members. */
 function keysOf(issue: z.core.$ZodIssue): readonly string[] | undefined {
   return issue.code === 'unrecognized_keys' ? issue.keys : undefined;
-}
-
-/** A name from a request may be as long as the body. */
-function cut(name: string): string {
-  return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME - 1)}…`;
 }
 
 const MAX_NAME = 200;

@@ -44,7 +44,7 @@ export async function checkUpgrades(
           chosen.map(async (name) => ((await check('checkWorkloadUpgrade', { name })) as Answer).result),
         )
       : ((await check('checkWorkloadUpgrades', { all, ...(group === undefined ? {} : { group }) })) as Answers).results;
-  if (format === 'json') return stdout.line(JSON.stringify(results, undefined, 2));
+  if (format === 'json') return stdout.json(results);
   if (results.length === 0) return stderr.line('no workloads');
   const rows = results.map((result) => [result.workload_name, result.status, explain(result)]);
   for (const line of columns([['NAME', 'STATUS', 'ABOUT'], ...rows])) stdout.line(printable(line));
@@ -77,7 +77,7 @@ export async function applyOne(name: string, { env, secret, to: version, format 
   const isApplied = result.status === 'up-to-date' && result.current_image !== before;
   const isRefused = !isApplied && result.status !== 'up-to-date';
   if (isRefused) process.exitCode = EXIT_CODES.failed.code;
-  if (format === 'json') return stdout.line(JSON.stringify(result, undefined, 2));
+  if (format === 'json') return stdout.json(result);
   (isRefused ? stderr : stdout).line(
     printable(`${name}: ${isApplied ? result.reason : `${result.status}, ${explain(result)}`}`),
   );

@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { formatOption } from '../../shared/format-option.ts';
 import { readPair } from '../../workloads/fields/option-values.ts';
 
 /** Adds `toolmgr upgrade`. */
@@ -14,7 +15,7 @@ export function addUpgradeCommands(program: Command): void {
     )
     .option('-a, --all', 'stopped workloads too')
     .option('-g, --group <name>', 'only workloads of a group')
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (names: string[], flags) => (await import('./commands.ts')).checkUpgrades(names, flags));
   upgrade
     .command('apply')
@@ -33,12 +34,8 @@ export function addUpgradeCommands(program: Command): void {
         .argParser(collect)
         .default([], 'none'),
     )
-    .addOption(format())
+    .addOption(formatOption())
     .action(async (name: string, flags) => (await import('./commands.ts')).applyOne(name, flags));
-}
-
-function format(): Option {
-  return new Option('--format <format>', 'what to print').choices(['text', 'json']).default('text');
 }
 
 function collect(value: string, before: readonly string[]): readonly string[] {

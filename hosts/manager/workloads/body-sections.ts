@@ -1,8 +1,8 @@
 import { isAbsolute } from 'node:path';
+import { present } from '@toolmgr/core';
 import { type RunConfig, runConfig, withoutLogin } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
 import { readRequestedFile } from '../../workloads/config/option-file.ts';
-import { present } from '../../workloads/config/present.ts';
 import { SECTIONS } from '../../workloads/fields/fields.ts';
 import { API_FIELDS, placeOf } from '../../workloads/fields/member-schemas.ts';
 import type { BodyProblems } from './body-problems.ts';

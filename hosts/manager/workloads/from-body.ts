@@ -1,8 +1,7 @@
-import { fieldPath } from '@toolmgr/core';
+import { fieldPath, present } from '@toolmgr/core';
 import type { FieldProblem } from '@toolmgr/plugins/kit/operations';
 import { RUN_CONFIG_VERSION, type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 import { isNameOfEntry } from '@toolmgr/plugins/registry';
-import { present } from '../../workloads/config/present.ts';
 import { API_FIELDS } from '../../workloads/fields/member-schemas.ts';
 import { findUserSecret } from '../../workloads/secrets/start-secrets.ts';
 import { type BodyProblems, createBodyProblems, fieldProblem } from './body-problems.ts';

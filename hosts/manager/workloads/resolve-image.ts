@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { present } from '@toolmgr/core';
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { canBeIsolated, type PermissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
@@ -6,7 +7,6 @@ import { isNameOfEntry, type RegistryEntry } from '@toolmgr/plugins/registry';
 import { UsageError } from '../../shared/usage-error.ts';
 import { secretTargetOf } from '../../workloads/config/collect-secrets.ts';
 import { containerFromFlags } from '../../workloads/config/container-from-flags.ts';
-import { present } from '../../workloads/config/present.ts';
 import { readTarget } from '../../workloads/config/target.ts';
 import { API_FIELDS, placeOf } from '../../workloads/fields/member-schemas.ts';
 import { flagOf, type RunFlags } from '../../workloads/fields/options.ts';

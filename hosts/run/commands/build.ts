@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { explainCause } from '@toolmgr/core';
+import { explainCause, present } from '@toolmgr/core';
 import { isImageReference } from '@toolmgr/plugins/kit/oci';
 import { connectEngine, planBuild } from '@toolmgr/plugins/workloads/container';
 import { stdout } from '../../shared/terminal.ts';
@@ -25,8 +25,7 @@ export interface BuildFlags {
  */
 export async function build(target: string, args: readonly string[], flags: BuildFlags): Promise<void> {
   const settings = {
-    ...(flags.runtimeImage === undefined ? {} : { baseImage: flags.runtimeImage }),
-    ...(flags.caCert === undefined ? {} : { caCertFile: flags.caCert }),
+    ...present({ baseImage: flags.runtimeImage, caCertFile: flags.caCert }),
     packages: flags.runtimeAddPackage ?? [],
     constraints: flags.buildWith ?? [],
   };
@@ -37,18 +36,14 @@ export async function build(target: string, args: readonly string[], flags: Buil
     throw new UsageError(`--tag ${tag}: expected a name with a tag, such as localhost/my-server:1`);
   if (flags.output !== undefined) await writeText(flags.output, plan.dockerfile);
   if (flags.dryRun) {
-    if (flags.format === 'json') return printJson({ target, image: tag, built: false, dockerfile: plan.dockerfile });
+    if (flags.format === 'json') return stdout.json({ target, image: tag, built: false, dockerfile: plan.dockerfile });
     if (flags.output === undefined) process.stdout.write(plan.dockerfile);
     else stdout.line(`the Dockerfile of ${target} is in ${flags.output}`);
     return;
   }
   await buildWithProgress(await connectEngine(), plan, tag);
-  if (flags.format === 'json') return printJson({ target, image: tag, built: true, dockerfile: plan.dockerfile });
+  if (flags.format === 'json') return stdout.json({ target, image: tag, built: true, dockerfile: plan.dockerfile });
   stdout.line(tag);
-}
-
-function printJson(value: object): void {
-  stdout.line(JSON.stringify(value, undefined, 2));
 }
 
 async function writeText(file: string, text: string): Promise<void> {

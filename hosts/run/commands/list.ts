@@ -27,8 +27,8 @@ export async function list({ all = false, group, label = {}, format }: ListFlags
     .filter((workload) => group === undefined || workload.group === group)
     .filter(({ labels }) => Object.entries(label).every(([key, value]) => labels[key] === value));
   const shown = chosen.filter(({ status }) => all || status !== 'stopped');
-  if (format === 'json') return stdout.line(JSON.stringify(shown, undefined, 2));
-  if (format === 'mcpservers') return stdout.line(JSON.stringify(clientConfigOf(shown), undefined, 2));
+  if (format === 'json') return stdout.json(shown);
+  if (format === 'mcpservers') return stdout.json(clientConfigOf(shown));
   const hidden = chosen.length - shown.length;
   if (shown.length > 0) for (const line of columns(rowsOf(shown, scriptsOf(records)))) stdout.line(line);
   for (const { name, status_context: why } of shown) if (why !== undefined) stderr.line(printable(`${name}: ${why}`));

@@ -14,13 +14,7 @@ export async function checkRuntimes({ format }: { readonly format: 'text' | 'jso
   const used = engines.find(({ version }) => version !== undefined);
   if (used === undefined) process.exitCode = EXIT_CODES.failed.code;
   if (format === 'json') {
-    return stdout.line(
-      JSON.stringify(
-        engines.map((engine) => ({ ...engine, used: engine === used })),
-        undefined,
-        2,
-      ),
-    );
+    return stdout.json(engines.map((engine) => ({ ...engine, used: engine === used })));
   }
   const rows = engines.map((engine) => [
     engine.kind,

@@ -18,7 +18,7 @@ import { summaryOf } from '../../workloads/planning/summary.ts';
 export async function showStatus(name: string, { format }: { readonly format: 'text' | 'json' }): Promise<void> {
   const { record } = await recordOf(name);
   const summary = summaryOf(record);
-  if (format === 'json') return stdout.line(JSON.stringify(summary, undefined, 2));
+  if (format === 'json') return stdout.json(summary);
   const { status, pid, restarts } = summary;
   const rows = [
     ['name', name],
@@ -47,7 +47,7 @@ export async function inspectWorkload(name: string): Promise<void> {
     files: { folder, log: `${folder}/${WORKLOAD_FILES.log}`, proxy_log: `${folder}/${WORKLOAD_FILES.proxyLog}` },
     ...(record.config?.image === undefined ? {} : { containers: await containersOf(name) }),
   };
-  stdout.line(JSON.stringify(facts, undefined, 2));
+  stdout.json(facts);
 }
 
 async function recordOf(name: string): Promise<{ readonly record: WorkloadRecord; readonly state: string }> {

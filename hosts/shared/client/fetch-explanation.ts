@@ -1,4 +1,4 @@
-import { isObject } from '@toolmgr/core';
+import { isObject, parsedJson } from '@toolmgr/core';
 import { request } from 'undici';
 import { UsageError } from '../../shared/usage-error.ts';
 import type { Explanation } from '../running/explain.ts';
@@ -26,7 +26,7 @@ export async function fetchExplanation(tool: string, endpoint: string): Promise<
     if (bytes > MAX_ANSWER_BYTES) break;
     chunks.push(chunk as Buffer);
   }
-  const told = statusCode === 200 ? parse(Buffer.concat(chunks).toString('utf8')) : undefined;
+  const told = statusCode === 200 ? parsedJson(Buffer.concat(chunks).toString('utf8')) : undefined;
   if (isExplanation(told)) return told;
   if (statusCode === 401) {
     throw new UsageError(`${url.origin} asks for the token of its status pages; ask the file it serves: -c FILE`);
@@ -34,14 +34,6 @@ export async function fetchExplanation(tool: string, endpoint: string): Promise<
   throw new UsageError(
     `${url.origin} does not explain tools; only vmcp gateways bound to loopback, whose callers need no token, do. With the file it serves: -c FILE`,
   );
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function isExplanation(value: unknown): value is Explanation {

@@ -1,16 +1,12 @@
-import { isObject, type JsonObject } from '@toolmgr/core';
+import { isObject, type JsonObject, parsedJson } from '@toolmgr/core';
 import { ownCommand } from '../../shared/own-command.ts';
 import { printable } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 
 /** The error of a JSON-RPC answer, if the text is one. */
 export function rpcErrorIn(text: string): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) && isObject(value.error) ? value.error : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  return isObject(value) && isObject(value.error) ? value.error : undefined;
 }
 
 /** Nothing came from the server for the timeout. */

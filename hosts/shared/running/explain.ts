@@ -1,4 +1,4 @@
-import { type Backend, type Gateway, nearest, programEnvironment, type ToolEntry } from '@toolmgr/core';
+import { type Backend, type Gateway, nearest, present, programEnvironment, type ToolEntry } from '@toolmgr/core';
 
 /** Where a tool comes from and which plugins affect it. */
 export interface Explanation {
@@ -70,9 +70,7 @@ export function explainTool(gateway: Gateway, name: string): Explanation {
         }),
     original: entry.original,
     advertised: entry.hiddenBy === undefined && entry.held === undefined,
-    ...(entry.hiddenBy === undefined ? {} : { hiddenBy: entry.hiddenBy }),
-    ...(entry.held === undefined ? {} : { held: entry.held }),
-    ...(entry.servedAt === undefined ? {} : { servedAt: entry.servedAt }),
+    ...present({ hiddenBy: entry.hiddenBy, held: entry.held, servedAt: entry.servedAt }),
     shapedBy: entry.shapedBy,
     ...decided,
   };

@@ -1,7 +1,7 @@
 import { lstat, mkdir, readdir, readFile, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { isObject } from '@toolmgr/core';
-import { atomicWrite, isRunning, type ProcessMark, stateDir } from '@toolmgr/plugins/kit/files';
+import { atomicWrite, isRunning, type ProcessMark, stateDir, whenAbsent } from '@toolmgr/plugins/kit/files';
 import { UsageError } from '../usage-error.ts';
 import { accepts, isPipe } from './socket-place.ts';
 
@@ -80,10 +80,7 @@ export async function readRunning(folder: string = gatewaysDir()): Promise<reado
 export async function readRecords(
   folder: string = gatewaysDir(),
 ): Promise<{ readonly running: readonly GatewayRecord[]; readonly stale: readonly GatewayRecord[] }> {
-  const names = await readdir(folder).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return undefined;
-    throw cause;
-  });
+  const names = await readdir(folder).catch(whenAbsent(undefined));
   if (names === undefined) return { running: [], stale: [] };
   await requireOwn(folder);
   const files = names.filter((name) => name.endsWith('.json') && !name.startsWith('.')).slice(0, MAX_RECORDS);

@@ -4,6 +4,7 @@ import {
   type Gateway,
   type Log,
   type Plan,
+  present,
   readPlan,
   type SecretSource,
 } from '@toolmgr/core';
@@ -79,8 +80,7 @@ export async function planFlagsOf(options: ServeOptions, secrets: SecretSource):
   return {
     loopback: isLoopbackHost(options.host),
     switchedOn: switchedOnBy(options),
-    ...(stateKey === undefined ? {} : { stateKey }),
-    ...(options.memoryBudget === undefined ? {} : { memoryBudgetBytes: options.memoryBudget }),
+    ...present({ stateKey, memoryBudgetBytes: options.memoryBudget }),
     ...(options.sessionTtl ? { sessionTtlMs: options.sessionTtl } : {}),
   };
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
+import { present } from '@toolmgr/core';
 import { type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 import { readOptionFile, readSecretFile } from './option-file.ts';
-import { present } from './present.ts';
 import { type Storing, storedSection } from './stored-values.ts';
 
 /** The fields of a run configuration that say who may call, what is recorded and which token goes to the server. */

@@ -1,7 +1,7 @@
+import { present } from '@toolmgr/core';
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import type { OauthClientOptions } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
 import { secretNameOf } from '../config/collect-secrets.ts';
-import { present } from '../config/present.ts';
 
 /** Options of the strategy `oauth_client` for the login of a workload; `undefined` when it has none. */
 export function oauthOptionsOf(config: RunConfig, state: string): OauthClientOptions | undefined {

@@ -1,3 +1,4 @@
+import { present } from '@toolmgr/core';
 import {
   changeConfig,
   type RemoteAuthConfig,
@@ -17,7 +18,6 @@ import {
   tokenEndpointOf,
   workloadTokenStore,
 } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
-import { present } from '../config/present.ts';
 import { oauthOptionsOf } from './oauth-options.ts';
 
 /**

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shortened } from '@toolmgr/core';
 import { WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
 
 /** Sizes of the logs of a workload in bytes; what is behind them is new. */
@@ -29,12 +30,15 @@ export async function lastLines(
   reason: string,
 ): Promise<readonly string[]> {
   const output = await linesAfter(join(workloadDir(state, name), WORKLOAD_FILES.log), from.output);
-  if (output.length > 0) return withoutRepeats(output.slice(-READ_LINES)).slice(-SHOWN_LINES).map(cut);
+  if (output.length > 0)
+    return withoutRepeats(output.slice(-READ_LINES))
+      .slice(-SHOWN_LINES)
+      .map((line) => shortened(line, MAX_LINE));
   const log = await linesAfter(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog), from.proxy);
   const told = log.map(causeIn).filter((line) => line !== undefined && !reason.includes(line));
   const unique = [...new Set(told as string[])];
   const whole = unique.filter((line) => !unique.some((other) => other !== line && other.includes(line)));
-  return whole.slice(-SHOWN_LINES).map(cut);
+  return whole.slice(-SHOWN_LINES).map((line) => shortened(line, MAX_LINE));
 }
 
 /** A server that dies in the same way at each start writes the same block again: it is told once. */
@@ -52,11 +56,6 @@ function withoutRepeats(lines: readonly string[]): readonly string[] {
 function endsTwice(lines: readonly string[], size: number): boolean {
   const start = lines.length - size;
   return start >= size && lines.slice(start).every((line, at) => line === lines[start - size + at]);
-}
-
-/** A server may write a line of any length. */
-function cut(line: string): string {
-  return line.length <= MAX_LINE ? line : `${line.slice(0, MAX_LINE - 1)}…`;
 }
 
 const MAX_LINE = 1_000; // characters

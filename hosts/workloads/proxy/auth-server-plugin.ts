@@ -1,7 +1,6 @@
 import { join } from 'node:path';
-import type { PluginUse } from '@toolmgr/core';
+import { type PluginUse, present } from '@toolmgr/core';
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
-import { present } from '../config/present.ts';
 
 type EmbeddedAuth = NonNullable<RunConfig['embedded_auth_server_config']>;
 type Upstream = EmbeddedAuth['upstreams'][number];

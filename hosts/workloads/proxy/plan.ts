@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { PlanInput, PluginUse } from '@toolmgr/core';
+import { type PlanInput, type PluginUse, present } from '@toolmgr/core';
 import type { ContainerBuild } from '@toolmgr/plugins/kit/extension-points';
 import { imageByDigest } from '@toolmgr/plugins/kit/oci';
 import { durationMs } from '@toolmgr/plugins/kit/settings';
@@ -8,7 +8,6 @@ import { readMounts } from '@toolmgr/plugins/kit/workloads/permissions';
 import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../../http/listen.ts';
 import { CALL_TIMEOUT_MS } from '../../shared/call-timeout.ts';
-import { present } from '../config/present.ts';
 import { authServerPlugins } from './auth-server-plugin.ts';
 import { callerPlugin, outgoingAuth, policyPlugins, storePlugins } from './policy-plugins.ts';
 import { startDeadlineMs } from './start-deadline.ts';
@@ -130,8 +129,7 @@ function workloadFrom(config: RunConfig, { runId, logFile, variables: ofSecrets 
     ...shared,
     ...{ command: { file: program.file, args: [...program.args, ...cmd_args] }, cwd: program.cwd, logFile },
     env: { ...variables, [RUN_ID_VARIABLE]: runId },
-    ...(config.target_host === undefined ? {} : { targetHost: config.target_host }),
-    ...(config.target_port === undefined ? {} : { targetPort: config.target_port }),
+    ...present({ targetHost: config.target_host, targetPort: config.target_port }),
   };
 }
 

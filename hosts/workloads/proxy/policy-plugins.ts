@@ -1,7 +1,6 @@
-import type { PlanInput, PluginUse } from '@toolmgr/core';
+import { type PlanInput, type PluginUse, present } from '@toolmgr/core';
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { secretNameOf } from '../config/collect-secrets.ts';
-import { present } from '../config/present.ts';
 import { oauthOptionsOf } from '../login/oauth-options.ts';
 import { headerSecret } from '../secrets/references.ts';
 import { inCamelCase } from './auth-server-plugin.ts';

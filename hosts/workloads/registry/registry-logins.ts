@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GatewayFault, isObject } from '@toolmgr/core';
-import { atomicWrite, stateDir, withLock } from '@toolmgr/plugins/kit/files';
+import { atomicWrite, stateDir, whenAbsent, withLock } from '@toolmgr/plugins/kit/files';
 import type { ProviderClient } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
 import { type ConfiguredRegistry, NeedsSignIn, type RegistryTokens } from '@toolmgr/plugins/registry';
 import { z } from 'zod';
@@ -117,10 +117,7 @@ function keyOf(name: string): string {
 }
 
 async function plainLogins(): Promise<Readonly<Record<string, string>>> {
-  const text = await readFile(join(stateDir(), FILE), 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return '{}';
-    throw cause;
-  });
+  const text = await readFile(join(stateDir(), FILE), 'utf8').catch(whenAbsent('{}'));
   const read: unknown = JSON.parse(text);
   if (!isObject(read)) return {};
   return Object.fromEntries(

@@ -6,6 +6,7 @@ import {
   explainCause,
   type Log,
   type PushBackends,
+  present,
   type SourceState,
 } from '@toolmgr/core';
 import {
@@ -111,8 +112,7 @@ async function backendFrom(
     name,
     url,
     transport,
-    ...(type === undefined ? {} : { type }),
-    ...(addresses === undefined ? {} : { addresses }),
+    ...present({ type, addresses }),
     ...(metadata === undefined && authConfigRef === undefined
       ? {}
       : { metadata: { ...metadata, ...(authConfigRef === undefined ? {} : { [AUTH_CONFIG_REF]: authConfigRef }) } }),

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { atomicWrite } from '@toolmgr/plugins/kit/files';
+import { atomicWrite, whenAbsent } from '@toolmgr/plugins/kit/files';
 import { workloadName } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
 import { CLIENT_TYPES, type ClientType, isClientType } from '../table/client-table.ts';
@@ -57,10 +57,7 @@ export async function readClientRecord(
   type: ClientType,
   path: string,
 ): Promise<ClientRecord | undefined> {
-  const text = await readFile(join(folderOf(state), `${type}.json`), 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return undefined;
-    throw cause;
-  });
+  const text = await readFile(join(folderOf(state), `${type}.json`), 'utf8').catch(whenAbsent(undefined));
   const read = text === undefined ? undefined : clientRecord.safeParse(parsed(text));
   // another home folder is another user's place: its entries are not ours
   return read?.success && read.data.path === path ? read.data : undefined;

@@ -5,6 +5,7 @@ import {
   type Core,
   isObject,
   type JsonObject,
+  present,
   resultFromValue,
   type Sandbox,
   type ScriptLimits,
@@ -46,8 +47,7 @@ export async function runTool({ core, config, scope: scopeFor }: RunContext, cal
       owner: call.caller.key,
       functions: scope.functions.map(({ tool, flat, member }) => ({
         tool,
-        ...(flat === undefined ? {} : { flat }),
-        ...(member === undefined ? {} : { member }),
+        ...present({ flat, member }),
       })),
       call: (name, given, signal) => callFromScript(parts, name, given, signal),
     },

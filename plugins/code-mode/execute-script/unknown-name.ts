@@ -1,4 +1,4 @@
-import { nearest, type ScriptFunction } from '@toolmgr/core';
+import { nearest, type ScriptFunction, shortened } from '@toolmgr/core';
 import type { Scope } from './scope.ts';
 
 const MAX_NAME = 128; // characters of an unknown name in an error; longer ones are cut
@@ -23,9 +23,10 @@ export function createUnknownNames(scope: Scope): UnknownNames {
   return {
     tool(name) {
       const parts = partsOf(name, scope);
-      if (parts === undefined) return `unknown tool "${cut(name)}"${hinted(name, () => toolHint(name, scope))}`;
+      if (parts === undefined)
+        return `unknown tool "${shortened(name, MAX_NAME)}"${hinted(name, () => toolHint(name, scope))}`;
       const { group, member } = parts;
-      const unknown = `unknown tool "${cut(member)}" of backend "${group}"`;
+      const unknown = `unknown tool "${shortened(member, MAX_NAME)}" of backend "${group}"`;
       return `${unknown}${hinted(name, () => memberHint(group, member, scope))}`;
     },
     afterError(message) {
@@ -97,8 +98,4 @@ const BUILT_IN_NAMES = ['callTool', 'parallel', 'console', 'data'];
 function suggestion(names: readonly (string | undefined)[]): string {
   const known = [...new Set(names.filter((name) => name !== undefined))];
   return known.length === 0 ? '' : `, did you mean ${known.join(' or ')}?`;
-}
-
-function cut(name: string): string {
-  return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME - 1)}…` : name;
 }

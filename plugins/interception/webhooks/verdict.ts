@@ -1,4 +1,4 @@
-import { decodeObject, fieldPath } from '@toolmgr/core';
+import { fieldPath, isObject, parsedJson } from '@toolmgr/core';
 import { z } from 'zod';
 import { patchSchema } from './patch.ts';
 import { PAYLOAD_VERSION } from './payload.ts';
@@ -35,8 +35,8 @@ export function readVerdict(
 ): Verdict | string {
   if (answer.status === DENYING_STATUS) return { allowed: false, status: DENYING_STATUS };
   if (answer.status !== 200) return `the response has status ${answer.status}, expected 200 or ${DENYING_STATUS}`;
-  const body = bodyOf(answer.body);
-  if (body === undefined) return 'the response is not a JSON object';
+  const body = parsedJson(answer.body); // a parser's message would quote the body
+  if (!isObject(body)) return 'the response is not a JSON object';
   const read = (kind === 'mutating' ? mutatingSchema : answerSchema).safeParse(body);
   if (!read.success) return `the response is not valid: ${placesOf(read.error)}`;
   if (read.data.uid !== uid) return 'the response has another uid than the request';
@@ -44,14 +44,6 @@ export function readVerdict(
   const { patch, patch_type: type } = read.data as z.output<typeof mutatingSchema>;
   if (kind === 'mutating' && patch?.length && type === undefined) return 'the response has a patch without patch_type';
   return { allowed: true, patch: kind === 'mutating' ? (patch ?? []) : [] };
-}
-
-function bodyOf(body: Buffer) {
-  try {
-    return decodeObject(body);
-  } catch {
-    return undefined; // the parser's message quotes the body
-  }
 }
 
 function placesOf({ issues }: z.ZodError): string {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, readdir, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { whenAbsent } from './when-absent.ts';
 
 /**
  * Replaces a file atomically, mode 0600 unless given: readers get the old or the new text, even after a power failure.
@@ -46,10 +47,7 @@ export async function syncFolder(path: string): Promise<void> {
  * writes there.
  */
 export async function removeTemporaries(folder: string, prefix = '.'): Promise<void> {
-  const names = await readdir(folder).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return [];
-    throw cause;
-  });
+  const names = await readdir(folder).catch(whenAbsent([]));
   const left = names.filter((name) => name.startsWith(prefix));
   await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
 }

@@ -4,5 +4,6 @@ export { withFileLock, withLock } from './lock.ts';
 export { type LogFile, openLogFile } from './log-file.ts';
 export { isRunning, markProcess, type ProcessMark } from './process-identity.ts';
 export { stateDir } from './state-dir.ts';
+export { whenAbsent } from './when-absent.ts';
 export type { WholeLines } from './whole-lines.ts';
 export { wholeLines } from './whole-lines.ts';

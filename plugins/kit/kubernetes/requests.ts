@@ -1,4 +1,4 @@
-import { backOffMs, explainCause, isObject } from '@toolmgr/core';
+import { backOffMs, explainCause, isObject, parsedJson } from '@toolmgr/core';
 import { Agent, type Dispatcher } from 'undici';
 import { ApiError } from './api.ts';
 import type { Connection, TlsSettings } from './connection.ts';
@@ -112,7 +112,7 @@ export function createRequests(options: RequestsOptions): Requests {
       try {
         const response = await send(request, false, signal);
         statusCode = response.statusCode;
-        answer = jsonOf(await readBody(request, response.body, signal));
+        answer = parsedJson(await readBody(request, response.body, signal));
       } catch (cause) {
         if (limit.aborted) agents.renewRequests();
         throw cause;
@@ -123,7 +123,7 @@ export function createRequests(options: RequestsOptions): Requests {
     async stream(request) {
       const { statusCode, body } = await send(request, true, request.signal ?? new AbortController().signal);
       if (statusCode === 200) return body;
-      throw errorOf(request, statusCode, jsonOf(await readBody(request, body, request.signal)));
+      throw errorOf(request, statusCode, parsedJson(await readBody(request, body, request.signal)));
     },
     close: () => agents.close(),
   };
@@ -187,14 +187,6 @@ async function readBody(request: ApiRequest, body: AsyncIterable<Uint8Array>, si
     throw unreachable(request, signal?.aborted ? timeoutOr(signal, cause) : cause);
   }
   return Buffer.concat(chunks);
-}
-
-function jsonOf(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
 }
 
 /** Resolves after the time or when the signal aborts. */

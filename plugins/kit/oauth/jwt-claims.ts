@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type Secret } from '@toolmgr/core';
+import { isObject, type JsonObject, parsedJson, type Secret } from '@toolmgr/core';
 
 const COMPACT = /^[\w-]+\.[\w-]+\.[\w-]*$/; // RFC 7515 §7.1
 
@@ -15,10 +15,6 @@ export function jwtHeader(token: Secret): JsonObject | undefined {
 function jwtPart(token: Secret, at: number): JsonObject | undefined {
   const text = token.reveal();
   if (!COMPACT.test(text)) return undefined;
-  try {
-    const value: unknown = JSON.parse(Buffer.from(text.split('.')[at] ?? '', 'base64url').toString('utf8'));
-    return isObject(value) ? (value as JsonObject) : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(Buffer.from(text.split('.')[at] ?? '', 'base64url'));
+  return isObject(value) ? (value as JsonObject) : undefined;
 }

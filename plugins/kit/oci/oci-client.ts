@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { GatewayFault, isObject } from '@toolmgr/core';
+import { GatewayFault, isObject, present } from '@toolmgr/core';
 import { createRemoteHttp, type RemoteAnswer, type RemoteHttp, type RemoteRequest } from '../safe-http/remote-http.ts';
 import { authorizationFor } from './registry-authorization.ts';
 import { RegistryFault } from './registry-fault.ts';
@@ -162,9 +162,7 @@ async function followed(
     url = new URL(location, url).href;
     answer = await http.send(url, {
       takesRedirect: true,
-      ...(signal === undefined ? {} : { signal }),
-      ...(maxBytes === undefined ? {} : { maxBytes }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+      ...present({ signal, maxBytes, timeoutMs }),
     });
   }
   return answer;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { isObject } from '@toolmgr/core';
+import { isObject, parsedJson } from '@toolmgr/core';
 
 /** A login at an image registry. */
 export interface RegistryCredentials {
@@ -47,12 +47,8 @@ function filesOf(env: NodeJS.ProcessEnv): readonly string[] {
 }
 
 async function readConfig(path: string): Promise<Readonly<Record<string, unknown>>> {
-  try {
-    const value: unknown = JSON.parse(await readFile(path, 'utf8'));
-    return isObject(value) ? value : {};
-  } catch {
-    return {}; // public images need no login
-  }
+  const value = parsedJson(await readFile(path).catch(() => ''));
+  return isObject(value) ? value : {}; // public images need no login
 }
 
 function loginIn(
@@ -83,12 +79,8 @@ function askHelper(program: string, key: string, env: NodeJS.ProcessEnv): Promis
 }
 
 function loginOf(text: string): RegistryCredentials | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    if (!isObject(value) || typeof value.Username !== 'string' || typeof value.Secret !== 'string') return undefined;
-    // `<token>` is an identity token, which is no password
-    return value.Username === '<token>' ? undefined : { user: value.Username, password: value.Secret };
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(text);
+  if (!isObject(value) || typeof value.Username !== 'string' || typeof value.Secret !== 'string') return undefined;
+  // `<token>` is an identity token, which is no password
+  return value.Username === '<token>' ? undefined : { user: value.Username, password: value.Secret };
 }

@@ -1,4 +1,4 @@
-import { decodeObject, explainCause, GatewayFault, type JsonObject, proxyRouteFor } from '@toolmgr/core';
+import { explainCause, GatewayFault, isObject, type JsonObject, parsedJson, proxyRouteFor } from '@toolmgr/core';
 import { Agent, type Dispatcher, ProxyAgent, request } from 'undici';
 import { type ConnectRules, ForbiddenAddress, guardedConnector, tlsOptions } from './guarded-connector.ts';
 import { plainUrl, remoteUrlProblem, type UrlRules } from './remote-url.ts';
@@ -128,17 +128,9 @@ export function jsonFrom(answer: RemoteAnswer, url: string): JsonObject {
  * @throws GatewayFault REMOTE_UNAVAILABLE naming the URL, without the body
  */
 export function jsonBody(answer: RemoteAnswer, url: string): JsonObject {
-  const value = decodedOrNothing(answer.body);
-  if (value === undefined) throw unavailable(url, 'answered something that is not a JSON object');
+  const value = parsedJson(answer.body); // a parser's message would quote the body
+  if (!isObject(value)) throw unavailable(url, 'answered something that is not a JSON object');
   return value;
-}
-
-function decodedOrNothing(body: Buffer): JsonObject | undefined {
-  try {
-    return decodeObject(body);
-  } catch {
-    return undefined; // the parser's message quotes the body
-  }
 }
 
 /** The proxy of the environment for a URL. @throws GatewayFault REMOTE_UNAVAILABLE for an invalid variable */

@@ -1,4 +1,4 @@
-import { isObject } from '@toolmgr/core';
+import { isObject, present } from '@toolmgr/core';
 import { issueText } from '../entry-schemas.ts';
 import { isSettableVariable, shownText } from '../entry-text.ts';
 import { isWebUrl } from '../web-url.ts';
@@ -53,7 +53,7 @@ export function readListedServer(value: unknown): ServerListed | { readonly reas
   };
   const read = serverRecord.safeParse(cleaned);
   if (!read.success) return { reason: issueText(read.error) };
-  const record = withoutAbsent(read.data);
+  const record = present(read.data);
   if (!isRecordName(record.name)) return { reason: 'its name is not NAMESPACE/NAME' };
   const variable = forbiddenVariable(record);
   if (variable !== undefined) return { reason: `a registry must not set or ask for ${variable}` };
@@ -74,7 +74,7 @@ export function readSkill(value: unknown): SkillRecord | { readonly name: string
   };
   const read = skillRecord.safeParse(cleaned);
   if (!read.success) return { name, reason: issueText(read.error) };
-  const skill = withoutAbsent(read.data);
+  const skill = present(read.data);
   if (!isRecordName(`${skill.namespace}/${skill.name}`)) return { name, reason: 'its namespace or name is not valid' };
   if (JSON.stringify(skill).length > MAX_RECORD_CHARS) {
     return { name, reason: `is larger than ${MAX_RECORD_CHARS} characters` };
@@ -87,8 +87,7 @@ export function officialMeta({ state }: ServerListed, isLatest: boolean): Readon
   const { status, publishedAt, updatedAt } = state;
   return {
     status,
-    ...(publishedAt === undefined ? {} : { publishedAt }),
-    ...(updatedAt === undefined ? {} : { updatedAt }),
+    ...present({ publishedAt, updatedAt }),
     isLatest,
   };
 }
@@ -156,8 +155,4 @@ function forbiddenVariable({ packages = [] }: ServerRecord): string | undefined 
       !isSettableVariable(name) && (isRequired === true || value !== undefined || fallback !== undefined),
   );
   return found?.name;
-}
-
-function withoutAbsent<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as T;
 }

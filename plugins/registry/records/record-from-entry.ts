@@ -1,3 +1,4 @@
+import { shortened } from '@toolmgr/core';
 import type { EnvVar, HeaderDef, ImageServer, RemoteServer } from '../entry-schemas.ts';
 import type { RegistryEntry } from '../registry-data.ts';
 import { isWebUrl } from '../web-url.ts';
@@ -27,7 +28,7 @@ export function recordFromEntry(entry: RegistryEntry): ServerListed {
     $schema: SCHEMA,
     name: publishedName(name),
     ...(title === undefined || title === '' ? {} : { title: title.slice(0, MAX_TITLE) }),
-    description: shortened(description === '' ? (title ?? name) : description),
+    description: shortened(description === '' ? (title ?? name) : description, MAX_DESCRIPTION),
     version: (image === undefined ? undefined : versionOf(image)) ?? '1.0.0',
     ...(repository === undefined || !isWebUrl(repository)
       ? {}
@@ -42,10 +43,6 @@ export function recordFromEntry(entry: RegistryEntry): ServerListed {
 /** The name of an entry in the listing, where every name has a namespace. */
 export function publishedName(name: string): string {
   return name.includes('/') ? name : `${OWN_NAMESPACE}/${name}`;
-}
-
-function shortened(text: string): string {
-  return text.length <= MAX_DESCRIPTION ? text : `${text.slice(0, MAX_DESCRIPTION - 1)}…`;
 }
 
 function sourceOf(repository: string): string {

@@ -1,4 +1,4 @@
-import { isObject } from '@toolmgr/core';
+import { isObject, present } from '@toolmgr/core';
 import { parseImageReference } from '@toolmgr/plugins/kit/oci';
 import { parseDocument } from 'yaml';
 import { LIMITS } from '../limits.ts';
@@ -88,9 +88,7 @@ function fieldsOf(read: Readonly<Record<string, unknown>>, errors: string[], war
   return {
     name,
     description,
-    ...(version === undefined ? {} : { version }),
-    ...(license === undefined ? {} : { license }),
-    ...(compatibility === undefined ? {} : { compatibility }),
+    ...present({ version, license, compatibility }),
     allowedTools: allowedToolsOf(read['allowed-tools'], errors, warnings),
     requires: requiresOf(read['toolmgr.requires'], errors),
     metadata: metadataOf(read.metadata, errors),

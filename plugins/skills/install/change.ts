@@ -9,6 +9,7 @@ import {
   type ProcessMark,
   removeTemporaries,
   syncFolder,
+  whenAbsent,
   withLock,
 } from '@toolmgr/plugins/kit/files';
 import type { SkillFile } from '../artifact/artifact.ts';
@@ -210,17 +211,11 @@ function journalPath(state: string, id: string): string {
 }
 
 async function readJournals(state: string): Promise<readonly { readonly id: string; readonly journal: Journal }[]> {
-  const names = await readdir(journalsDir(state)).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return [];
-    throw cause;
-  });
+  const names = await readdir(journalsDir(state)).catch(whenAbsent([]));
   const ids = names.filter((name) => /^[0-9a-f]{16}\.json$/.test(name)).map((name) => name.slice(0, 16));
   const read = ids.map(async (id) => {
     const path = journalPath(state, id);
-    const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-      if (cause.code === 'ENOENT') return undefined;
-      throw cause;
-    });
+    const text = await readFile(path, 'utf8').catch(whenAbsent(undefined));
     return text === undefined ? undefined : { id, journal: journalOf(text, path) };
   });
   return (await Promise.all(read)).filter((found) => found !== undefined);

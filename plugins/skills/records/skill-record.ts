@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { explainIssues } from '@toolmgr/core';
-import { atomicWrite, syncFolder } from '@toolmgr/plugins/kit/files';
+import { atomicWrite, syncFolder, whenAbsent } from '@toolmgr/plugins/kit/files';
 import { z } from 'zod';
 import { isSkillName } from '../artifact/skill-name.ts';
 
@@ -72,10 +72,7 @@ export function scopeOf({ scope, root }: Pick<SkillRecord, 'scope' | 'root'>): S
  * @throws Error naming the file when one is damaged or of a later version
  */
 export async function readRecords(state: string): Promise<readonly SkillRecord[]> {
-  const files = await readdir(recordsDir(state)).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return [];
-    throw cause;
-  });
+  const files = await readdir(recordsDir(state)).catch(whenAbsent([]));
   const keys = files.filter((file) => file.endsWith(SUFFIX) && !file.startsWith('.'));
   const records = await Promise.all(keys.map((file) => readRecord(state, file.slice(0, -SUFFIX.length))));
   return records.filter((record) => record !== undefined).sort((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1));

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { isObject, type JsonObject } from '@toolmgr/core';
+import { isObject, type JsonObject, parsedJson } from '@toolmgr/core';
 import { atomicWrite } from '@toolmgr/plugins/kit/files';
 
 /** What was agreed with the server in a container that outlives the gateway. */
@@ -48,12 +48,8 @@ export function sessionKey({ protocolVersion, capabilities }: JsonObject): strin
 }
 
 async function readSessions(file: string): Promise<ReadonlyMap<string, LastingSession>> {
-  try {
-    const value: unknown = JSON.parse(await readFile(file, 'utf8'));
-    return new Map(isObject(value) ? Object.entries(value).filter(isSession) : []);
-  } catch {
-    return new Map();
-  }
+  const value = parsedJson(await readFile(file).catch(() => ''));
+  return new Map(isObject(value) ? Object.entries(value).filter(isSession) : []);
 }
 
 function isSession(entry: readonly [string, unknown]): entry is [string, LastingSession & JsonObject] {

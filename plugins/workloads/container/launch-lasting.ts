@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
 import { Writable } from 'node:stream';
-import { isObject, type JsonObject, type StdioProcess } from '@toolmgr/core';
+import { isObject, type JsonObject, parsedJson, type StdioProcess } from '@toolmgr/core';
 import type { Container } from 'dockerode';
 import { attachPipes, type ContainerEnd, endOf, outputPipes } from './attached-container.ts';
 import type { Engine } from './engine.ts';
@@ -241,12 +241,8 @@ function keyOf({ params }: JsonObject): string {
 }
 
 function messageIn(line: Buffer): JsonObject | undefined {
-  try {
-    const value: unknown = JSON.parse(line.toString('utf8'));
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
+  const value = parsedJson(line);
+  return isObject(value) ? value : undefined;
 }
 
 /** Splits bytes into lines with their line breaks; `rest` takes what is not a whole line yet. Long lines are dropped. */

@@ -1,4 +1,4 @@
-import { GatewayFault } from '@toolmgr/core';
+import { GatewayFault, present } from '@toolmgr/core';
 import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { memoryBytes } from '@toolmgr/plugins/kit/workloads/permissions';
 import type { Engine } from './engine.ts';
@@ -43,7 +43,7 @@ export async function limitsOf(engine: Engine, { name, container }: WorkloadSpec
   return engineLimits(can, {
     ...DEFAULT_LIMITS,
     cpus: Math.min(DEFAULT_LIMITS.cpus, can.processors),
-    ...defined(asked),
+    ...present(asked),
   });
 }
 
@@ -68,12 +68,6 @@ function engineLimits(
     ...(can.memory && bytes > 0 ? { Memory: bytes } : {}),
     ...(can.cpu && cpus > 0 ? { NanoCpus: Math.round(cpus * PER_CPU) } : {}),
     ...(can.pids && pids > 0 ? { PidsLimit: pids } : {}),
-  };
-}
-
-function defined<T extends object>(given: T): { [Key in keyof T]?: Exclude<T[Key], undefined> } {
-  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
-    [Key in keyof T]?: Exclude<T[Key], undefined>;
   };
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { PassThrough } from 'node:stream';
-import { explainCause, isObject } from '@toolmgr/core';
+import { explainCause, isObject, parsedJson } from '@toolmgr/core';
 import type { Connection } from '@toolmgr/plugins/kit/kubernetes';
 import { WebSocket } from 'ws';
 import { CHANNEL, END_OF_STDIN, SUBPROTOCOLS, stdinMessages } from './channels.ts';
@@ -143,13 +143,9 @@ function checkAlive(socket: WebSocket): NodeJS.Timeout {
 
 /** The message of a Status object; `undefined` for a success and for other texts. */
 function reasonOf(text: string): string | undefined {
-  try {
-    const status: unknown = JSON.parse(text);
-    if (!isObject(status) || typeof status.message !== 'string') return undefined;
-    return status.message === '' ? undefined : status.message;
-  } catch {
-    return undefined;
-  }
+  const status = parsedJson(text);
+  if (!isObject(status) || typeof status.message !== 'string') return undefined;
+  return status.message === '' ? undefined : status.message;
 }
 
 async function textOf(response: IncomingMessage): Promise<string> {

@@ -8,6 +8,7 @@ import {
   isObject,
   type JsonObject,
   type Plugin,
+  present,
 } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { type WorkflowAdvanced, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
@@ -97,7 +98,7 @@ function printOutcome(
     return stdout.line(JSON.stringify({ ok: !isError, ...outcome, events }));
   }
   if (isError) stderr.line(stderr.red(printable(said)));
-  else stdout.line(JSON.stringify(result.structuredContent ?? said, undefined, 2));
+  else stdout.json(result.structuredContent ?? said);
 }
 
 /** The answers of `--answers` by step id. */
@@ -182,7 +183,6 @@ function eventOf({ change, step, atMs, durationMs, retryCount }: WorkflowAdvance
     change,
     ...(step === undefined ? {} : { step: step.id }),
     atMs,
-    ...(durationMs === undefined ? {} : { durationMs }),
-    ...(retryCount === undefined ? {} : { retryCount }),
+    ...present({ durationMs, retryCount }),
   };
 }

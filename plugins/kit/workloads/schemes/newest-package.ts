@@ -1,4 +1,4 @@
-import { explainCause, GatewayFault, isObject } from '@toolmgr/core';
+import { explainCause, GatewayFault, isObject, parsedJson } from '@toolmgr/core';
 import type { RemoteHttp } from '../../safe-http/remote-http.ts';
 import { type Environment, npmRegistryOf, packageSettings } from './package-settings.ts';
 import { isFloating, readScheme, type SchemeTarget } from './scheme-target.ts';
@@ -67,7 +67,7 @@ async function npmVersion(name: string, env: Environment, asking: Asking): Promi
   const headers = { accept: 'application/vnd.npm.install-v1+json, application/json;q=0.8' };
   const found = await ask(`${trimmed(base)}/${name.replace('/', '%2f')}`, headers, asking);
   if (found === undefined) return { problem: `its registry does not have ${name}` };
-  const document = parsed(found);
+  const document = parsedJson(found);
   const tags = isObject(document) ? document['dist-tags'] : undefined;
   const latest = isObject(tags) ? tags.latest : undefined;
   return typeof latest === 'string' ? latest : { problem: `its registry names no latest version of ${name}` };
@@ -79,7 +79,7 @@ async function pythonVersion(name: string, env: Environment, asking: Asking): Pr
   const headers = { accept: 'application/vnd.pypi.simple.v1+json' };
   const found = await ask(`${trimmed(index)}/${project}/`, headers, asking);
   if (found === undefined) return { problem: `its index does not have ${name}` };
-  const document = parsed(found);
+  const document = parsedJson(found);
   if (!isObject(document) || !Array.isArray(document.files))
     return { problem: 'its index does not answer in JSON (PEP 691)' };
   const releases = document.files.flatMap((file) =>
@@ -171,14 +171,6 @@ function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch {
     return text;
-  }
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return JSON.parse(body.toString());
-  } catch {
-    return undefined;
   }
 }
 

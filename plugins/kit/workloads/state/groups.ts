@@ -4,6 +4,7 @@ import { explainIssues } from '@toolmgr/core';
 import { z } from 'zod';
 import { atomicWrite } from '../../files/atomic-write.ts';
 import { withLock } from '../../files/lock.ts';
+import { whenAbsent } from '../../files/when-absent.ts';
 import { DEFAULT_GROUP, groupName, newGroupName } from './group-name.ts';
 import { readWorkloads } from './workload-record.ts';
 
@@ -32,10 +33,7 @@ function groupPath(state: string, name: string): string {
 
 /** The groups that were created, sorted. */
 export async function readGroups(state: string): Promise<readonly string[]> {
-  const files = await readdir(groupsDir(state)).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return [];
-    throw cause;
-  });
+  const files = await readdir(groupsDir(state)).catch(whenAbsent([]));
   const names = files.filter((file) => file.endsWith(SUFFIX)).map((file) => file.slice(0, -SUFFIX.length));
   return names.filter((name) => groupName.safeParse(name).success).sort();
 }
@@ -101,10 +99,7 @@ async function writeGroup(state: string, record: GroupRecord): Promise<void> {
 
 async function readGroupFile(state: string, name: string): Promise<GroupRecord | undefined> {
   const path = groupPath(state, name);
-  const text = await readFile(path, 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return undefined;
-    throw cause;
-  });
+  const text = await readFile(path, 'utf8').catch(whenAbsent(undefined));
   if (text === undefined) return undefined;
   const read = groupFile.safeParse(jsonOf(text, path));
   if (!read.success) throw new Error(`${path} is not valid: ${explainIssues('', groupFile, read.error).join('; ')}`);

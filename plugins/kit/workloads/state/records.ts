@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { atomicWrite, syncFolder, writeSynced } from '../../files/atomic-write.ts';
 import { withLock } from '../../files/lock.ts';
+import { whenAbsent } from '../../files/when-absent.ts';
 import type { RunConfig } from './run-config/run-config.ts';
 import {
   desiredOf,
@@ -168,10 +169,7 @@ export async function removeLeftFolders(state: string): Promise<number> {
 }
 
 async function sweepLeftovers(folder: string): Promise<number> {
-  const names = await readdir(folder).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return [];
-    throw cause;
-  });
+  const names = await readdir(folder).catch(whenAbsent([]));
   const old = await Promise.all(
     names
       .filter((name) => name.startsWith(NEW) || name.startsWith(GONE))

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { atomicWrite, syncFolder } from '../../files/atomic-write.ts';
 import { withLock } from '../../files/lock.ts';
+import { whenAbsent } from '../../files/when-absent.ts';
 import { writeConfig } from './records.ts';
 import { readRunConfig } from './run-config/read-run-config.ts';
 import type { RunConfig } from './run-config/run-config.ts';
@@ -59,10 +60,7 @@ export async function isReplaced(state: string, name: string): Promise<boolean> 
 }
 
 async function readPrevious(state: string, name: string): Promise<RunConfig | undefined> {
-  const text = await readFile(previousPath(state, name), 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return undefined;
-    throw cause;
-  });
+  const text = await readFile(previousPath(state, name), 'utf8').catch(whenAbsent(undefined));
   if (text === undefined) return undefined;
   const read = readRunConfig(JSON.parse(text));
   return 'config' in read ? read.config : undefined;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { explainIssues } from '@toolmgr/core';
 import { z } from 'zod';
 import { isRunning, type ProcessMark } from '../../files/process-identity.ts';
+import { whenAbsent } from '../../files/when-absent.ts';
 import { readRunConfig } from './run-config/read-run-config.ts';
 import type { RunConfig } from './run-config/run-config.ts';
 import { workloadName } from './workload-name.ts';
@@ -141,10 +142,7 @@ export async function readWorkloads(state: string): Promise<readonly WorkloadRec
 
 /** The names of all workloads on disk, sorted. */
 export async function listWorkloadNames(state: string): Promise<readonly string[]> {
-  const names = await readdir(workloadsDir(state)).catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return [];
-    throw cause;
-  });
+  const names = await readdir(workloadsDir(state)).catch(whenAbsent([]));
   return names.filter((name) => workloadName.safeParse(name).success).sort();
 }
 

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { isObject } from '@toolmgr/core';
 import { atomicWrite } from '../../files/atomic-write.ts';
 import { withLock } from '../../files/lock.ts';
+import { whenAbsent } from '../../files/when-absent.ts';
 import { WORKLOAD_FILES, workloadDir } from './workload-record.ts';
 
 /** The secrets of one workload by name. Changes are atomic, also between processes. */
@@ -159,10 +160,7 @@ function isEmpty(file: object): boolean {
 }
 
 async function readFileOf(state: string, workload: string): Promise<Readonly<Record<string, unknown>>> {
-  const text = await readFile(secretsFile(state, workload), 'utf8').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === 'ENOENT') return '{}';
-    throw cause;
-  });
+  const text = await readFile(secretsFile(state, workload), 'utf8').catch(whenAbsent('{}'));
   const read: unknown = JSON.parse(text);
   return isObject(read) ? read : {};
 }

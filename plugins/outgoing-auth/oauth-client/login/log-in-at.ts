@@ -1,4 +1,4 @@
-import { GatewayFault } from '@toolmgr/core';
+import { GatewayFault, present } from '@toolmgr/core';
 import { discoverServer, type OauthServer } from '@toolmgr/plugins/kit/oauth';
 import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import { oauthHttp, steadyAddresses } from '../oauth-http.ts';
@@ -54,8 +54,7 @@ export async function logInAt(
         now,
         signal,
       },
-      ...(resource === undefined ? {} : { resource }),
-      ...(extra === undefined ? {} : { extra }),
+      ...present({ resource, extra }),
       lateAdvice: 'start it again',
     });
     return 'tokens' in attempt ? attempt : { problem: attempt.problem };

@@ -1,4 +1,4 @@
-import { GatewayFault } from '@toolmgr/core';
+import { GatewayFault, present } from '@toolmgr/core';
 import type { RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import { oauthHttp, steadyAddresses } from '../oauth-http.ts';
 import type { IssuedTokens } from '../token-request.ts';
@@ -83,8 +83,7 @@ async function logInAfter(wanted: LoginWanted, http: RemoteHttp, probed: ProbeRe
     if ('problem' in client) return failed(last === undefined ? client.problem : `${last.problem}; ${client.problem}`);
     const attempt = await authorize({
       ...{ http, server: found.server, client, callback, resource: found.resource, scopes },
-      ...(settings.scopeParameter === undefined ? {} : { scopeParameter: settings.scopeParameter }),
-      ...(settings.extraParameters === undefined ? {} : { extra: settings.extraParameters }),
+      ...present({ scopeParameter: settings.scopeParameter, extra: settings.extraParameters }),
       ...{ timeoutMs: wanted.timeoutMs, show: wanted.show, now: wanted.now, signal },
       lateAdvice: 'give a longer --remote-auth-timeout',
     });

@@ -1,4 +1,4 @@
-import { isObject } from '@toolmgr/core';
+import { isObject, present } from '@toolmgr/core';
 import { z } from 'zod';
 
 /** `run.json` before it had the fields of the contract. */
@@ -42,8 +42,7 @@ export function fromFirstFormat(value: unknown): unknown {
         }),
     env_vars: old.env,
     host: old.host,
-    ...(proxyPort === undefined ? {} : { port: proxyPort }),
-    ...(targetPort === undefined ? {} : { target_port: targetPort }),
+    ...present({ port: proxyPort, target_port: targetPort }),
     session_ttl: '30m',
     strict_protocol_validation: old.strictProtocolValidation ?? false,
     created_at: new Date(old.createdAtMs).toISOString(),

@@ -316,7 +316,7 @@ export const gatewayChoices = [
     },
   },
   {
-    source: 'decision 075',
+    source: 'decision 078',
     says: {
       'choice.decision-point.calls':
         'a policy server decides about each call; it gets no claim that the file does not name',

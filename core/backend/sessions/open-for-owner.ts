@@ -4,9 +4,9 @@ import { explainCause } from '../../errors.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import { BackendError } from '../../mcp/errors.ts';
+import { LATE, within } from '../../timing/within.ts';
 import type { Availability } from '../availability.ts';
 import { ConnectionFailure } from '../failure.ts';
-import { waitForFirstStart } from './first-start.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 import type { SessionHolder } from './session-holder.ts';
 import type { SessionPool } from './session-pool.ts';
@@ -32,16 +32,32 @@ export function openForOwner(
   owner: SessionOwner,
   number: number,
 ): JsonRpcConnection | Promise<JsonRpcConnection> {
-  const { backend, availability, limits } = options;
-  const { firstAttempt, attempt, startingSinceMs } = availability;
+  const { firstAttempt, attempt, startingSinceMs } = options.availability;
   if (attempt !== undefined && startingSinceMs !== undefined) {
-    const { discoveryMs: waitMs, firstStartMs } = limits;
-    const times = { startedMs: startingSinceMs, nowMs: options.now(), waitMs, firstStartMs };
-    return waitForFirstStart(attempt, backend.name, times).then(() => openNow(options, owner, number));
+    return waitForFirstStart(options, attempt, startingSinceMs).then(() => openNow(options, owner, number));
   }
   return firstAttempt === undefined
     ? openNow(options, owner, number)
     : firstAttempt.then(() => openNow(options, owner, number));
+}
+
+/**
+ * Waits for a short time for the first start of a program.
+ * @throws ConnectionFailure BACKEND_STARTING with the seconds so far, `limits.discoveryMs` after it began
+ */
+async function waitForFirstStart(
+  { backend, limits, now }: OpenForOwnerOptions,
+  start: Promise<void>,
+  startedMs: number,
+): Promise<void> {
+  const soFarMs = now() - startedMs;
+  const beganMs = performance.now() - soFarMs;
+  const leftMs = limits.discoveryMs - soFarMs;
+  if (leftMs > 0 && (await within(leftMs, undefined, start)) !== LATE) return;
+  const seconds = Math.floor((performance.now() - beganMs) / 1000);
+  const most = Math.round(limits.firstStartMs / 1000);
+  const sentence = `is still starting, ${seconds} s so far; its first start may take ${most} s; retry later`;
+  throw new ConnectionFailure('BACKEND_STARTING', backend.name, sentence, { category: 'starting', notRun: true });
 }
 
 function openNow(

@@ -3,6 +3,7 @@ import { type FieldProblem, type Problem, problem } from '@toolmgr/plugins/kit/o
 import { redactedText } from '@toolmgr/plugins/kit/secrets';
 import { readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
+import { API_FIELDS } from '../../workloads/fields/member-schemas.ts';
 import { unknownWorkload } from '../../workloads/planning/select.ts';
 import type { FailedStart } from '../../workloads/planning/start.ts';
 import { conflictProblem } from './body-problems.ts';
@@ -15,15 +16,14 @@ const IN_BODY: readonly (readonly [RegExp, string])[] = [
   [/--secret (\S+),target=(\S+)/g, 'secrets with the name $1 and the target $2'],
   [/--remote-forward-headers-secret (\S+)=SECRET_NAME/g, 'header_forward.add_headers_from_secret.$1'],
   [/--remote-forward-headers (\S+)=VALUE/g, 'header_forward.add_plaintext_headers.$1'],
-  [/--permission-profile/g, 'permission_profile'],
-  [/--runtime-image/g, 'runtime_config.builder_image'],
-  [/--runtime-add-package/g, 'runtime_config.additional_packages'],
-  [/--build-with/g, 'runtime_config.build_with'],
   [/(?:choose )?another --proxy-port/g, 'choose another proxy_port'],
   [/--oidc options/g, 'oidc'],
   [/--remote-auth-client-secret-file/g, 'oauth_config'],
-  [/--tools-override/g, 'tools_override'],
-  [/--(volume|network|label)\b/g, '$1s'],
+  ...API_FIELDS.flatMap(({ flags = '', body }): [RegExp, string][] => {
+    const [option] = /--[\w-]+/.exec(flags) ?? [];
+    return option === undefined ? [] : [[new RegExp(`${option}(?![\\w-])`, 'g'), body.name]];
+  }),
+  [/--(network|label)\b/g, '$1s'],
   [/--(\w+)-(\w+)-(\w+)/g, '$1_$2_$3'],
   [/--(\w+)-(\w+)/g, '$1_$2'],
   [/--(\w+)/g, '$1'],

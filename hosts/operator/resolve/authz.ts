@@ -1,6 +1,7 @@
 import { explainCause, explainIssues, isObject } from '@toolmgr/core';
 import { parse } from 'yaml';
 import { z } from 'zod';
+import { inCamelCase } from '../../workloads/proxy/auth-server-plugin.ts';
 import { mcpAuthzConfig } from '../kinds/mcp-authz-config.ts';
 import { contentHash } from '../objects/content-hash.ts';
 import type { Context, Section } from './context.ts';
@@ -34,9 +35,8 @@ export async function authzOf(context: Context): Promise<Authz | undefined> {
   if (authzConfig === undefined) return {};
   const policies = authzConfig.type === 'inline' ? fromInline(context) : await fromConfigMap(context);
   if (policies === undefined) return undefined;
-  const { groupClaimName, groupEntityType, roleClaimName } = authzConfig;
-  const over = withoutUndefined({ groupClaimName, groupEntityType, roleClaimName });
-  return { ...policies, section: { ...policies.section, ...over } };
+  const { type: _type, configMap: _map, inline: _inline, ...over } = authzConfig;
+  return { ...policies, section: { ...policies.section, ...withoutUndefined(over) } };
 }
 
 const REF_CONDITION = 'AuthzConfigRefValidated';
@@ -72,11 +72,10 @@ function fromInline({ spec, findings }: Context): Authz | undefined {
     findings.fail('Valid', 'ValidationFailed', message);
     return undefined;
   }
-  const { policies, entitiesJson, primaryUpstreamProvider: primaryUpstream } = inline;
-  const bytes = policies.reduce(
-    (sum, policy) => sum + Buffer.byteLength(policy),
-    Buffer.byteLength(entitiesJson ?? ''),
-  );
+  const { primaryUpstreamProvider: primaryUpstream, ...settings } = inline;
+  const bytes = Object.values(settings)
+    .flat()
+    .reduce((sum, each) => sum + Buffer.byteLength(each), 0);
   if (bytes > MAX_BYTES) {
     const message = `spec.incomingAuth.authzConfig.inline: ${bytes} bytes, expected at most ${MAX_BYTES}`;
     findings.fail('Valid', 'ValidationFailed', message);
@@ -87,7 +86,7 @@ function fromInline({ spec, findings }: Context): Authz | undefined {
       'spec.incomingAuth.authzConfig.inline.primaryUpstreamProvider is deprecated; use spec.authServerConfig.primaryUpstreamProvider';
     findings.warn('AuthzPrimaryUpstreamProviderDeprecated', message);
   }
-  const section = { type: 'cedar', policies, entitiesJson };
+  const section = { type: 'cedar', ...settings };
   return { section, ...(primaryUpstream === undefined ? {} : { primaryUpstream }) };
 }
 
@@ -119,15 +118,7 @@ async function fromConfigMap({ spec, lookups, findings }: Context): Promise<Auth
   return fromCedar(read.data.cedar);
 }
 
-function fromCedar(given: z.output<typeof cedar>): Authz {
-  const section = withoutUndefined({
-    type: 'cedar',
-    policies: given.policies,
-    entitiesJson: given.entities_json,
-    groupClaimName: given.group_claim_name,
-    groupEntityType: given.group_entity_type,
-    roleClaimName: given.role_claim_name,
-  });
-  const primaryUpstream = given.primary_upstream_provider || undefined;
-  return { section, ...(primaryUpstream === undefined ? {} : { primaryUpstream }) };
+function fromCedar({ primary_upstream_provider: primaryUpstream, ...given }: z.output<typeof cedar>): Authz {
+  const section = { type: 'cedar', ...withoutUndefined(inCamelCase(given) ?? {}) };
+  return { section, ...(primaryUpstream ? { primaryUpstream } : {}) };
 }

@@ -20,12 +20,6 @@ export interface BaseFile {
   };
 }
 
-/** Keys of `spec.config` that the operator fills from elsewhere. */
-const SUPERSEDED = [
-  ...['groupRef', 'incomingAuth', 'outgoingAuth', 'backends', 'telemetry', 'compositeToolRefs', 'compositeTools'],
-  ...['aggregation', 'optimizer', 'sessionStorage', 'passthroughHeaders', 'audit', 'kubernetes', 'authServerConfig'],
-];
-
 /** Backends are monitored in a cluster unless the config says how: the status would not notice one that stopped. */
 function monitored(operational: unknown): unknown {
   return isObject(operational) || operational === undefined ? { failureHandling: {}, ...operational } : operational;
@@ -49,11 +43,12 @@ export async function baseFileOf(context: Context): Promise<BaseFile | undefined
   }
   if (telemetry === undefined || sessionStorage === undefined || aggregation === undefined) return undefined;
   const { config = {} } = spec;
-  const kept = Object.fromEntries(Object.entries(config).filter(([key]) => !SUPERSEDED.includes(key)));
   const headers = spec.passthroughHeaders ?? config.passthroughHeaders;
   return {
     file: withoutUndefined({
-      ...kept,
+      ...config,
+      // what other parts of the operator make of the group and of references
+      ...{ backends: undefined, outgoingAuth: undefined, kubernetes: undefined, compositeToolRefs: undefined },
       operational: monitored(config.operational),
       name: config.name ?? context.name,
       groupRef: spec.groupRef.name,

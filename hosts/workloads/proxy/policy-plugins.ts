@@ -46,16 +46,7 @@ function webhooks({ mutating_webhooks: mutating, validating_webhooks: validating
 
 function authorization({ authz_config: authz }: RunConfig): PluginUse[] {
   if (authz === undefined) return [];
-  const { cedar } = authz;
-  const settings = present({
-    policies: cedar.policies,
-    entitiesJson: cedar.entities_json,
-    groupClaimName: cedar.group_claim_name,
-    groupEntityType: cedar.group_entity_type,
-    roleClaimName: cedar.role_claim_name,
-    primaryUpstreamProvider: cedar.primary_upstream_provider,
-  });
-  return [{ use: 'authorization/cedar', with: settings }];
+  return [{ use: 'authorization/cedar', with: present(inCamelCase(authz.cedar) ?? {}) }];
 }
 
 /** The names of one backend never collide, so `priority` leaves them without a prefix. */

@@ -1,3 +1,4 @@
+import { isObject } from '@toolmgr/core';
 import {
   type Addition,
   durationRule,
@@ -179,4 +180,21 @@ export const externalAuth: FromCluster['externalAuth'] = {
     order: 5,
     schema: ofSection('authServerConfig').describe('an authorization server, for MCPServer and MCPRemoteProxy'),
   },
+};
+
+/** The condition `IdentitySynthesized`: an OAuth 2.0 provider without user info gives people a subject made from their token. */
+export const conditions: FromCluster['conditions'] = (section) => {
+  const type = 'IdentitySynthesized';
+  const providers = isObject(section) && Array.isArray(section.upstreamProviders) ? section.upstreamProviders : [];
+  const names = providers.flatMap((each: unknown) => {
+    if (!isObject(each) || !isObject(each.oauth2Config)) return [];
+    const { userInfo, identityFromToken } = each.oauth2Config;
+    return userInfo === undefined && identityFromToken === undefined ? [String(each.name)] : [];
+  });
+  if (names.length === 0) {
+    const message = 'every provider says who signed in';
+    return [{ type, status: 'False', reason: 'AllUpstreamsHaveUserInfo', message }];
+  }
+  const message = `without userInfo and identityFromToken people get a subject made from their token, without name and email: ${names.join(', ')}`;
+  return [{ type, status: 'True', reason: 'OAuth2UpstreamWithoutUserInfo', message }];
 };

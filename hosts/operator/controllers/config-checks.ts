@@ -10,7 +10,7 @@ import { mcpOidcConfig } from '../kinds/mcp-oidc-config.ts';
 import { mcpTelemetryConfig } from '../kinds/mcp-telemetry-config.ts';
 import { mcpToolConfig } from '../kinds/mcp-tool-config.ts';
 import { virtualMcpServer } from '../kinds/virtual-mcp-server.ts';
-import { synthesizedIdentity } from '../resolve/auth-server.ts';
+import { conditionsOf } from '../resolve/auth-server.ts';
 import type { Context } from '../resolve/context.ts';
 import { createFindings } from '../resolve/findings.ts';
 import { incomingAuthOf } from '../resolve/incoming-auth.ts';
@@ -62,16 +62,17 @@ export const CONFIG_KINDS: readonly ConfigKind[] = [
       if (spec.type === 'embeddedAuthServer') return { file: { authServerConfig: spec.embeddedAuthServer } };
       const converted = await convertExternalAuth(spec, {
         upstreams: undefined,
-        allowsObo: false,
+        allowed: [],
+        withoutInjection: false,
         nameSecret: async (prefix) => ({ name: prefix }),
       });
       if ('strategy' in converted) return { file: { outgoingAuth: { default: inFile(converted.strategy) } } };
       const reason = converted.reason === 'EnterpriseRequired' ? 'EnterpriseRequired' : 'ValidationFailed';
       return { reason, message: `spec.${converted.message}` };
     }),
-    more({ spec }) {
+    more: async ({ spec }) => {
       const server = isObject(spec) ? spec.embeddedAuthServer : undefined;
-      return isObject(server) ? [synthesizedIdentity(server.upstreamProviders)] : [];
+      return isObject(server) ? conditionsOf(server) : [];
     },
   },
 ];

@@ -13,7 +13,7 @@ export interface ConfigKind {
   /** Why gateways cannot use a configuration; `undefined` when they can. Depends on nothing but the object. */
   check(object: Resource): Promise<ConfigProblem | undefined>;
   /** Conditions beside `Valid`. */
-  readonly more?: (object: Resource) => readonly WantedCondition[];
+  readonly more?: (object: Resource) => Promise<readonly WantedCondition[]>;
 }
 
 /** Why a configuration is not valid. */
@@ -84,7 +84,8 @@ async function report(
   const tooLarge = oversize(object.spec);
   const problem = await checkConfig(config, object);
   const blocked = referrers.length === 0 ? [] : [blockedBy(kind, referrers)];
-  const wanted = [validity(problem), ...(problem === undefined ? (more?.(object) ?? []) : []), ...blocked];
+  const others = problem === undefined ? await more?.(object) : undefined;
+  const wanted = [validity(problem), ...(others ?? []), ...blocked];
   emitTransitions(object, wanted, context);
   const { generation } = object.metadata;
   await writeStatus(context, typeNamed(kind), object, {

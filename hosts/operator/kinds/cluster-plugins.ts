@@ -8,17 +8,18 @@ let known: Promise<readonly ClusterPlugin[]> | undefined;
 
 /** The plugins of the catalogue that say something of objects of a cluster; none of them is loaded. */
 export function clusterPlugins(): Promise<readonly ClusterPlugin[]> {
-  known ??= Promise.all(Object.values(catalogue).map(clusterPlugin)).then((each) => each.flat());
+  known ??= Promise.all(Object.entries(catalogue).map(clusterPlugin)).then((each) => each.flat());
   return known;
 }
 
-async function clusterPlugin(entry: Catalogue[string]): Promise<readonly ClusterPlugin[]> {
+async function clusterPlugin([address, entry]: [string, Catalogue[string]]): Promise<readonly ClusterPlugin[]> {
   if (typeof entry === 'function' || entry.contract === undefined) return [];
   const { fromCluster } = (await entry.contract()).contract as Partial<ClusterReader>;
   if (fromCluster === undefined) return [];
   const { contractKey, choice } = entry.section ?? {};
   return [
     {
+      address,
       ...(contractKey === undefined ? {} : { contractKey }),
       ...(choice?.of === STRATEGIES ? { strategy: choice.type } : {}),
       fromCluster: await fromCluster(),

@@ -26,6 +26,7 @@ export interface KindDefinition<Spec extends z.ZodType = z.ZodType, Status exten
 
 /** A plugin of the catalogue with what it says of objects of a cluster. */
 export interface ClusterPlugin {
+  readonly address: string;
   readonly contractKey?: string;
   /** Name in the slot `authStrategies`, of a strategy. */
   readonly strategy?: string;

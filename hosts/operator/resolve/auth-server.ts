@@ -1,4 +1,5 @@
 import { isObject } from '@toolmgr/core';
+import { clusterPlugins } from '../kinds/cluster-plugins.ts';
 import type { Context, Section } from './context.ts';
 import type { IncomingAuth } from './incoming-auth.ts';
 import type { ResolvedCondition } from './resolution.ts';
@@ -24,8 +25,8 @@ export async function authServerOf(
   const isSound = primaryIsSound(context, incoming);
   const secretsAreSound = await checkSecrets(context, given);
   if (!isSound || !secretsAreSound) return undefined;
-  const identity = synthesizedIdentity(given.upstreamProviders);
-  findings.tell(identity.type, identity.status, identity.reason, identity.message);
+  for (const { type, status, reason, message } of await conditionsOf(given))
+    findings.tell(type, status, reason, message);
   const primary = given.primaryUpstreamProvider || named;
   return {
     section: {
@@ -89,21 +90,10 @@ async function checkSecrets({ findings, pod }: Context, given: Section): Promise
   return false;
 }
 
-/** The condition `IdentitySynthesized`: an OAuth 2.0 provider without user info gives people a subject made from their token. */
-export function synthesizedIdentity(upstreamProviders: unknown): ResolvedCondition {
-  const type = 'IdentitySynthesized';
-  const providers: readonly unknown[] = Array.isArray(upstreamProviders) ? upstreamProviders : [];
-  const names = providers.flatMap((each) => {
-    if (!isObject(each) || !isObject(each.oauth2Config)) return [];
-    const { userInfo, identityFromToken } = each.oauth2Config;
-    return userInfo === undefined && identityFromToken === undefined ? [String(each.name)] : [];
-  });
-  if (names.length === 0) {
-    const message = 'every provider says who signed in';
-    return { type, status: 'False', reason: 'AllUpstreamsHaveUserInfo', message };
-  }
-  const message = `without userInfo and identityFromToken people get a subject made from their token, without name and email: ${names.join(', ')}`;
-  return { type, status: 'True', reason: 'OAuth2UpstreamWithoutUserInfo', message };
+/** What the plugin tells about a section that is an authorization server. */
+export async function conditionsOf(section: unknown): Promise<readonly ResolvedCondition[]> {
+  const plugin = (await clusterPlugins()).find(({ contractKey }) => contractKey === 'authServerConfig');
+  return plugin?.fromCluster.conditions?.(section) ?? [];
 }
 
 /** Servers of other namespaces may use the same Redis. */

@@ -28,9 +28,6 @@ export interface ResolvedBackend {
 /** Conditions about single backends; more are told by BackendsDiscovered alone. */
 const MAX_CONDITIONS = 200;
 
-/** Strategies that use the credential of the caller in a way that `disableUpstreamTokenInjection` excludes. Source: vmcp spec §7. */
-const EXCLUSIVE: ReadonlySet<string> = new Set(['token_exchange', 'aws_sts']);
-
 /**
  * The backends with the strategy that each one gets: the override in `spec.outgoingAuth.backends`, else its own configuration, else
  * the default, else none. With the source `inline` the own one is used only when the default, or the override, is `discovered`.
@@ -40,7 +37,7 @@ const EXCLUSIVE: ReadonlySet<string> = new Set(['token_exchange', 'aws_sts']);
 export async function resolveBackends(
   candidates: readonly Candidate[],
   context: Context,
-  strategyContext: Pick<StrategyContext, 'upstreams' | 'allowsObo'>,
+  strategyContext: Pick<StrategyContext, 'upstreams' | 'allowed'>,
 ): Promise<readonly ResolvedBackend[]> {
   const convert = createConverter(context, strategyContext);
   await tellReferences(candidates, context, convert);
@@ -54,25 +51,23 @@ type Convert = (name: string, by: string) => Promise<Converted>;
 /** Converts each configuration once. */
 function createConverter(
   { lookups, spec }: Context,
-  strategyContext: Pick<StrategyContext, 'upstreams' | 'allowsObo'>,
+  strategyContext: Pick<StrategyContext, 'upstreams' | 'allowed'>,
 ): Convert {
   const converted = new Map<string, Promise<Converted>>();
-  const isExclusive = spec.authServerConfig?.disableUpstreamTokenInjection === true;
+  const withoutInjection = spec.authServerConfig?.disableUpstreamTokenInjection === true;
   const conversion = async (name: string): Promise<Converted> => {
     const found = lookups.find(await completeKind(mcpExternalAuthConfig), name, 'externalAuthConfigRef');
     if (found.is !== 'valid') return { reason: 'ConversionFailed', message: found.message };
     const at = `MCPExternalAuthConfig ${name}`;
     const made = await convertExternalAuth(found.spec, {
       ...strategyContext,
+      withoutInjection,
       async nameSecret(prefix, key, by) {
         const value = await lookups.secret(key, `spec.${by}`);
         return 'problem' in value ? value : { name: envName(prefix, name) };
       },
     });
-    if ('reason' in made) return { reason: made.reason, message: `${at}: ${made.message}` };
-    if (!isExclusive || !EXCLUSIVE.has(made.strategy.type)) return made;
-    const message = `${at}: ${made.strategy.type} cannot be combined with spec.authServerConfig.disableUpstreamTokenInjection`;
-    return { reason: 'ConversionFailed', message, isExcluded: true };
+    return 'reason' in made ? { ...made, message: `${at}: ${made.message}` } : made;
   };
   return (name) => {
     const known = converted.get(name) ?? conversion(name);

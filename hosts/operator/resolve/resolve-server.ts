@@ -129,19 +129,19 @@ async function backendsOf(
     findings.fail('Valid', 'ValidationFailed', message);
   }
   const upstreams = spec.authServerConfig?.upstreamProviders.map(({ name }) => name);
-  const resolved = await resolveBackends(candidates, context, { upstreams, allowsObo: allowsObo(spec) });
+  const resolved = await resolveBackends(candidates, context, { upstreams, allowed: allowedPlugins(spec) });
   const checked = await checkBackends(resolved, base, context);
   tellProblems(checked.problems, base, context);
   tellBackends(checked, context);
   return checked;
 }
 
-/** Whether `spec.config.plugins` switches `obo` on. */
-function allowsObo({ config }: ServerSpec): boolean {
+/** Addresses in `spec.config.plugins` with `allow: true`. */
+function allowedPlugins({ config }: ServerSpec): readonly string[] {
   const plugins: readonly unknown[] = Array.isArray(config?.plugins) ? config.plugins : [];
-  return plugins.some((each) => {
-    const { use, with: options } = each as { readonly use?: unknown; readonly with?: { readonly allow?: unknown } };
-    return use === 'outgoing-auth/obo' && options?.allow === true;
+  return plugins.flatMap((each) => {
+    const { use, with: options } = each as { readonly use: string; readonly with?: { readonly allow?: unknown } };
+    return options?.allow === true ? [use] : [];
   });
 }
 

@@ -26,8 +26,10 @@ export type Converted =
 export interface StrategyContext {
   /** Names of the upstream providers; absent without an authorization server. */
   readonly upstreams: readonly string[] | undefined;
-  /** Whether the vmcp file switches `obo` on. */
-  readonly allowsObo: boolean;
+  /** Addresses of the plugins that the vmcp file allows, which are refused by default. */
+  readonly allowed: readonly string[];
+  /** The authorization server does not send tokens of upstream providers. */
+  readonly withoutInjection: boolean;
   /** The name under which the value is read, or why it cannot be. */
   nameSecret(prefix: string, key: SecretKey, by: string): Promise<EnvName>;
 }
@@ -49,7 +51,7 @@ export async function convertExternalAuth(spec: Spec, context: StrategyContext):
     return found.name;
   };
   const plugin = (await clusterPlugins()).find(({ fromCluster }) => fromCluster.externalAuth?.[spec.type]);
-  const { strategy: type, fromCluster } = plugin ?? {};
+  const { strategy: type, address = '', fromCluster } = plugin ?? {};
   const member = fromCluster?.externalAuth?.[spec.type];
   if (type === undefined || member === undefined) {
     return failed(`type ${spec.type} is an authorization server for MCPServer and MCPRemoteProxy, no strategy`);
@@ -57,7 +59,10 @@ export async function convertExternalAuth(spec: Spec, context: StrategyContext):
   if (member.schema === undefined) return { strategy: { type, secrets: {} } };
   const given = spec[spec.type];
   if (!isObject(given)) return failed(`${spec.type}: missing, type needs it`);
-  const refused = member.refuse?.(given, { upstreams: context.upstreams ?? [], isAllowed: context.allowsObo });
+  const refused = member.refuse?.(given, {
+    upstreams: context.upstreams ?? [],
+    isAllowed: context.allowed.includes(address),
+  });
   if (refused !== undefined) return refused;
   const { secrets = {} } = member;
   const names: Record<string, string | undefined> = {};
@@ -65,6 +70,10 @@ export async function convertExternalAuth(spec: Spec, context: StrategyContext):
     names[ref] = await named(prefix, given[ref] as SecretKey | undefined, `${spec.type}.${ref}`);
   }
   if (problems.length > 0) return failed(problems.join('; '));
+  if (member.needsInjection && context.withoutInjection) {
+    const message = `${type} cannot be combined with spec.authServerConfig.disableUpstreamTokenInjection`;
+    return { reason: 'ConversionFailed', message, isExcluded: true };
+  }
   const rest = Object.fromEntries(Object.entries(given).filter(([key]) => !Object.hasOwn(secrets, key)));
   const options = withoutUndefined(member.options?.(rest, names) ?? rest);
   return { strategy: { type, options, secrets: collected } };

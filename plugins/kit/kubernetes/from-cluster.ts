@@ -1,5 +1,6 @@
 import type { SectionReader } from '@toolmgr/core';
 import type { z } from 'zod';
+import type { Condition } from './object.ts';
 import type { KubeMeta } from './schema.ts';
 
 /** The reader of a section that objects of a cluster have as well. */
@@ -14,6 +15,8 @@ export interface FromCluster {
   readonly externalAuth?: Readonly<Record<string, ExternalAuth>>;
   /** Kinds of objects that hold settings of the plugin. */
   readonly kinds?: Readonly<Record<string, SettingsKind>>;
+  /** Conditions that tell about a sound section, for people. */
+  conditions?(section: unknown): readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
   /** What the section gets in objects that consist of it. */
   readonly rules?: Pick<KubeMeta, 'within' | 'namedSecrets'>;
 }
@@ -26,6 +29,8 @@ export interface ExternalAuth {
   readonly schema?: z.ZodType;
   /** References to secrets in the member, with the prefix of the variable that holds the value. */
   readonly secrets?: Readonly<Record<string, string>>;
+  /** The strategy uses the token of the caller in a way that `disableUpstreamTokenInjection` excludes. Source: vmcp spec §7. */
+  readonly needsInjection?: true;
   /** Why there is no strategy. Asked before any secret is read. */
   refuse?(given: unknown, facts: ExternalAuthFacts): ExternalAuthRefusal | undefined;
   /**

@@ -55,5 +55,9 @@ const schema = kube(
 );
 
 export const externalAuth: FromCluster['externalAuth'] = {
-  awsSts: { order: 6, schema: schema.describe('signs requests with AWS credentials for the caller') },
+  awsSts: {
+    order: 6,
+    needsInjection: true,
+    schema: schema.describe('signs requests with AWS credentials for the caller'),
+  },
 };

@@ -30,6 +30,7 @@ const schema = z.strictObject({
 export const externalAuth: FromCluster['externalAuth'] = {
   tokenExchange: {
     order: 1,
+    needsInjection: true,
     schema: schema.describe('exchanges the token of the caller (RFC 8693)'),
     secrets: { clientSecretRef: 'TOOLMGR_TOKEN_EXCHANGE_CLIENT_SECRET' },
     options: (

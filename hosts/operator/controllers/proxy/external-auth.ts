@@ -87,7 +87,8 @@ export async function outgoingAuthOf(
   const converted = isForRequests
     ? await convertExternalAuth(found.spec, {
         upstreams: authServer?.upstreamProviders.map(({ name }) => name),
-        allowsObo: false,
+        allowed: [],
+        withoutInjection: false,
         nameSecret: (prefix, key, by) => pod.secretEnv(prefix, ref.name, key, by),
       })
     : undefined;

@@ -174,7 +174,15 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
   async function postInSession(exchange: Exchange, message: Message): Promise<void> {
     if (session !== undefined) return router.connected.accept(exchange, session, message);
     session = await router.connected.open(exchange, message as RequestMessage);
+    if (hasEnded) await endSession(); // the client left meanwhile
     listen();
+  }
+
+  async function endSession(): Promise<void> {
+    if (session === undefined) return;
+    await router.connected.end(session, session.caller).catch((cause: unknown) => {
+      log.warn('the session of a client could not be ended', { cause: explainCause(cause) });
+    });
   }
 
   /** A stream that the gateway ends, e.g. on a reload, is opened again. */
@@ -195,10 +203,7 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
       hasEnded = true;
       for (const one of running.values()) one.cancel.abort(new Error(GONE));
       detach();
-      if (session === undefined) return;
-      await router.connected.end(session, session.caller).catch((cause: unknown) => {
-        log.warn('the session of a client could not be ended', { cause: explainCause(cause) });
-      });
+      await endSession();
     },
   };
 }

@@ -61,6 +61,13 @@ it('a client with a connection gets messages, and only its messages have records
   ]);
 });
 
+it('a client that leaves during its initialize leaves no session', async () => {
+  await using client = await connected();
+  const initialized = client.send({ id: 0, method: 'initialize', params: HELLO });
+  await Promise.all([client.connection.end(), initialized]);
+  expect(client.kit.gateway.counts().sessions).toBe(0);
+});
+
 it('a gateway that stops answers a connected client with the id of its request', async () => {
   await using client = await connected();
   const stopped = client.kit.gateway.stop();

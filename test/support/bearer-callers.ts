@@ -1,6 +1,5 @@
-import type { Caller, Plugin } from '@toolmgr/core';
+import { type Caller, definePlugin, type Plugin } from '@toolmgr/core';
 import { z } from 'zod';
-import { definePlugin } from '../../core/extension/plugin.ts';
 
 /** A plugin that authenticates bearer tokens by a map from token to subject. Later additions to the map count. All have `claims`. */
 export function bearerCallers(subjects: ReadonlyMap<string, string>, claims: Caller['claims'] = {}): Plugin {

@@ -1,9 +1,8 @@
-import type { Era, JsonObject } from '@toolmgr/core';
+import { decodeObject, type Era, type JsonObject } from '@toolmgr/core';
 import type { BackendListing } from '../../core/backend/backend-manager.ts';
 import { type BuildParts, type BuiltCatalog, buildCatalog } from '../../core/catalog/build.ts';
 import type { Catalog } from '../../core/catalog/catalog.ts';
 import type { EntryKind } from '../../core/contract/catalog-entry.ts';
-import { decodeObject } from '../../core/json/json-value.ts';
 
 /** Builds a catalogue of the base class like the gateway, without plugins unless `shape` is given. */
 export function built(

@@ -8,11 +8,10 @@ import {
   testGateway,
   text,
 } from '@toolmgr/core/testing';
-import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import { type WorkflowAdvanced, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 import { z } from 'zod';
 import { compositeConfig } from '../../plugins/composite/engine/config.ts';
 import engine from '../../plugins/composite/engine/index.ts';
-import { workflowAdvanced } from '../../plugins/kit/extension-points/workflow-advanced.ts';
 
 /** A gateway with composite tools and one fake server, `far`, with a record of workflow events. */
 export interface Composing extends TestGateway {

@@ -1,7 +1,5 @@
-import type { Plugin } from '@toolmgr/core';
+import { definePlugin, type Plugin, UserActionRequired } from '@toolmgr/core';
 import { z } from 'zod';
-import { UserActionRequired } from '../../core/errors.ts';
-import { definePlugin } from '../../core/extension/plugin.ts';
 
 /** A strategy that needs an account which the person connects in a browser. */
 export interface ConnectLater {

@@ -1,11 +1,20 @@
-import type { Caller, CatalogEntry, ClientContext, Inbound, JsonObject, JsonValue, Refusal } from '@toolmgr/core';
+import {
+  ANONYMOUS,
+  type Caller,
+  type CatalogEntry,
+  type ClientContext,
+  encode,
+  GatewayFault,
+  type Inbound,
+  type JsonObject,
+  type JsonValue,
+  type Refusal,
+  resultFromValue,
+} from '@toolmgr/core';
 import type { MirroredParam } from '../../core/contract/catalog-entry.ts';
-import { GatewayFault } from '../../core/errors.ts';
-import { ANONYMOUS } from '../../core/extension/anonymous.ts';
-import { encode } from '../../core/json/json-value.ts';
 import { CODE, wireError } from '../../core/mcp/errors.ts';
 import { META } from '../../core/mcp/meta.ts';
-import { BytesResult, resultFromValue } from '../../core/mcp/result.ts';
+import { BytesResult } from '../../core/mcp/result.ts';
 import type { GatewayService, ListsChanged } from '../../core/pipeline/gateway-service.ts';
 import type { Answer, McpRequest } from '../../core/pipeline/mcp-request.ts';
 import type { ServerDescription } from '../../core/pipeline/server-info.ts';

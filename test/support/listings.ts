@@ -1,6 +1,5 @@
-import type { Era, JsonObject } from '@toolmgr/core';
+import { type Era, encode, type JsonObject } from '@toolmgr/core';
 import type { BackendListing, ListedItem } from '../../core/backend/backend-manager.ts';
-import { encode } from '../../core/json/json-value.ts';
 
 /** One listed item: only its key, or its whole definition. */
 export type Listed = string | JsonObject;

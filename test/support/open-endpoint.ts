@@ -1,7 +1,13 @@
 import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { JsonObject, JsonValue, Limits, Log, SessionEnded } from '@toolmgr/core';
-import { DEFAULT_LIMITS } from '../../core/limits.ts';
+import {
+  DEFAULT_LIMITS,
+  type JsonObject,
+  type JsonValue,
+  type Limits,
+  type Log,
+  type SessionEnded,
+} from '@toolmgr/core';
 import { ByteBudget } from '../../core/mcp/byte-budget.ts';
 import { createEndpoint, type Endpoint, type EndpointOptions } from '../../core/server/endpoint.ts';
 import { createFakeGatewayService, type FakeGatewayService } from './fake-gateway.ts';

@@ -1,9 +1,8 @@
 import type { AuthContext, Authorizer, BackendRequest, Caller } from '@toolmgr/core';
-import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
+import { type UpstreamTokens, upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { createExtensionPoints } from '../../core/extension/extension-points.ts';
 import { createHooks } from '../../core/extension/hooks.ts';
 import { createSlots } from '../../core/extension/slots.ts';
-import { upstreamTokens } from '../../plugins/kit/oauth/upstream-tokens.ts';
 import { accountsOnMemory, signedIn } from './accounts.ts';
 
 export const NEVER: AbortSignal = new AbortController().signal;

@@ -1,6 +1,5 @@
-import type { RunConfig, WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
+import { changeStatus, createRecord, type RunConfig, type WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
 import { markProcess } from '../../plugins/kit/files/process-identity.ts';
-import { changeStatus, createRecord } from '../../plugins/kit/workloads/state/records.ts';
 import { workloadConfigOf } from './workload-config.ts';
 
 /** Records a workload as running; this process counts as its proxy. Nothing listens on the port. */

@@ -1,5 +1,4 @@
-import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
-import { runConfig } from '../../plugins/kit/workloads/state/run-config/run-config.ts';
+import { type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 
 /** A workload configuration as `toolmgr run` writes it. */
 export function workloadConfigOf(name: string, more: Partial<RunConfig> = {}): RunConfig {

@@ -1,7 +1,6 @@
-import type { Backend } from '@toolmgr/core';
+import { ANONYMOUS, type Backend } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { HttpTarget, NEVER } from '../../../core/backend/transports/http-target.ts';
-import { ANONYMOUS } from '../../../core/extension/anonymous.ts';
 import type { HttpClientFactory } from '../../../core/http1/http-client.ts';
 import { CLIENTS, scriptedServer } from '../http1/scripted-server.ts';
 

@@ -1,3 +1,4 @@
+import type { BackendHealth, Era } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { Availability, type OuterEffect } from '../../../core/backend/availability.ts';
 import {
@@ -9,8 +10,6 @@ import {
   step,
 } from '../../../core/backend/availability-states.ts';
 import { ConnectionFailure, categoryOf, type FailureCategory } from '../../../core/backend/failure.ts';
-import type { BackendHealth } from '../../../core/contract/backend.ts';
-import type { Era } from '../../../core/contract/era.ts';
 import { drawnStep, exploredSteps } from '../../../scripts/docs/backend-states-page.ts';
 import fc from '../../support/fast-check.ts';
 

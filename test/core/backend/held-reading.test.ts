@@ -1,6 +1,6 @@
+import { DEFAULT_LIMITS } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { HeldReading, heldOfBackend } from '../../../core/backend/transports/held-reading.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { ByteBudget, type HeldBytes } from '../../../core/mcp/byte-budget.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -1,6 +1,6 @@
+import { ANONYMOUS } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { type BackendReader, HttpTarget, NEVER } from '../../../core/backend/transports/http-target.ts';
-import { ANONYMOUS } from '../../../core/extension/anonymous.ts';
 import type { HttpClient, OutgoingRequest, RequestControl } from '../../../core/http1/http-client.ts';
 
 const BACKEND = { name: 'far', transport: 'streamable-http', url: 'http://127.0.0.1:1/mcp' } as const;

@@ -1,10 +1,8 @@
+import { createLog, DEFAULT_LIMITS, explainCause } from '@toolmgr/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DISCOVERY_CALLER } from '../../../core/backend/sessions/backend-session.ts';
 import { JsonRpcConnection } from '../../../core/backend/sessions/json-rpc-connection.ts';
 import { StdioTransport } from '../../../core/backend/transports/stdio.ts';
-import { explainCause } from '../../../core/errors.ts';
-import { createLog } from '../../../core/extension/log.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { ByteBudget } from '../../../core/mcp/byte-budget.ts';
 import { until } from '../../support/until.ts';
 

@@ -1,9 +1,8 @@
+import { type Era, limitsSchema } from '@toolmgr/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BackendListing } from '../../../core/backend/backend-manager.ts';
 import { ListCache } from '../../../core/backend/lists/list-cache.ts';
 import type { BackendStatus } from '../../../core/contract/backend.ts';
-import type { Era } from '../../../core/contract/era.ts';
-import { limitsSchema } from '../../../core/limits.ts';
 import fc from '../../support/fast-check.ts';
 import { proves } from '../../support/proves.ts';
 

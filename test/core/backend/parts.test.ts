@@ -1,10 +1,9 @@
-import type { Backend, JsonObject } from '@toolmgr/core';
+import { type Backend, DEFAULT_LIMITS, type JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { type CallerCalls, ConcurrencyLimit } from '../../../core/backend/concurrency-limit.ts';
 import { mergeSources } from '../../../core/backend/merge-sources.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import { joinParts } from '../../../core/json/byte-pieces.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { membersWithoutBraces } from '../../../core/mcp/members-without-braces.ts';
 import { mirrorArguments, readAnnotations, stripAnnotations } from '../../../core/mcp/mirrored-params.ts';
 import { SseFrames, SseTooLarge } from '../../../core/mcp/sse-frames.ts';

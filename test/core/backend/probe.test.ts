@@ -1,7 +1,5 @@
-import type { BackendHealth } from '@toolmgr/core';
+import { type BackendHealth, classifySignal, GatewayFault } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { classifySignal } from '../../../core/backend/health/classify-signal.ts';
-import { GatewayFault } from '../../../core/errors.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import {

@@ -1,11 +1,9 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@toolmgr/core';
+import { DEFAULT_LIMITS, encode, type JsonObject } from '@toolmgr/core';
 import { describe, expect, onTestFinished } from 'vitest';
 import type { SessionOwner } from '../../../core/contract/client-context.ts';
-import { encode } from '../../../core/json/json-value.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { networkOf, shareOf } from '../../../core/mcp/shares.ts';
 import { createSessionOwners } from '../../../core/server/era-2026-07-28/session-owners.ts';
 import { ANONYMOUS, callerNamed } from '../../support/fake-gateway.ts';

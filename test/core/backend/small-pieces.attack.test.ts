@@ -1,6 +1,6 @@
+import { RawObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { Lines } from '../../../core/backend/transports/lines.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
 import { SseFrames, SseTooLarge } from '../../../core/mcp/sse-frames.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';
 import { proves } from '../../support/proves.ts';

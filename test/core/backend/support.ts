@@ -1,23 +1,23 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type {
-  Backend,
-  BackendChanged,
-  Call,
-  CallResult,
-  CatalogEntry,
-  ClientContext,
-  JsonObject,
-  JsonValue,
-  Limits,
+import {
+  type Backend,
+  type BackendChanged,
+  type Call,
+  type CallResult,
+  type CatalogEntry,
+  type ClientContext,
+  DEFAULT_LIMITS,
+  type JsonObject,
+  type JsonValue,
+  type Limits,
+  RawObject,
 } from '@toolmgr/core';
 import { onTestFinished } from 'vitest';
 import type { BackendManager } from '../../../core/backend/backend-manager.ts';
 import { type BackendManagerOptions, createBackendManager } from '../../../core/backend/create-manager.ts';
 import type { CallMethod } from '../../../core/contract/call.ts';
 import type { ClientRequester, SessionOwner } from '../../../core/contract/client-context.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { cancellationOf } from '../../../core/timing/cancel.ts';
 
 export const REPOSITORY = new URL('../../../', import.meta.url).pathname;

@@ -1,6 +1,5 @@
-import type { CatalogDraft, ToolEntry } from '@toolmgr/core';
+import { type CatalogDraft, renamed, type ToolEntry } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { renamed } from '../../../core/catalog/entry-definition.ts';
 import { built, keysOf } from '../../support/catalogs.ts';
 import { listingOf, listingsOf, rawItem } from '../../support/listings.ts';
 import { proves } from '../../support/proves.ts';

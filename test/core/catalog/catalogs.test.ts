@@ -1,9 +1,7 @@
-import type { CatalogRebuilt } from '@toolmgr/core';
+import { type CatalogRebuilt, GatewayFault, renamed } from '@toolmgr/core';
 import { describe, expect, it, vi } from 'vitest';
 import type { CatalogChange, Catalogs } from '../../../core/catalog/catalog.ts';
 import { type CatalogsParts, createCatalogs } from '../../../core/catalog/create-catalogs.ts';
-import { renamed } from '../../../core/catalog/entry-definition.ts';
-import { GatewayFault } from '../../../core/errors.ts';
 import { keysOf } from '../../support/catalogs.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';
 import { listingOf, listingsOf, type Offer } from '../../support/listings.ts';

@@ -1,7 +1,7 @@
-import type { Era, JsonObject } from '@toolmgr/core';
+import { type Era, itemBytes, type JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import type { Catalog } from '../../../core/catalog/catalog.ts';
-import { itemBytes, needsWrapping } from '../../../core/catalog/entry-definition.ts';
+import { needsWrapping } from '../../../core/catalog/entry-definition.ts';
 import { pageOf } from '../../../core/catalog/page-cache.ts';
 import { built, keysOf, pageValue } from '../../support/catalogs.ts';
 import fc from '../../support/fast-check.ts';

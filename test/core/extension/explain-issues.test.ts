@@ -1,8 +1,7 @@
+import { nearest, readPlan } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { explainIssues } from '../../../core/extension/explain-issues.ts';
-import { nearest } from '../../../core/extension/nearest.ts';
-import { readPlan } from '../../../core/gateway/plan.ts';
 
 const schema = z.strictObject({
   audit: z.strictObject({ enabled: z.boolean().default(false), maxDataSize: z.int().min(1) }).optional(),

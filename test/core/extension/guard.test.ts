@@ -1,9 +1,8 @@
+import { GatewayFault, Registry } from '@toolmgr/core';
 import { AsyncSeriesBailHook, SyncHook } from 'tapable';
 import { describe, expect, it } from 'vitest';
-import { GatewayFault } from '../../../core/errors.ts';
 import { guard } from '../../../core/extension/guard.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';
-import { Registry } from '../../../core/extension/registry.ts';
 import { proves } from '../../support/proves.ts';
 
 const bail = () => guard('authorize', new AsyncSeriesBailHook<[string], string | undefined>(['call']));

@@ -1,7 +1,7 @@
+import { definePlugin, type JsonObject } from '@toolmgr/core';
+import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { definePlugin, type JsonObject } from '../../../core/index.ts';
-import { fakeServer, testGateway } from '../../../core/testing/index.ts';
 import { until } from '../../support/until.ts';
 
 const HELLO = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'own', version: '1' } };

@@ -1,7 +1,7 @@
+import { definePlugin } from '@toolmgr/core';
+import { testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { definePlugin } from '../../../core/extension/plugin.ts';
-import { testGateway } from '../../../core/testing/test-gateway.ts';
 
 const about = definePlugin({
   address: 'test/about',

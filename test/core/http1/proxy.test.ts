@@ -1,5 +1,5 @@
+import { proxyRouteFor } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { proxyRouteFor } from '../../../core/http1/proxy-route.ts';
 import { forwardProxy } from '../../support/forward-proxy.ts';
 import { proves } from '../../support/proves.ts';
 import { CLIENTS, clientsOf, plainAnswer, post, scriptedServer } from './scripted-server.ts';

@@ -1,6 +1,5 @@
+import { hasRepeatedMembers, RawObject } from '@toolmgr/core';
 import { expect, it } from 'vitest';
-import { hasRepeatedMembers } from '../../../core/json/ambiguous-names.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
 import fc from '../../support/fast-check.ts';
 
 const check = (text: string): boolean => {

@@ -1,5 +1,5 @@
+import { readPlan } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { readPlan } from '../../../core/gateway/plan.ts';
 import { createPassthrough, passthroughProblem } from '../../../core/pipeline/passthrough-headers.ts';
 import { proves } from '../../support/proves.ts';
 

@@ -1,17 +1,23 @@
-import type { Call, CallRecord, CallResult, ClientContext } from '@toolmgr/core';
+import {
+  ANONYMOUS,
+  type Call,
+  type CallRecord,
+  type CallResult,
+  type ClientContext,
+  callWith,
+  DEFAULT_LIMITS,
+  encode,
+  GatewayFault,
+  RawObject,
+  resultFromValue,
+} from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import type { Catalogs } from '../../../core/catalog/catalog.ts';
-import { GatewayFault } from '../../../core/errors.ts';
-import { ANONYMOUS } from '../../../core/extension/anonymous.ts';
 import { createHooks } from '../../../core/extension/hooks.ts';
-import { encode } from '../../../core/json/json-value.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { ByteBudget } from '../../../core/mcp/byte-budget.ts';
 import { BackendError } from '../../../core/mcp/errors.ts';
-import { resultFromValue } from '../../../core/mcp/result.ts';
 import { createStateSeal } from '../../../core/pipeline/bridge/request-state.ts';
-import { type CallFields, callWith, createCall } from '../../../core/pipeline/call-value.ts';
+import { type CallFields, createCall } from '../../../core/pipeline/call-value.ts';
 import { createPausedCalls } from '../../../core/pipeline/paused-calls.ts';
 import { type PipelineContext, perform } from '../../../core/pipeline/perform.ts';
 import { compilePipeline } from '../../../core/pipeline/pipeline.ts';

@@ -1,5 +1,5 @@
+import { ANONYMOUS } from '@toolmgr/core';
 import { expect, it } from 'vitest';
-import { ANONYMOUS } from '../../../core/extension/anonymous.ts';
 import { silentClient } from '../../../core/pipeline/silent-client.ts';
 
 it('a client in code has the capabilities of its owner, and cannot be asked or told anything', () => {

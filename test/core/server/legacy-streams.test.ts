@@ -1,5 +1,5 @@
+import { encode } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { encode } from '../../../core/json/json-value.ts';
 import type { Answer } from '../../../core/pipeline/mcp-request.ts';
 import { type FakeTool, text } from '../../support/fake-gateway.ts';
 import { type OpenEndpoint, openEndpoint, openSession, type ServerEvent } from '../../support/open-endpoint.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { DEFAULT_LIMITS } from '@toolmgr/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ResponseStream } from '../../../core/contract/inbound.ts';
-import { DEFAULT_LIMITS } from '../../../core/limits.ts';
 import { ByteBudget } from '../../../core/mcp/byte-budget.ts';
 import { NodeResponder } from '../../../core/server/http/node-adapter.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,12 +1,15 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
+import {
+  changeConfig,
+  type RunConfig,
+  readWorkload,
+  readWorkloadSecrets,
+  workloadDir,
+} from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { removeWorkload } from '../../../hosts/workloads/planning/remove.ts';
-import { changeConfig } from '../../../plugins/kit/workloads/state/records.ts';
-import { readWorkload, workloadDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
-import { readWorkloadSecrets } from '../../../plugins/kit/workloads/state/workload-secret-store.ts';
 import { loginProvider } from '../../support/login-provider.ts';
 import { followLogin, type OauthRemote, oauthRemote } from '../../support/oauth-remote.ts';
 import { postModern } from '../../support/open-endpoint.ts';

@@ -2,9 +2,9 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, write
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { GatewayFault, UserActionRequired } from '@toolmgr/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { GatewayFault, UserActionRequired } from '../../../core/errors.ts';
 import { RawJsonError, TooManyElements } from '../../../core/json/json-errors.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';

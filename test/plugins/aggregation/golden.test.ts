@@ -1,5 +1,5 @@
+import { GatewayFault } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { GatewayFault } from '../../../core/errors.ts';
 import type { RequirementId } from '../../requirements.ts';
 import {
   buildGolden,

@@ -1,11 +1,9 @@
 import { type Call, type Core, definePlugin, type Plugin, recordOf, resultFromValue } from '@toolmgr/core';
 import { type FakeAnswer, fakeServer, text } from '@toolmgr/core/testing';
-import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import { pinChanged, type WorkflowAdvanced, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
-import { pinChanged } from '../../../plugins/kit/extension-points/pin-changed.ts';
-import { workflowAdvanced } from '../../../plugins/kit/extension-points/workflow-advanced.ts';
 
 import { type AuditLine, audited, golden } from '../../support/audited.ts';
 import { modernRequest, openSession, postModern, postStream } from '../../support/open-endpoint.ts';

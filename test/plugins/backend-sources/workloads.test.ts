@@ -1,8 +1,12 @@
 import type { Backend } from '@toolmgr/core';
-import type { WorkloadHandle, WorkloadRuntime, WorkloadState } from '@toolmgr/plugins/kit/extension-points';
+import {
+  type WorkloadHandle,
+  type WorkloadRuntime,
+  type WorkloadState,
+  workloadRuntimes,
+} from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import plugin from '../../../plugins/backend-sources/workloads/index.ts';
-import { workloadRuntimes } from '../../../plugins/kit/workloads/runtimes.ts';
 
 import remoteUrl from '../../../plugins/workloads/remote-url/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';

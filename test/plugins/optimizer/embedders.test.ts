@@ -5,9 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Plugin } from '@toolmgr/core';
-import type { Embedder, EmbedderSettings } from '@toolmgr/plugins/kit/extension-points';
+import { type Embedder, type EmbedderSettings, embedders } from '@toolmgr/plugins/kit/extension-points';
 import { afterEach, describe, expect, it } from 'vitest';
-import { embedders } from '../../../plugins/kit/embedders/embedders.ts';
 
 import local from '../../../plugins/optimizer/embed-local/index.ts';
 import { openLocalModel } from '../../../plugins/optimizer/embed-local/local-model.ts';

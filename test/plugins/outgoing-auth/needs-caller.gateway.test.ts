@@ -2,9 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createGateway, definePlugin } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { upstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
 
 import { pluginCore } from '../../support/plugin-core.ts';
 

@@ -3,10 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type Caller, createGateway, definePlugin } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
+import { type UpstreamTokens, upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { upstreamTokens } from '../../../plugins/kit/oauth/upstream-tokens.ts';
 
 import { accountsOnMemory, signedIn } from '../../support/accounts.ts';
 import { pluginCore } from '../../support/plugin-core.ts';

@@ -1,9 +1,8 @@
 import { findPlugin } from '@toolmgr/core';
-import { catalogue } from '@toolmgr/plugins';
+import { catalogue, environmentSecrets } from '@toolmgr/plugins';
+import { readOptionalSecret, readSecret } from '@toolmgr/plugins/kit/secrets';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createSlots } from '../../../core/extension/slots.ts';
-import { readOptionalSecret, readSecret } from '../../../plugins/kit/secrets/read-secret.ts';
-import { environmentSecrets } from '../../../plugins/secrets/environment/environment-secrets.ts';
 import environment from '../../../plugins/secrets/environment/index.ts';
 import { secretSourceContract } from '../../contract/secret-source.contract.ts';
 import { pluginCore } from '../../support/plugin-core.ts';

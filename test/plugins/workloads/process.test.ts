@@ -1,11 +1,10 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { WorkloadHandle, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
+import { type WorkloadHandle, type WorkloadSpec, workloadRuntimes } from '@toolmgr/plugins/kit/extension-points';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inheritedEnvironment } from '../../../core/backend/transports/inherited-environment.ts';
 import { nextRestart, RESTART_POLICY } from '../../../plugins/kit/workloads/restart-policy.ts';
-import { workloadRuntimes } from '../../../plugins/kit/workloads/runtimes.ts';
 
 import plugin from '../../../plugins/workloads/process/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';

@@ -1,6 +1,5 @@
-import type { WorkloadHandle, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
+import { type WorkloadHandle, type WorkloadSpec, workloadRuntimes } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
-import { workloadRuntimes } from '../../../plugins/kit/workloads/runtimes.ts';
 
 import plugin from '../../../plugins/workloads/remote-url/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';

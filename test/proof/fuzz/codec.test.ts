@@ -1,11 +1,9 @@
-import type { JsonObject } from '@toolmgr/core';
+import { isObject, type JsonObject, RawObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import { cursorAfter, startOf } from '../../../core/catalog/cursor.ts';
 import { RawJsonError } from '../../../core/json/json-errors.ts';
-import { isObject } from '../../../core/json/json-value.ts';
 import { rawElements } from '../../../core/json/raw-elements.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
 import { decodeHeaderValue, encodeHeaderValue } from '../../../core/mcp/headers.ts';
 import { readMessage } from '../../../core/mcp/message.ts';
 import { SseFrames, SseTooLarge } from '../../../core/mcp/sse-frames.ts';

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import type { JsonObject, JsonValue } from '@toolmgr/core';
+import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isObject } from '../../../core/json/json-value.ts';
 import fc from '../../support/fast-check.ts';
 import { modernRequest, openSession, postModern } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,5 @@
-import type { JsonObject } from '@toolmgr/core';
+import { endToEndMeta, type JsonObject, RawObject } from '@toolmgr/core';
 import { rawElements } from '../../../core/json/raw-elements.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
-import { endToEndMeta } from '../../../core/mcp/meta.ts';
 import { LISTS, type Survey, sorted } from './survey.ts';
 import type { WireAnswer } from './wire-peer.ts';
 

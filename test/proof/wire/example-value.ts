@@ -1,5 +1,4 @@
-import type { JsonObject, JsonValue } from '@toolmgr/core';
-import { isObject } from '../../../core/json/json-value.ts';
+import { isObject, type JsonObject, type JsonValue } from '@toolmgr/core';
 
 /** Valid arguments for a tool's `inputSchema`, with every property and the schema's examples and defaults. */
 export function exampleArguments(inputSchema: JsonObject): JsonObject {

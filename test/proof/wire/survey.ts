@@ -1,6 +1,5 @@
-import type { JsonObject, JsonValue } from '@toolmgr/core';
+import { type JsonObject, type JsonValue, RawObject } from '@toolmgr/core';
 import { rawElements } from '../../../core/json/raw-elements.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
 import { exampleArguments } from './example-value.ts';
 import type { WireAnswer, WirePeer } from './wire-peer.ts';
 

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Era, JsonObject, JsonValue } from '@toolmgr/core';
-import { RawObject } from '../../../core/json/raw-json.ts';
+import { type Era, type JsonObject, type JsonValue, RawObject } from '@toolmgr/core';
 
 /** The raw response to one request, and the notifications before it. */
 export interface WireAnswer {

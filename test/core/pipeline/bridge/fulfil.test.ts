@@ -1,6 +1,6 @@
+import { resultFromValue } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import type { ClientRequester } from '../../../../core/contract/client-context.ts';
-import { resultFromValue } from '../../../../core/mcp/result.ts';
 import { fulfil } from '../../../../core/pipeline/bridge/fulfil.ts';
 import { proves } from '../../../support/proves.ts';
 

@@ -1,9 +1,6 @@
-import type { CallResult, ClientContext } from '@toolmgr/core';
+import { ANONYMOUS, type CallResult, type ClientContext, DEFAULT_LIMITS, resultFromValue } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import type { ClientResponse } from '../../../../core/contract/client-context.ts';
-import { ANONYMOUS } from '../../../../core/extension/anonymous.ts';
-import { DEFAULT_LIMITS } from '../../../../core/limits.ts';
-import { resultFromValue } from '../../../../core/mcp/result.ts';
 import { createSuspendedCalls, type RoundEnd } from '../../../../core/pipeline/bridge/suspended-calls.ts';
 import { silentClient } from '../../../../core/pipeline/silent-client.ts';
 import { proves } from '../../../support/proves.ts';

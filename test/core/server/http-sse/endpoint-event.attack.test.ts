@@ -1,5 +1,5 @@
+import { planSchema } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { planSchema } from '../../../../core/gateway/plan.ts';
 import { pathPrefix } from '../../../../core/server/http-sse/forwarded-headers.ts';
 import { messageUri, type SseOptions } from '../../../../core/server/http-sse/message-uri.ts';
 import { openEndpoint, rawRequest } from '../../../support/open-endpoint.ts';

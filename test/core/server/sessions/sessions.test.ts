@@ -1,9 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import type { Caller } from '@toolmgr/core';
+import { type Caller, DEFAULT_LIMITS } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import type { SessionOwner } from '../../../../core/contract/client-context.ts';
-import { DEFAULT_LIMITS } from '../../../../core/limits.ts';
 import { ByteBudget } from '../../../../core/mcp/byte-budget.ts';
 import type { Session } from '../../../../core/server/era-2025-11-25/sessions/session.ts';
 import { createSessions, type SessionEnd } from '../../../../core/server/era-2025-11-25/sessions/sessions.ts';

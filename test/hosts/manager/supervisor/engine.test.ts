@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
+import { readWorkload, type WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readWorkload } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import { type RunningCli, startCli } from '../../../support/cli.ts';
 import {
   type ContainerEngine,

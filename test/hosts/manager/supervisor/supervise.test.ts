@@ -2,16 +2,16 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { findMarked } from '../../../../hosts/workloads/proxy/sweep-orphans.ts';
-import { createRecord } from '../../../../plugins/kit/workloads/state/records.ts';
 import {
+  createRecord,
   readWorkload,
   readWorkloads,
   WORKLOAD_FILES,
+  type WorkloadStatus,
   workloadDir,
-} from '../../../../plugins/kit/workloads/state/workload-record.ts';
+} from '@toolmgr/plugins/kit/workloads';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { findMarked } from '../../../../hosts/workloads/proxy/sweep-orphans.ts';
 import { type RunningCli, startCli } from '../../../support/cli.ts';
 import { ownFolders } from '../../../support/manager.ts';
 import { processes, processesWith } from '../../../support/processes.ts';

@@ -1,9 +1,8 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
+import { readWorkload, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readWorkload } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import type { RequirementId } from '../../../requirements.ts';
 import { startCli } from '../../../support/cli.ts';
 import {

@@ -1,10 +1,14 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
+import {
+  createRecord,
+  type RunConfig,
+  readWorkload,
+  WORKLOAD_FILES,
+  workloadDir,
+} from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createRecord } from '../../../../plugins/kit/workloads/state/records.ts';
-import { readWorkload, WORKLOAD_FILES, workloadDir } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { proves } from '../../../support/proves.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';

@@ -1,10 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
+import { readWorkload, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isReplaced } from '../../../../plugins/kit/workloads/state/replace-config.ts';
-import { readWorkload } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import { type RunningCli, startCli } from '../../../support/cli.ts';
 import { ownFolders } from '../../../support/manager.ts';
 import { until } from '../../../support/until.ts';

@@ -1,5 +1,5 @@
+import { explainIssues } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { explainIssues } from '../../../../core/extension/explain-issues.ts';
 import { proves } from '../../../support/proves.ts';
 import { callerOf, cedar, entryOf, judge, type Settings } from './support.ts';
 

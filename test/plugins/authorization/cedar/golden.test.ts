@@ -1,10 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { JsonObject } from '@toolmgr/core';
+import { encode, type JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { encode } from '../../../../core/json/json-value.ts';
 import type { RequirementId } from '../../../requirements.ts';
 import { proves } from '../../../support/proves.ts';
 import { judge, type TestRequest } from './support.ts';

@@ -1,9 +1,8 @@
 import { type Caller, definePlugin, GatewayFault, type JsonObject, UserActionRequired } from '@toolmgr/core';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
-import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
+import { type UpstreamTokens, upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { upstreamTokens } from '../../../../plugins/kit/oauth/upstream-tokens.ts';
 
 import { proves } from '../../../support/proves.ts';
 import { cedar, claimsFromHeader, claimsHeader } from './support.ts';

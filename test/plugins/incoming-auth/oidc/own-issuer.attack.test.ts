@@ -1,10 +1,9 @@
 import { createHmac, createPublicKey } from 'node:crypto';
 import { definePlugin, GatewayFault, type JsonObject, type Plugin } from '@toolmgr/core';
 import { tokenIssuer } from '@toolmgr/core/testing';
-import type { TokenIssuer } from '@toolmgr/plugins/kit/extension-points';
+import { type TokenIssuer, tokenIssuers } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { tokenIssuers } from '../../../../plugins/kit/oauth/token-issuers.ts';
 
 import { AUDIENCE, type OidcGiven, oidcGateway } from '../../../support/oidc-gateway.ts';
 

@@ -1,10 +1,14 @@
 import { createServer, get, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { CachedClient, LoginOutcome, LoginSettings } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
+import {
+  type CachedClient,
+  type LoginOutcome,
+  type LoginSettings,
+  logIn,
+} from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
 import type { Provider } from 'oidc-provider';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { openCallbackServer } from '../../../../plugins/outgoing-auth/oauth-client/login/callback-server.ts';
-import { logIn } from '../../../../plugins/outgoing-auth/oauth-client/login/log-in.ts';
 import type { IdentityProvider } from '../../../support/identity-provider.ts';
 import { LOGIN_CLIENTS, loginProvider } from '../../../support/login-provider.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';

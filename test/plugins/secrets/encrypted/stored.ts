@@ -1,10 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { EncryptedFile } from '@toolmgr/plugins/secrets';
-import { createEncryptedFile, encryptedFile } from '../../../../plugins/secrets/encrypted/encrypted-file.ts';
-import { newHeader } from '../../../../plugins/secrets/encrypted/file-header.ts';
-import { unlocker } from '../../../../plugins/secrets/encrypted/unlock.ts';
+import { createEncryptedFile, type EncryptedFile, encryptedFile, newHeader, unlocker } from '@toolmgr/plugins/secrets';
 
 export const PASSWORD = 'correct horse';
 /** Derives in a few milliseconds. */

@@ -5,9 +5,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createGateway } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import type { ContainerSpec, WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
+import { type ContainerSpec, type WorkloadSpec, workloadRuntimes } from '@toolmgr/plugins/kit/extension-points';
 import { expect } from 'vitest';
-import { workloadRuntimes } from '../../../../plugins/kit/workloads/runtimes.ts';
 
 import plugin from '../../../../plugins/workloads/container/index.ts';
 import { type ContainerEngine, engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';

@@ -1,6 +1,5 @@
-import type { Transition, WorkloadRecord, WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
+import { type Transition, transitions, type WorkloadRecord, type WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
-import { transitions } from '../../../../../plugins/kit/workloads/state/transitions.ts';
 import { correctedStatus } from '../../../../../plugins/kit/workloads/state/workload-record.ts';
 import fc from '../../../../support/fast-check.ts';
 import { workloadConfigOf } from '../../../../support/workload-config.ts';

@@ -1,7 +1,12 @@
-import type { Transition, WorkloadRecord, WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
+import {
+  desiredOf,
+  type Transition,
+  transitions,
+  type WorkloadRecord,
+  type WorkloadStatus,
+} from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
-import { transitions } from '../../../../../plugins/kit/workloads/state/transitions.ts';
-import { correctedStatus, desiredOf } from '../../../../../plugins/kit/workloads/state/workload-record.ts';
+import { correctedStatus } from '../../../../../plugins/kit/workloads/state/workload-record.ts';
 import { workloadConfigOf } from '../../../../support/workload-config.ts';
 
 const ME = { pid: 1, started: 'a' };

@@ -3,7 +3,6 @@ import { present } from '@toolmgr/core';
 import { type RunConfig, runConfig, withoutLogin } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
 import { readRequestedFile } from '../../workloads/config/option-file.ts';
-import { SECTIONS } from '../../workloads/fields/fields.ts';
 import { API_FIELDS, placeOf } from '../../workloads/fields/member-schemas.ts';
 import type { BodyProblems } from './body-problems.ts';
 import { restore } from './redaction.ts';
@@ -57,8 +56,9 @@ export function sectionsOf(
   base: RunConfig | undefined,
   problems: BodyProblems,
 ): Partial<RunConfig> {
-  const names = Object.keys(SECTIONS).filter((name) => name !== LOGIN);
-  return Object.assign({}, ...names.map((name) => sectionOf(name, body, base, problems)));
+  const names = new Set(API_FIELDS.map((field) => placeOf(field.body.name)[0]));
+  const plain = [...names].filter((name) => name !== '' && name !== LOGIN);
+  return Object.assign({}, ...plain.map((name) => sectionOf(name, body, base, problems)));
 }
 
 const LOGIN = 'oauth_config';

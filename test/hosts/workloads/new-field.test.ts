@@ -9,7 +9,7 @@ import { createBody, editBody, type WorkloadBody } from '../../../hosts/manager/
 import { configFromFlags } from '../../../hosts/workloads/config/config-from-flags.ts';
 import { commanderOptions, type RunFlags } from '../../../hosts/workloads/fields/options.ts';
 
-// two fields of run configurations get here what they have not in the product: a row, and a member of bodies
+// fields of run configurations get here what they have not in the product: a row, a member of bodies, an object of bodies
 vi.mock('../../../hosts/workloads/fields/proxy-options.ts', async (original) => {
   const { PROXY_OPTIONS } = await original<{ PROXY_OPTIONS: Record<string, readonly object[]> }>();
   const [[group = '', rows = []] = []] = Object.entries(PROXY_OPTIONS);
@@ -26,7 +26,13 @@ vi.mock('../../../hosts/workloads/fields/proxy-options.ts', async (original) => 
     description: 'labels',
     body: { name: 'labels' },
   };
-  return { PROXY_OPTIONS: { [group]: [...rows, row, hidden] } };
+  const ofSection = {
+    flags: '--service-version <TEXT>',
+    stored: 'telemetry_config.serviceVersion',
+    description: 'version in traces',
+    body: { name: 'telemetry.version' },
+  };
+  return { PROXY_OPTIONS: { [group]: [...rows, row, hidden, ofSection] } };
 });
 
 const URL_OF_SERVER = 'https://far.example/mcp';
@@ -67,6 +73,13 @@ describe('a row that is added to the table of fields', () => {
   it('is shown in the details, empty where it is not set', () => {
     expect(detailOf(base('team'))).toMatchObject({ rate_limit_namespace: 'team' });
     expect(workloadDetail.parse(detailOf(base()))).toMatchObject({ rate_limit_namespace: '' });
+  });
+
+  it('has its place in an object of bodies, whose other members of the configuration are kept', async () => {
+    const before = { ...base(), telemetry_config: { serviceVersion: '1', samplingRate: '0.5' } };
+    const edited = await ofBody({ telemetry: { version: '2' } }, before);
+    expect(edited).toMatchObject({ config: { telemetry_config: { serviceVersion: '2', samplingRate: '0.5' } } });
+    expect(detailOf(before)).toMatchObject({ telemetry: { version: '1' } });
   });
 
   it('is hidden where it says so, and restored when it comes back', async () => {

@@ -93,7 +93,10 @@ export function wireBackends(parts: WiringParts, expected: () => readonly Expect
   const catalogs: Catalogs = createCatalogs({
     manager,
     backends: () => manager.states().map(({ backend }) => backend.name),
-    shape: (draft, inputs) => (hooks.shapeCatalog.tapped() ? hooks.shapeCatalog.call(draft, inputs) : draft),
+    shape(draft, inputs) {
+      serverDescriber.stale(); // what a plugin finds out about lists may change what it thinks of instructions
+      return hooks.shapeCatalog.tapped() ? hooks.shapeCatalog.call(draft, inputs) : draft;
+    },
     serverInfo,
     limits,
     ...(plan.maxToolNameLength === undefined ? {} : { maxToolNameLength: plan.maxToolNameLength }),

@@ -66,13 +66,26 @@ export async function writeLock(read: SectionedConfig, file: string, lock: strin
 }
 
 function refuseMissing(gateway: Gateway): void {
-  gateway.catalog(); // its first build pins the lists
+  const [held] = heldTools(gateway); // the first build of the catalogue pins the lists
+  if (held !== undefined) throw new UsageError(`${held}; nothing is written`);
   for (const { backend, status, cause } of gateway.backends()) {
     if (status === 'ready') continue;
     throw new UsageError(
       `backend ${backend.name} is ${status}${cause === undefined ? '' : `: ${cause.message}`}; nothing is written`,
     );
   }
+}
+
+/** Tools that are held, one clause each. */
+function heldTools(gateway: Gateway): readonly string[] {
+  return gateway
+    .catalog()
+    .allTools()
+    .flatMap(({ held, original, backend }) => (held === undefined ? [] : [driftOf('tool', original, backend, held)]));
+}
+
+function driftOf(kind: string, name: string, backend: string, reason: string | undefined): string {
+  return visibleLine(`${kind} ${name} of ${backend}: ${reason}`);
 }
 
 /** Refuses the start of a gateway whose lists differ from a lock file. */
@@ -84,7 +97,7 @@ export interface DriftCheck {
 
 /** Makes the check for one gateway. */
 export function driftCheck(lock: string): DriftCheck {
-  const drift: string[] = [];
+  const drift = new Set<string>();
   const address = 'frozen';
   return {
     plugin: definePlugin({
@@ -92,15 +105,15 @@ export function driftCheck(lock: string): DriftCheck {
       config: z.strictObject({}),
       apply: (core) =>
         core.hook(pinChanged).tap(address, ({ change, backend, kind, name, reason }) => {
-          if (change === 'held') drift.push(visibleLine(`${kind} ${name} of ${backend}: ${reason}`));
+          if (change === 'held') drift.add(driftOf(kind, name, backend, reason));
         }),
     }) as Plugin,
     async check(gateway) {
       await gateway.settled();
-      gateway.catalog();
-      if (drift.length === 0) return;
-      const shown = drift.slice(0, MOST_SHOWN).map((each) => `\n  ${each}`);
-      const more = drift.length > shown.length ? `\n  and ${drift.length - shown.length} more` : '';
+      const all = [...new Set([...drift, ...heldTools(gateway)])];
+      if (all.length === 0) return;
+      const shown = all.slice(0, MOST_SHOWN).map((each) => `\n  ${each}`);
+      const more = all.length > shown.length ? `\n  and ${all.length - shown.length} more` : '';
       throw new UsageError(`the backends list what ${lock} does not have:${shown.join('')}${more}`);
     },
   };

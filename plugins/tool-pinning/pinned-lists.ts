@@ -44,8 +44,8 @@ interface Round {
   held(backend: string, kind: string, original: string, read: () => PinnedDefinition): string | undefined;
   /** The lists of a backend are known from now on, also empty ones. */
   note(backend: string): void;
-  /** Keeps what changed, of all backends or of those that have pins. */
-  end(options?: { readonly onlyKnown?: boolean }): void;
+  /** Keeps what changed. */
+  end(): void;
 }
 
 /** Compares the lists of backends with the pins of a file. */
@@ -95,8 +95,7 @@ export function createPinnedLists(core: Core, { address, mode, file }: PinnedLis
       note(backend) {
         if (!isKnown(pins, backend)) changesOf(backend);
       },
-      end: ({ onlyKnown = false } = {}) =>
-        followed.add(onlyKnown ? new Map([...changed].filter(([backend]) => isKnown(pins, backend))) : changed),
+      end: () => followed.add(changed),
     };
   };
 
@@ -130,9 +129,11 @@ export function createPinnedLists(core: Core, { address, mode, file }: PinnedLis
     },
     shapeInstructions(told) {
       const round = begin();
-      const used = told.filter(({ backend, text }) => heldInstructions(round, backend, text) === undefined);
-      // the others are pinned together with their lists, which would be new otherwise
-      round.end({ onlyKnown: true });
+      // not before the lists are known: they are pinned together
+      const used = told.filter(
+        ({ backend, text }) => isKnown(followed.now(), backend) && heldInstructions(round, backend, text) === undefined,
+      );
+      round.end();
       return used;
     },
   };

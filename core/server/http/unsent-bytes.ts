@@ -47,18 +47,25 @@ export class UnsentBytes {
       clearTimeout(this.#timer);
       this.#timer = undefined;
     } else if (this.#timer === undefined) {
-      this.#sentBytes = sentBytes(this.#response.socket);
-      this.#timer = setTimeout(() => this.#check(), this.#timeoutMs).unref();
+      this.#sentBytes = sentBytes(this.#response.req.socket);
+      const timer = setTimeout(() => afterInputAndOutput(() => this.#check(timer)), this.#timeoutMs).unref();
+      this.#timer = timer;
     }
   }
 
-  #check(): void {
-    const { socket, req } = this.#response;
+  #check(timer: NodeJS.Timeout): void {
+    if (this.#timer !== timer) return; // all was read meanwhile
+    const { socket } = this.#response.req; // that of the response is null while an earlier response is sent
     const sent = sentBytes(socket);
-    if (sent === this.#sentBytes) return void req.socket.destroy();
+    if (sent === this.#sentBytes) return void socket.destroy();
     this.#sentBytes = sent;
-    this.#timer?.refresh();
+    timer.refresh();
   }
+}
+
+/** Where the process stood still, timers fire before it is seen what a client has read meanwhile. */
+function afterInputAndOutput(act: () => void): void {
+  setImmediate(() => setImmediate(act));
 }
 
 /** The part of Node's handle of a socket that its own timeouts read: a large write in progress is in no public property. */
@@ -68,8 +75,7 @@ interface Handle {
 }
 
 /** Bytes that the system has taken of everything written to a socket. */
-function sentBytes(socket: (Socket & { readonly _handle?: Handle | null }) | null): number {
-  if (socket === null) return 0; // an earlier response has it
+function sentBytes(socket: Socket & { readonly _handle?: Handle | null }): number {
   const { _handle: handle } = socket;
   return handle === undefined || handle === null
     ? socket.bytesWritten - socket.writableLength

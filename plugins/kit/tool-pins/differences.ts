@@ -11,17 +11,24 @@ export interface Difference {
 
 /** Members at the top that differ, in the order of the new definition. */
 export function changedMembers(before: JsonObject, after: JsonObject): readonly string[] {
-  const names = [...new Set([...Object.keys(after), ...Object.keys(before)])];
-  return names.filter((name) => !isEqual(memberOf(before, name), memberOf(after, name)));
+  return namesOf(before, after).filter((name) => !isEqual(memberOf(before, name), memberOf(after, name)));
 }
 
-/** What differs, by the paths of objects; lists and values as a whole. */
+/** What differs, by the paths of objects; lists, values and what has a long path as a whole. Linear in the definitions. */
 export function differences(before: JsonObject, after: JsonObject, path = ''): readonly Difference[] {
-  return changedMembers(before, after).flatMap((name): readonly Difference[] => {
+  return namesOf(before, after).flatMap((name): readonly Difference[] => {
     const [was, is] = [memberOf(before, name), memberOf(after, name)];
     const inner = path === '' ? name : `${path}.${name}`;
-    return isObject(was) && isObject(is) ? differences(was, is, inner) : [{ path: inner, before: was, after: is }];
+    if (isObject(was) && isObject(is) && inner.length <= MOST_OF_PATH) return differences(was, is, inner);
+    return isEqual(was, is) ? [] : [{ path: inner, before: was, after: is }];
   });
+}
+
+/** Each difference repeats its path, whose names backends choose. */
+const MOST_OF_PATH = 200;
+
+function namesOf(before: JsonObject, after: JsonObject): readonly string[] {
+  return [...new Set([...Object.keys(after), ...Object.keys(before)])];
 }
 
 /** Backends choose the names: `constructor` is no member of every object. */

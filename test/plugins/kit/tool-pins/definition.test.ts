@@ -1,3 +1,4 @@
+import type { JsonObject } from '@toolmgr/core';
 import { canonicalJson, differences, pinnedDefinition } from '@toolmgr/plugins/kit/tool-pins';
 import { describe, expect, it } from 'vitest';
 
@@ -41,5 +42,32 @@ describe('the differences of two definitions', () => {
       { path: 'inputSchema.properties.b', before: undefined, after: {} },
       { path: 'inputSchema.required', before: ['a'], after: undefined },
     ]);
+  });
+
+  it('are not larger than the definitions: what is below a long name is shown as a whole', () => {
+    const long = 'k'.repeat(100_000);
+    const of = (text: string) => ({
+      inputSchema: { [long]: Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`p${at}`, text])) },
+    });
+    expect(differences(of('x'), of('y'))).toEqual([
+      { path: `inputSchema.${long}`, before: of('x').inputSchema[long], after: of('y').inputSchema[long] },
+    ]);
+    expect(differences(of('x'), of('x'))).toEqual([]);
+  });
+
+  it('read each text a few times, however deep it is', () => {
+    let reads = 0;
+    const deep = (text: string) => {
+      let value: JsonObject = {
+        get text() {
+          reads++;
+          return text;
+        },
+      };
+      for (let level = 0; level < 50; level++) value = { a: value };
+      return value;
+    };
+    expect(differences(deep('x'), deep('y'))).toMatchObject([{ before: 'x', after: 'y' }]);
+    expect(reads).toBeLessThan(10);
   });
 });

@@ -1,4 +1,5 @@
-import type { PlanPart, SectionProblem, SectionReader } from '@toolmgr/core';
+import type { PlanPart, SectionProblem } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 
 /** What is read here of the section. */
 interface RateLimiting {
@@ -8,7 +9,7 @@ interface RateLimiting {
 }
 
 /** `rateLimiting`. Limits without a store of the file have one in this process. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   fromContract(section: RateLimiting | undefined, { store }, use): PlanPart {
     const isLimited = [section?.shared, section?.perUser, section?.tools?.[0]].some(Boolean);
     if (!isLimited) return {};
@@ -35,4 +36,5 @@ export const contract: SectionReader = {
       return [{ path: ['tools', index, 'name'], message }];
     });
   },
+  fromCluster: () => import('./from-cluster.ts'),
 };

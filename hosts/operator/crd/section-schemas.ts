@@ -1,4 +1,5 @@
 import { type Catalogue, findPlugin, GatewayFault, limitsSchema } from '@toolmgr/core';
+import type { KubeMeta } from '@toolmgr/plugins/kit/kubernetes';
 import { configSchema, isOfHost } from '../../vmcp/config-schema.ts';
 import { schemaOf } from '../../vmcp/section-problems.ts';
 import { hasKey, type KeyedSection, lastKey, STRATEGIES, sectionsOf } from '../../vmcp/sections.ts';
@@ -36,10 +37,17 @@ const UNCHECKED: JsonSchema = { isUnchecked: true };
  */
 export function finder(file: JsonSchema, plugins: readonly ClusterPlugin[] = []): FindSchema {
   return (place) => {
-    if (place === '.') return file;
+    if (place === '.') return { ...file, within: Object.assign({}, ...plugins.map(rulesInFile)) };
     const rules = plugins.find(({ contractKey }) => contractKey === place)?.fromCluster.rules;
     return { ...schemaAt(file, place), ...rules };
   };
+}
+
+/** The rules of a section by their paths in the file. Where secrets are named otherwise, other rules count. */
+function rulesInFile({ contractKey = '', fromCluster: { rules } }: ClusterPlugin): KubeMeta['within'] {
+  if (rules === undefined || rules.namedSecrets) return {};
+  const inFile = (path: string): string => (path === '' ? contractKey : `${contractKey}.${path}`);
+  return Object.fromEntries(Object.entries(rules.within ?? {}).map(([path, each]) => [inFile(path), each]));
 }
 
 function schemaAt(file: JsonSchema, place: string): JsonSchema {

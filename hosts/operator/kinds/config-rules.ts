@@ -1,7 +1,14 @@
-import { CONNECTION_FIELDS, FIELD_NAME, restrictedHeaderPattern } from '@toolmgr/core';
-import { type Addition, durationRule, type KubeMeta, MAX_DURATION, type Rule } from '@toolmgr/plugins/kit/kubernetes';
+import { FIELD_NAME, restrictedHeaderPattern } from '@toolmgr/core';
+import {
+  durationRule,
+  forbidden,
+  type KubeMeta,
+  MAX_DURATION,
+  type Rule,
+  requires,
+} from '@toolmgr/plugins/kit/kubernetes';
 import { MAX_PLUGIN_ADDRESS, MAX_PLUGINS, PLUGIN_RULE } from './plugin-address.ts';
-import { REDIS_RULES, rateLimits, SERVERS_RULE, stepRules } from './shared-sections.ts';
+import { REDIS_RULES, SERVERS_RULE, stepRules } from './shared-sections.ts';
 
 const RESTRICTED: Rule = {
   rule: `!self.matches('${restrictedHeaderPattern()}')`,
@@ -11,49 +18,6 @@ const RESTRICTED: Rule = {
 
 /** The name of a header of callers that backends get. */
 export const HEADER_NAME = { pattern: FIELD_NAME.source, minLength: 1, maxLength: 256, rules: [RESTRICTED] } as const;
-
-const forbidden = (key: string, rule: string, message: string): Rule => ({
-  rule: `!has(self.${key}) || ${rule}`,
-  message,
-  fieldPath: `.${key}`,
-  reason: 'FieldValueForbidden',
-});
-
-const requires = (key: string, isNeeded: string, message: string): Rule => ({
-  rule: `!(${isNeeded}) || has(self.${key})`,
-  message,
-  fieldPath: `.${key}`,
-  reason: 'FieldValueRequired',
-});
-
-/** Headers that the gateway sets itself in requests to an embedding service. */
-const OWN_HEADERS = ['authorization', 'content-type', ...CONNECTION_FIELDS];
-/** `FIELD_NAME` as a text of CEL, which reads no escaped hyphen. */
-const NAME = `"${FIELD_NAME.source.replace('\\-', '').replace(']+$', '-]+$')}"`;
-/** Further headers of requests to an embedding service. */
-const MAX_EMBEDDING_HEADERS = 32;
-
-/** Source: vmcp spec §2 optimizer. */
-const OPTIMIZER_RULES: readonly Rule[] = [
-  forbidden(
-    'embeddingHeaders',
-    "size(self.embeddingHeaders) == 0 || self.embeddingProvider == 'openai'",
-    'embeddingHeaders are for embeddingProvider openai only',
-  ),
-  requires('embeddingService', "self.embeddingProvider == 'openai'", 'embeddingService is required for openai'),
-  requires('embeddingModel', "self.embeddingProvider in ['openai', 'local']", 'embeddingModel is required'),
-  forbidden('embeddingService', "self.embeddingProvider != 'local'", 'embeddingService has no effect with local'),
-];
-
-const EMBEDDING_HEADERS: Addition = {
-  maxProperties: MAX_EMBEDDING_HEADERS,
-  rules: [
-    {
-      rule: `self.all(name, name.matches(${NAME}) && !name.matches('^(?i:${OWN_HEADERS.join('|')})$'))`,
-      message: 'must be names of headers, without Authorization, Content-Type and those of the connection',
-    },
-  ],
-};
 
 /** Source: vmcp spec §2 aggregation. */
 const AGGREGATION_RULES: readonly Rule[] = [
@@ -107,8 +71,5 @@ export const CONFIG: KubeMeta['within'] = {
   backends: { listMapKeys: ['name'] },
   'backends.[]': { rules: BACKEND_RULES },
   'operational.failureHandling.circuitBreaker.timeout': { maxLength: MAX_DURATION, rules: [durationRule('1s')] },
-  optimizer: { rules: OPTIMIZER_RULES },
-  'optimizer.embeddingHeaders': EMBEDDING_HEADERS,
   sessionStorage: { rules: [SERVERS_RULE, ...REDIS_RULES] },
-  ...rateLimits('rateLimiting'),
 };

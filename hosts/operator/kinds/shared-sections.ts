@@ -44,25 +44,6 @@ export const REDIS_RULES: readonly Rule[] = [
   },
 ];
 
-/** What the section `rateLimiting` at a place gets in objects. Source: vmcp spec §2 rateLimiting. */
-export function rateLimits(place: '' | 'rateLimiting'): Readonly<Record<string, Addition>> {
-  const at = place === '' ? '' : `${place}.`;
-  return {
-    [place]: {
-      rules: [
-        {
-          rule: 'has(self.shared) || has(self.perUser) || (has(self.tools) && size(self.tools) > 0)',
-          message: 'at least one of shared, perUser and tools must be set',
-        },
-      ],
-    },
-    [`${at}tools`]: { maxItems: 500, listMapKeys: ['name'] },
-    [`${at}tools.[]`]: {
-      rules: [{ rule: 'has(self.shared) || has(self.perUser)', message: 'shared or perUser must be set' }],
-    },
-  };
-}
-
 /** What the steps of a composite tool get in objects: the keys that the built-in types need. Source: vmcp spec §2 compositeTools. */
 export function stepRules(at: '' | 'compositeTools.[].'): Readonly<Record<string, Addition>> {
   const needs = (key: string, isOther: string, type: string): Rule => ({

@@ -11,7 +11,7 @@ import {
   sessionAffinity,
 } from './fields.ts';
 import { AUTHZ_RULE, authzConfig, oidcConfigRef } from './incoming-auth.ts';
-import { rateLimits, sessionStorage, telemetryConfigRef } from './shared-sections.ts';
+import { sessionStorage, telemetryConfigRef } from './shared-sections.ts';
 
 /** What the operator runs in front of a server: the options of the proxy that MCPServer and MCPRemoteProxy share. */
 export const proxyFields = {
@@ -59,9 +59,7 @@ export const proxyFields = {
   sessionAffinity,
   replicas: int32().optional().describe('number of pods of the proxy; without it another controller sets it'),
   sessionStorage: sessionStorage.optional().describe('where sessions are kept, for more than one pod of the proxy'),
-  rateLimiting: ofSection('rateLimiting', { within: rateLimits('') })
-    .optional()
-    .describe('rate limits; needs sessionStorage with provider redis'),
+  rateLimiting: ofSection('rateLimiting').optional().describe('rate limits; needs sessionStorage with provider redis'),
 };
 
 /** Fields of the status of both kinds, after the phase. */

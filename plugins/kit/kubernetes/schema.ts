@@ -41,6 +41,22 @@ export function onlyWithType(member: string, type = member): Rule {
   };
 }
 
+/** The member may be there only when a rule holds. */
+export const forbidden = (key: string, rule: string, message: string): Rule => ({
+  rule: `!has(self.${key}) || ${rule}`,
+  message,
+  fieldPath: `.${key}`,
+  reason: 'FieldValueForbidden',
+});
+
+/** The member must be there when a condition holds. */
+export const requires = (key: string, isNeeded: string, message: string): Rule => ({
+  rule: `!(${isNeeded}) || has(self.${key})`,
+  message,
+  fieldPath: `.${key}`,
+  reason: 'FieldValueRequired',
+});
+
 /** What a schema of a section gets in objects beside what its plugin declares. */
 export interface Addition {
   readonly rules?: readonly Rule[];

@@ -1,4 +1,5 @@
-import type { PlanPart, SectionReader } from '@toolmgr/core';
+import type { PlanPart } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 
 /** What is read here of the section. */
 interface Optimizer {
@@ -7,7 +8,7 @@ interface Optimizer {
 }
 
 /** `optimizer`: the search, what turns texts into vectors where the file names such a thing, and the two tools. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   fromContract(section: Optimizer | undefined, _facts, use): PlanPart {
     if (section === undefined) return {};
     const { embeddingProvider = 'tei', embeddingService } = section;
@@ -20,4 +21,5 @@ export const contract: SectionReader = {
       ],
     };
   },
+  fromCluster: () => import('./from-cluster.ts'),
 };

@@ -13,5 +13,5 @@ export async function heldToolAdvice(name: string, record: GatewayRecord | undef
 /** The commands for a held tool. Pure. */
 export function approvalAdvice({ backend, original }: Explanation): string {
   const entry = `${backend?.name}/${original}`;
-  return `look at it with ${ownCommand(`pins diff ${entry}`)}, then ${ownCommand(`pins approve ${entry}`)}`;
+  return `look at it with ${ownCommand(`pins diff ${entry}`)}, then ${ownCommand(`pins approve ${entry}@HASH`)} with the hash that it shows`;
 }

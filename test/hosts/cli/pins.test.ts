@@ -164,7 +164,8 @@ it('a call of a held tool says why it is held and how to approve it', async () =
   await using serving = startCli(['vmcp', 'serve', '-c', file, '--port', '0'], { env });
   const [, url = ''] = await serving.printed(/serves (http:\S+)/);
   const call = (tool: string) => cli(['call', tool, 'message=hi', '--url', url], { env });
-  const advice = 'look at it with toolmgr pins diff one/echo, then toolmgr pins approve one/echo';
+  const advice =
+    'look at it with toolmgr pins diff one/echo, then toolmgr pins approve one/echo@HASH with the hash that it shows';
   const held = await call('one_echo');
   expect(held.code).toBe(5);
   expect(`${held.out}${held.err}`).toMatch(/this tool is held until a person approves it: it is new/);

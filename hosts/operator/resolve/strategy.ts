@@ -38,18 +38,6 @@ type Spec = z.output<typeof mcpExternalAuthConfig.spec>;
 
 /** The strategy of an MCPExternalAuthConfig. */
 export async function convertExternalAuth(spec: Spec, context: StrategyContext): Promise<Converted> {
-  const collected: Record<string, SecretKey> = {};
-  const problems: string[] = [];
-  const named: Named = async (prefix, key, by) => {
-    if (key === undefined) return undefined;
-    const found = await context.nameSecret(prefix, key, by);
-    if ('problem' in found) {
-      problems.push(found.problem);
-      return undefined;
-    }
-    collected[found.name] = key;
-    return found.name;
-  };
   const plugin = (await clusterPlugins()).find(({ fromCluster }) => fromCluster.externalAuth?.[spec.type]);
   const { strategy: type, address = '', fromCluster } = plugin ?? {};
   const member = fromCluster?.externalAuth?.[spec.type];
@@ -65,9 +53,18 @@ export async function convertExternalAuth(spec: Spec, context: StrategyContext):
   });
   if (refused !== undefined) return refused;
   const { secrets = {} } = member;
-  const names: Record<string, string | undefined> = {};
+  const collected: Record<string, SecretKey> = {};
+  const names: Record<string, string> = {};
+  const problems: string[] = [];
   for (const [ref, prefix] of Object.entries(secrets)) {
-    names[ref] = await named(prefix, given[ref] as SecretKey | undefined, `${spec.type}.${ref}`);
+    const key = given[ref] as SecretKey | undefined;
+    if (key === undefined) continue;
+    const found = await context.nameSecret(prefix, key, `${spec.type}.${ref}`);
+    if ('problem' in found) problems.push(found.problem);
+    else {
+      names[ref] = found.name;
+      collected[found.name] = key;
+    }
   }
   if (problems.length > 0) return failed(problems.join('; '));
   if (member.needsInjection && context.withoutInjection) {
@@ -78,8 +75,6 @@ export async function convertExternalAuth(spec: Spec, context: StrategyContext):
   const options = withoutUndefined(member.options?.(rest, names) ?? rest);
   return { strategy: { type, options, secrets: collected } };
 }
-
-type Named = (prefix: string, key: SecretKey | undefined, by: string) => Promise<string | undefined>;
 
 function failed(message: string): Converted {
   return { reason: 'ConversionFailed', message };

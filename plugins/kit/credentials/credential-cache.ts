@@ -1,5 +1,6 @@
 import { GatewayFault } from '@toolmgr/core';
 import { LRUCache } from 'lru-cache';
+import { unlessAborted } from './unless-aborted.ts';
 
 const MAX_CACHED = 10_000; // credentials of one strategy; the least recently used is dropped
 const MAX_IN_FLIGHT = 256; // requests at one time
@@ -108,15 +109,6 @@ function endOf<T>(issued: Issued<T> | undefined, { untilMs }: CredentialSource<T
   const lifeMs = Math.min(issued.lifetimeMs ?? UNKNOWN_LIFE_MS, MAX_CACHED_MS);
   const endMs = nowMs + lifeMs - Math.min(EARLY_MS, lifeMs * MAX_EARLY_SHARE);
   return untilMs === undefined ? endMs : Math.min(endMs, untilMs);
-}
-
-function unlessAborted<R>(shared: Promise<R>, signal: AbortSignal): Promise<R> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 function tooMany(requests: string): GatewayFault {

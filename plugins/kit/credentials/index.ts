@@ -7,3 +7,4 @@ export { createExchangeAuthorizer } from './exchanged-credential.ts';
 export { asksForScopes } from './scope-challenge.ts';
 export { OWN_TOKENS, type SubjectTokens, upstreamSubjects } from './subject-tokens.ts';
 export { readTokenFile } from './token-file.ts';
+export { unlessAborted } from './unless-aborted.ts';

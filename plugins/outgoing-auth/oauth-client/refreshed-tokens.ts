@@ -1,4 +1,5 @@
 import { GatewayFault, type Log } from '@toolmgr/core';
+import { unlessAborted } from '@toolmgr/plugins/kit/credentials';
 import { type IssuedTokens, isFailure, type TokenFailure } from './token-request.ts';
 import type { TokenStore } from './token-store.ts';
 
@@ -174,12 +175,3 @@ function held(token: string, expiresAtMs: number | undefined, madeMs: number, is
 const NO_TOKEN = 'there is no token';
 const EXPIRED = 'the access token has expired and there is no refresh token';
 const REFUSED = 'the server refuses the access token';
-
-function unlessAborted<T>(shared: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    shared.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}

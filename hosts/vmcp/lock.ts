@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { createLog, definePlugin, type Gateway, type Plugin } from '@toolmgr/core';
@@ -48,7 +48,8 @@ export interface Locked extends LockedPins {
  */
 export async function writeLock(read: SectionedConfig, file: string, lock: string): Promise<Locked> {
   const before = await readPins(lock);
-  const temporary = join(tmpdir(), `toolmgr-lock-${process.pid}-${Date.now()}.json`);
+  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-lock-')); // another user of the machine could put pins into a file
+  const temporary = join(folder, 'pins.json');
   try {
     const plan = planFromConfig(leftFor('listing', pinnedBy(read, { mode: 'trustFirst', file: temporary })));
     await withStartedBackends(plan, file, { log: createLog('error', () => {}) }, refuseMissing);
@@ -61,7 +62,7 @@ export async function writeLock(read: SectionedConfig, file: string, lock: strin
     );
     return { ...locked, findings };
   } finally {
-    await rm(temporary, { force: true });
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

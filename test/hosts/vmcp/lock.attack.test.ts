@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pinsOf, readPins } from '@toolmgr/plugins/kit/tool-pins';
 import { describe, expect, it } from 'vitest';
@@ -81,6 +81,24 @@ describe('a lock file', () => {
     expect(second.err).toContain('far/pay: description has a demand to hide something from the user');
     await using serving = startCli(serve, { env });
     await serving.printed(/serves (http:\S+)/);
+  });
+
+  it.skipIf(process.platform === 'win32')('is made in a folder that no other user can write to', async () => {
+    const [config, program, temporary, seen] = ['private.yaml', 'private.mjs', 'tmp', 'seen.json'].map((name) =>
+      join(folder, name),
+    ) as [string, string, string, string];
+    mkdirSync(temporary);
+    const look = `
+      import { readdirSync as list, statSync, writeFileSync } from 'node:fs';
+      const modes = list(${JSON.stringify(temporary)}).map((name) => [name, statSync(${JSON.stringify(temporary)} + '/' + name).mode & 0o777]);
+      writeFileSync(${JSON.stringify(seen)}, JSON.stringify(modes));`;
+    writeFileSync(program, look + SERVER);
+    const backend = { name: 'far', transport: 'stdio', command: { file: process.execPath, args: [program] } };
+    writeFileSync(config, JSON.stringify({ name: 'private', groupRef: 'g', backends: [backend] }));
+    const ended = await cli(['vmcp', 'lock', '-c', config], { env: { ...env, TMPDIR: temporary } });
+    expect(ended).toMatchObject({ code: 0 });
+    expect(JSON.parse(readFileSync(seen, 'utf8'))).toEqual([[expect.stringMatching(/^toolmgr-lock-\w{6}$/), 0o700]]);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   it('is not written when a backend does not answer', async () => {

@@ -25,7 +25,11 @@ const place = {
 const about = {
   ...place,
   kind: z.string().describe('`tool`, `prompt`, `template` or `instructions`'),
-  name: z.string().describe("the backend's name for it; characters that are not seen are shown by their number"),
+  name: z
+    .string()
+    .describe(
+      "the backend's name for it, 200 characters at most; characters that are not seen are shown by their number",
+    ),
   state: z.enum(['held', 'rejected']).describe('`rejected`: a person wants it to stay held'),
   since: z.string().describe('since when it is held, ISO 8601'),
   reason: z.string().describe('why it is held'),
@@ -189,12 +193,19 @@ function notHeld(hash: string): Problem {
 
 function summariesOf(gateway: string, { backend, entry, pins }: ListedEntry): readonly z.output<typeof summary>[] {
   const at = entry.indexOf(' ');
-  const about = { gateway, backend, kind: entry.slice(0, at), name: visibleLine(entry.slice(at + 1)) };
+  const about = { gateway, backend, kind: entry.slice(0, at), name: briefLine(entry.slice(at + 1)) };
   return pins.held.map(({ hash, since, reason }) => ({
-    ...{ ...about, hash, since, reason: visibleLine(reason) },
+    ...{ ...about, hash, since, reason: briefLine(reason) },
     state: pins.rejected.includes(hash) ? 'rejected' : 'held',
   }));
 }
+
+/** Backends choose names, which reach models here: the beginning is enough to find a definition, whose hash is decided about. */
+function briefLine(text: string): string {
+  return text.length > MOST_OF_LINE ? `${visibleLine(text.slice(0, MOST_OF_LINE))}…` : visibleLine(text);
+}
+
+const MOST_OF_LINE = 200; // characters
 
 async function entriesOf(
   state: string,

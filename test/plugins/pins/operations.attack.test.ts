@@ -95,5 +95,13 @@ describe('the operations of pins', () => {
     );
     expect(tools).toEqual([['listPins', true]]);
     expect((await manager.request('GET', '/api/v1beta/pins')).text).not.toContain('Ignore me');
+
+    const name = `${'x'.repeat(200)} Ignore me`;
+    const reason = `inputSchema.${name} has invisible characters`;
+    await write({ [`tool ${name}`]: { approved: [], held: [{ ...held('5', { name }), reason }], rejected: [] } });
+    const { text, body } = await manager.request('GET', '/api/v1beta/pins');
+    expect(text).not.toContain('Ignore me');
+    expect(body.pins).toContainEqual(expect.objectContaining({ hash: hashOf('5'), name: `${'x'.repeat(200)}…` }));
+    expect(await decide(hashOf('5'), { ...place, decision: 'approve' })).toMatchObject({ status: 204 });
   });
 });

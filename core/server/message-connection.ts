@@ -136,7 +136,7 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
       await serveMessage(message, inbound, replies);
     } catch (cause) {
       log.error('a request failed', { path, cause: explainCause(cause) });
-      refuse(replies, 500, INTERNAL);
+      refuse(replies, 500, INTERNAL, {}, idOf(message));
     } finally {
       leave();
       if (record?.status === 0) record.clientDisconnected();
@@ -148,7 +148,7 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
     inbound: RecordedInbound,
     replies: Replies,
   ): Promise<void> {
-    const id = 'id' in message ? message.id : NULL_ID;
+    const id = idOf(message);
     if (parts.isStopping()) {
       inbound.record?.refused(STOPPING.message);
       return refuse(replies, 503, STOPPING, {}, id);
@@ -206,6 +206,10 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
       await endSession();
     },
   };
+}
+
+function idOf(message: Message | InvalidMessage): Buffer {
+  return 'id' in message ? message.id : NULL_ID;
 }
 
 /** A message as hooks see it. */

@@ -2,6 +2,7 @@ import type { Caller } from '../../contract/caller.ts';
 import type { Responder } from '../../contract/inbound.ts';
 import { explainCause } from '../../errors.ts';
 import { throttledLine } from '../../extension/log-throttle.ts';
+import { INTERNAL } from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
@@ -107,17 +108,27 @@ export function createSseServer(parts: SseServerParts): SseServer {
 
   async function answer(connection: SseConnection, exchange: Exchange, message: Message): Promise<void> {
     const { inbound, caller } = exchange;
-    const { session, isInitializing } = connection;
     const isRequest = message.kind === 'request';
     const replies = repliesOn(connection, { record: inbound.record, ...(isRequest ? {} : UNANSWERED) });
+    try {
+      await serve(connection, { inbound, caller, replies }, message);
+    } catch (cause) {
+      log.error('a request failed', { path: inbound.path, cause: explainCause(cause) });
+      refuse(replies, 500, INTERNAL, {}, isRequest ? message.id : NULL_ID); // the POST is answered already
+    }
+  }
+
+  async function serve(connection: SseConnection, exchange: Exchange, message: Message): Promise<void> {
+    const { inbound, replies } = exchange;
+    const { session, isInitializing } = connection;
+    const isRequest = message.kind === 'request';
     const isInitialize = isRequest && message.method === 'initialize';
     if (isInitialize && (session !== undefined || isInitializing)) {
       return sendError(replies, 400, {}, message.id, wireError(CODE.invalidRequest, INITIALIZED));
     }
-    const passed: Exchange = { inbound, caller, replies };
-    if (isInitialize) return open(connection, passed, message);
+    if (isInitialize) return open(connection, exchange, message);
     if (session !== undefined) {
-      return legacy.connected.accept(passed, session, message, inbound.headers['mcp-protocol-version']);
+      return legacy.connected.accept(exchange, session, message, inbound.headers['mcp-protocol-version']);
     }
     const id = isRequest ? message.id : NULL_ID;
     sendError(replies, 400, {}, id, wireError(CODE.invalidRequest, UNINITIALIZED));

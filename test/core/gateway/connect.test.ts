@@ -2,6 +2,7 @@ import { definePlugin, type JsonObject } from '@toolmgr/core';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
+import { openEndpoint } from '../../support/open-endpoint.ts';
 import { until } from '../../support/until.ts';
 
 const HELLO = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'own', version: '1' } };
@@ -74,4 +75,17 @@ it('a gateway that stops answers a connected client with the id of its request',
   await client.send({ id: 'late', method: 'tools/list' });
   await stopped;
   expect(client.written).toMatchObject([{ id: 'late', error: { code: -32603 } }]);
+});
+
+it('a request that fails inside is answered with its id', async () => {
+  await using gateway = await openEndpoint();
+  gateway.service.describeServer = () => {
+    throw new Error('a plugin failed');
+  };
+  const written: unknown[] = [];
+  const write = (message: readonly Buffer[]) => written.push(JSON.parse(Buffer.concat(message).toString())) > 0;
+  const connection = gateway.endpoint.connect({ write, onDrain: () => () => {}, pendingBytes: 0 });
+  const hello = { jsonrpc: '2.0', id: 'first', method: 'initialize', params: HELLO };
+  await connection.accept(Buffer.from(JSON.stringify(hello)));
+  expect(written).toEqual([{ jsonrpc: '2.0', id: 'first', error: { code: -32603, message: 'internal error' } }]);
 });

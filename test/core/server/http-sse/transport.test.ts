@@ -122,6 +122,17 @@ describe('the transport HTTP+SSE', () => {
     expect(await client.request('ping')).toMatchObject({ result: {} });
   });
 
+  it('answers a request that fails inside, although its POST is answered', async () => {
+    await using gateway = await open();
+    using client = await connectSse(`${gateway.origin}/sse`);
+    gateway.service.describeServer = () => {
+      throw new Error('a plugin failed');
+    };
+    const { error } = await client.request('initialize', { protocolVersion: '2025-06-18', capabilities: {} }, 1);
+    expect(error).toEqual({ code: -32603, message: 'internal error' });
+    expect(gateway.logged).toContainEqual(expect.objectContaining({ message: 'a request failed' }));
+  });
+
   it('gives each client only its own messages', async () => {
     await using gateway = await open();
     using one = await openSseSession(`${gateway.origin}/sse`);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { PolicyServer } from './policy-server.ts';
 import type { Question } from './questions.ts';
 
-/** Answers that are kept, and questions that are under way. */
+/** Answers of the policy server, new ones and those that are kept. */
 export interface Answers {
   /** One decision for each question. @throws what {@link PolicyServer.decide} throws */
   to(questions: readonly Question[], signal?: AbortSignal): Promise<readonly boolean[]>;

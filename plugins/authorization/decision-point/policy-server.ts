@@ -45,12 +45,12 @@ export function createPolicyServer(
       const batches: (readonly Question[])[] = [];
       for (let at = 0; at < questions.length; at += size) batches.push(questions.slice(at, at + size));
       const decided: (readonly boolean[])[] = [];
+      let started = 0;
       const next = async (): Promise<void> => {
         for (let at = started++; at < batches.length; at = started++) {
           decided[at] = await ask(batches[at] as readonly Question[], signal);
         }
       };
-      let started = 0;
       await Promise.all(Array.from({ length: Math.min(MAX_AT_ONCE, batches.length) }, next));
       return decided.flat();
     },

@@ -9,7 +9,7 @@ export interface Question {
   readonly context: string;
 }
 
-/** Who asks for what by which kind of entry. */
+/** The action and the type of the resource for each kind of entry. */
 const KINDS: Readonly<Record<CatalogEntry['kind'], { readonly action: string; readonly type: string }>> = {
   tool: { action: 'call_tool', type: 'tool' },
   prompt: { action: 'get_prompt', type: 'prompt' },

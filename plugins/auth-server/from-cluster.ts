@@ -8,21 +8,10 @@ import {
   onlyWithType,
   type Rule,
 } from '@toolmgr/plugins/kit/kubernetes';
+import { OWN_PARAMETERS } from './upstreams/own-parameters.ts';
 
 const WEB_URL = '^https?://[^\\s#]+$';
 const ISSUER = '^https?://[^?#\\s]*[^?#\\s/]$';
-
-/** Parameters of the authorization request that the gateway sets itself. */
-const OWN_PARAMETERS = [
-  'response_type',
-  'client_id',
-  'redirect_uri',
-  'scope',
-  'state',
-  'code_challenge',
-  'code_challenge_method',
-  'nonce',
-];
 
 const authorizationParams: Addition = {
   maxProperties: 100,

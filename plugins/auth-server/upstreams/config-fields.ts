@@ -2,6 +2,7 @@ import { CONNECTION_FIELDS, FIELD_NAME } from '@toolmgr/core';
 import { headerValue } from '@toolmgr/plugins/kit/credentials';
 import { z } from 'zod';
 import { parseJsonPath } from './json-path.ts';
+import { OWN_PARAMETERS } from './own-parameters.ts';
 
 const MAX_URL = 2048;
 
@@ -20,27 +21,15 @@ export const scopes = z.array(
   z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'expected a scope without spaces, quotes and backslashes'),
 );
 
-/** Parameters that the gateway sets itself. */
-const OWN_PARAMETERS: ReadonlySet<string> = new Set([
-  'response_type',
-  'client_id',
-  'redirect_uri',
-  'scope',
-  'state',
-  'code_challenge',
-  'code_challenge_method',
-  'nonce',
-]);
-
 /** `additionalAuthorizationParams`. */
 export const authorizationParams = z
   .record(z.string().min(1), z.string())
   .superRefine((given, context) => {
-    for (const name of Object.keys(given).filter((each) => OWN_PARAMETERS.has(each))) {
+    for (const name of Object.keys(given).filter((each) => OWN_PARAMETERS.includes(each))) {
       context.addIssue({ code: 'custom', path: [name], message: 'the gateway sets this parameter itself; remove it' });
     }
   })
-  .describe(`further parameters of the authorization request; not ${[...OWN_PARAMETERS].join(', ')}`);
+  .describe(`further parameters of the authorization request; not ${OWN_PARAMETERS.join(', ')}`);
 
 /** A path into JSON, such as `user.id` or `access_token|@upstreamjwt|sub`. */
 export const path = z.string().superRefine((text, context) => {

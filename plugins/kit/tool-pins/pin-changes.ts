@@ -1,15 +1,8 @@
+import type { PinChanged } from '../extension-points/pin-changed.ts';
 import { type EntryPins, type Pins, pinsOf } from './pins-file.ts';
 
 /** One decision, or one definition that waits for one. */
-export interface PinChange {
-  readonly change: 'held' | 'approved' | 'rejected';
-  readonly backend: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly hash: string;
-  readonly reason?: string;
-  readonly by?: string;
-}
+export type PinChange = Omit<PinChanged, 'atMs'>;
 
 /** What became held, and what persons decided, between two states of a file. Pins of first use and of the scanner are no decisions. */
 export function pinChanges(before: Pins, after: Pins): readonly PinChange[] {

@@ -134,12 +134,12 @@ export const catalogue: Catalogue = {
   'stores/memory': () => import('./stores/memory/index.ts'),
   'stores/redis': {
     load: () => import('./stores/redis/index.ts'),
-    section: { contractKey: 'sessionStorage', leftOutOf: ['listing', 'running'] },
+    section: { contractKey: 'sessionStorage', leftOutOf: ['listing', 'running', 'deciding'] },
     contract: () => import('./stores/redis/contract.ts'),
   },
   'rate-limit': {
     load: () => import('./rate-limit/index.ts'),
-    section: { contractKey: 'rateLimiting', leftOutOf: ['running'] },
+    section: { contractKey: 'rateLimiting', leftOutOf: ['running', 'deciding'] },
     contract: () => import('./rate-limit/contract.ts'),
   },
   'code-mode/quickjs': () => import('./code-mode/quickjs/index.ts'),
@@ -164,12 +164,12 @@ export const catalogue: Catalogue = {
   },
   audit: {
     load: () => import('./audit/index.ts'),
-    section: { contractKey: 'audit', hasSwitch: true, leftOutOf: ['listing'] },
+    section: { contractKey: 'audit', hasSwitch: true, leftOutOf: ['listing', 'deciding'] },
     contract: () => import('./audit/contract.ts'),
   },
   telemetry: {
     load: () => import('./telemetry/index.ts'),
-    section: { contractKey: 'telemetry', leftOutOf: ['listing'] },
+    section: { contractKey: 'telemetry', leftOutOf: ['listing', 'deciding'] },
     contract: () => import('./telemetry/contract.ts'),
   },
   'workloads/container': () => import('./workloads/container/index.ts'),

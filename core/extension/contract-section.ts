@@ -25,9 +25,9 @@ export interface SectionPlace {
   readonly whenAbsent?: string;
   /**
    * Commands that leave the section out: `listing` asks backends what they offer (`validate --connect`, `explain`), `running`
-   * calls one tool for the person at the terminal (`workflow run`).
+   * calls one tool for the person at the terminal (`workflow run`), `deciding` decides calls of the past (`simulate`).
    */
-  readonly leftOutOf?: readonly ('listing' | 'running')[];
+  readonly leftOutOf?: readonly ('listing' | 'running' | 'deciding')[];
   /** Tools that the plugin lists, whatever its section says. */
   readonly ownTools?: readonly string[];
   /** The plugin judges the health of backends. */

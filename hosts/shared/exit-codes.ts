@@ -2,13 +2,16 @@
 export const EXIT_CODES = {
   ok: { code: 0, means: 'success, also when Ctrl-C or SIGTERM stopped a server' },
   failed: { code: 1, means: 'wrong usage, an invalid configuration, no answer, or a workload that does not run' },
-  changed: { code: 2, means: 'skill sync --check, skill upgrade --fail-on-changes: something changed' },
+  changed: {
+    code: 2,
+    means: 'skill sync --check, skill upgrade and vmcp simulate --fail-on-changes: something changed',
+  },
   partlyFailed: { code: 3, means: 'skill sync, skill upgrade: some skills failed' },
   policyRefused: {
     code: 4,
     means: 'skill: a signature, a signer or a source was refused, or a change was not confirmed',
   },
-  toolFailed: { code: 5, means: 'call: the tool failed, or the endpoint refused the call' },
+  toolFailed: { code: 5, means: 'call: the tool failed, or the call was refused; vmcp explain call: it would be' },
   notYet: {
     code: 10,
     means:

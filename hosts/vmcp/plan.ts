@@ -21,7 +21,10 @@ export interface SectionedConfig {
 }
 
 /** The file for a command that does not serve, without the sections that the command does not need. */
-export function leftFor(command: 'listing' | 'running', { config, sections }: SectionedConfig): SectionedConfig {
+export function leftFor(
+  command: 'listing' | 'running' | 'deciding',
+  { config, sections }: SectionedConfig,
+): SectionedConfig {
   return { config, sections: sections.filter(({ leftOutOf = [] }) => !leftOutOf.includes(command)) };
 }
 

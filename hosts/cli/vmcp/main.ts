@@ -2,7 +2,6 @@ import { link, rename, rm, writeFile } from 'node:fs/promises';
 import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { FOUND_CLIENTS } from '../../client-files/found-clients.ts';
-import { formatOption } from '../../shared/format-option.ts';
 import { LOG_FORMAT_FLAG, LOG_FORMATS } from '../../shared/gateway-log/log-format.ts';
 import { oneLine } from '../../shared/gateway-log/text-line.ts';
 import { MEMORY_BUDGET, memorySizeFrom } from '../../shared/memory-budget.ts';
@@ -10,6 +9,7 @@ import { portFrom } from '../../shared/port-option.ts';
 import { stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { LOAD_PLUGINS, readFile } from '../../vmcp/file-options.ts';
+import { addExplain, addSimulate } from './add-explain.ts';
 import { addValidate } from './add-validate.ts';
 import { addWorkflowCommands } from './workflow/main.ts';
 
@@ -21,6 +21,7 @@ export function addVmcpCommands(program: Command): void {
   addInit(vmcp);
   addPlan(vmcp);
   addExplain(vmcp);
+  addSimulate(vmcp);
   addLock(vmcp);
   addWorkflowCommands(vmcp);
 }
@@ -153,31 +154,6 @@ function addPlan(vmcp: Command): void {
     });
 }
 
-function addExplain(vmcp: Command): void {
-  vmcp
-    .command('explain')
-    .description('show where a tool comes from, what changed it, and what may refuse its calls')
-    .argument('<tool>', 'advertised name, or workload.original')
-    .addOption(new Option('-c, --config <file>', 'vmcp file; connects to its backends').conflicts('url'))
-    .option(
-      '--url <url>',
-      'a gateway that runs on this machine (default: http://127.0.0.1:4483/mcp, or the only one that runs)',
-    )
-    .addOption(formatOption())
-    .addHelpText(
-      'after',
-      '\nExamples:\n  toolmgr vmcp explain github_search -c vmcp.yaml\n  toolmgr vmcp explain github_search --url http://127.0.0.1:4483/mcp',
-    )
-    .action(async (tool: string, options: { config?: string; url?: string; format: 'text' | 'json' }) => {
-      const { explanationLines } = await import('../../shared/running/explain.ts');
-      const told =
-        options.config === undefined ? await explainAt(tool, options.url) : await explainFile(tool, options.config);
-      if (options.format === 'json') stdout.json(told);
-      else for (const line of explanationLines(told)) stdout.line(line);
-      if (!told.found) process.exitCode = 1;
-    });
-}
-
 function addLock(vmcp: Command): void {
   vmcp
     .command('lock')
@@ -202,25 +178,6 @@ Examples:
       const count = Object.values(pins.backends).reduce((sum, entries) => sum + Object.keys(entries).length, 0);
       stderr.line(`wrote ${lock} with ${count} ${count === 1 ? 'definition' : 'definitions'}`);
     });
-}
-
-async function explainFile(tool: string, file: string) {
-  const [read, { leftFor, planFromConfig }, { explainTool }, { withStartedBackends }] = await Promise.all([
-    readFile(file, { loadsPlugins: true }),
-    import('../../vmcp/plan.ts'),
-    import('../../shared/running/explain.ts'),
-    import('../../vmcp/with-started-backends.ts'),
-  ]);
-  const plan = planFromConfig(leftFor('listing', read));
-  return withStartedBackends(plan, file, {}, (gateway) => explainTool(gateway, tool));
-}
-
-async function explainAt(tool: string, url: string | undefined) {
-  const [{ fetchExplanation }, { chooseEndpoint }] = await Promise.all([
-    import('../../shared/client/fetch-explanation.ts'),
-    import('../../shared/client/choose-endpoint.ts'),
-  ]);
-  return fetchExplanation(tool, (await chooseEndpoint({ url })).url);
 }
 
 /** Writes a whole file at once. Without `force` an existing file is kept. */

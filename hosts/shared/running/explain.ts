@@ -37,14 +37,14 @@ export interface Explanation {
 
 const MAX_SUGGESTIONS = 5;
 
-/** Explains one tool of a running gateway: by its advertised name, or `workload.original`. */
-export function explainTool(gateway: Gateway, name: string): Explanation {
+/** Explains one tool of a running gateway: by its advertised name, or `workload.original`. `but` is a plugin that only the command has. */
+export function explainTool(gateway: Gateway, name: string, but?: string): Explanation {
   const catalog = gateway.catalog();
   const entry = catalog.findForInnerCall(name);
   const taps = gateway.taps();
   const decided = {
-    mayRefuse: tapped(taps, ['authenticate', 'authorize', 'limit']),
-    mayRewrite: tapped(taps, ['rewriteCall', 'rewriteResult', 'wrapDispatch']),
+    mayRefuse: tapped(taps, ['authenticate', 'authorize', 'limit'], but),
+    mayRewrite: tapped(taps, ['rewriteCall', 'rewriteResult', 'wrapDispatch'], but),
     warnings: catalog.warnings.filter((warning) => names(warning, name) || (entry && names(warning, entry.original))),
   };
   if (entry === undefined) {
@@ -125,10 +125,10 @@ function listed(taps: Readonly<Record<string, readonly string[]>>): string {
 function tapped(
   taps: Readonly<Record<string, readonly string[]>>,
   hooks: readonly string[],
+  but: string | undefined,
 ): Readonly<Record<string, readonly string[]>> {
-  return Object.fromEntries(
-    hooks.flatMap((hook) => (taps[hook]?.length ? ([[hook, taps[hook]]] as [string, readonly string[]][]) : [])),
-  );
+  const named = hooks.map((hook) => [hook, (taps[hook] ?? []).filter((plugin) => plugin !== but)] as const);
+  return Object.fromEntries(named.filter(([, plugins]) => plugins.length > 0));
 }
 
 function names(warning: string, word: string): boolean {

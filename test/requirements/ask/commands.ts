@@ -53,6 +53,9 @@ export const commands = [
       'ask.vmcp.plan': 'vmcp plan prints the Plan of a file as YAML',
       'ask.vmcp.explain': 'vmcp explain TOOL names backend, original name and override',
       'ask.vmcp.explain-plugin': 'vmcp explain TOOL names the plugin that shaped the tool or would refuse it',
+      'ask.vmcp.explain-call':
+        'vmcp explain call TOOL ARGUMENTS decides a call of a person as a gateway would, and sends nothing',
+      'ask.vmcp.simulate': 'vmcp simulate names the calls of an audit file that a file would decide in another way',
       'ask.vmcp.exit-codes': 'flags, defaults and exit codes are as the reference says',
       'ask.vmcp.yaml-near-miss': 'an unknown key of the file is refused with the nearest known key',
       'ask.vmcp.yaml-plugins': 'the key plugins adds to what the file gives or replaces it',

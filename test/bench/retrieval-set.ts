@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ToolEntry } from '../../core/contract/call.ts';
-import type { JsonObject } from '../../core/contract/json.ts';
+import type { JsonObject, ToolEntry } from '@toolmgr/core';
 
 /** A tool of a set. */
 export interface SetTool {

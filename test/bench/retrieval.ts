@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import type { SearchQuery } from '../../core/contract/searcher.ts';
+import type { SearchQuery } from '@toolmgr/core';
 import { createSearcher } from '../../plugins/optimizer/search/searcher.ts';
 import { canReadScript, probeTexts, scriptOf } from '../../plugins/optimizer/tools/script-support.ts';
 import { type EmbedClient, embedClient } from './embed-client.ts';

@@ -1,8 +1,8 @@
 // Time per request that `upstream_inject` adds to that of `header_injection`, with a warm cache: 100 signed-in callers, memory
 // storage, the clock of the machine, so that each row is read again every few seconds. Flags: --seconds N (default 3) for each turn.
 
+import type { AuthContext, Backend } from '@toolmgr/core';
 import { prepareAuthorizers } from '../../core/backend/authorizers.ts';
-import type { AuthContext, Backend } from '../../core/contract/backend.ts';
 import { createAccountsAndTokens } from '../../plugins/auth-server/accounts/accounts-and-tokens.ts';
 import { createMemoryStorage } from '../../plugins/auth-server/storage/memory-storage.ts';
 import { upstreamTokens as upstreamTokensSlot } from '../../plugins/kit/oauth/upstream-tokens.ts';

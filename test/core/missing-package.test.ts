@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { missingFeatures, missingPackage } from '@toolmgr/core';
 import { expect, it, onTestFinished } from 'vitest';
-import { missingFeatures, missingPackage } from '../../core/errors/missing-package.ts';
 
 const MANIFEST = {
   name: 'own',

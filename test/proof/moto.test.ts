@@ -1,6 +1,6 @@
 import type { Caller } from '@toolmgr/core';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { secretOf } from '../../plugins/kit/secrets/secret.ts';
 import { createAwsSts } from '../../plugins/outgoing-auth/aws-sts/strategy.ts';
 import { base64url } from '../support/identity-provider.ts';
 import { type Moto, startMoto } from '../support/moto.ts';

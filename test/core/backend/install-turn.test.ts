@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { takeInstallTurn } from '@toolmgr/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { takeInstallTurn } from '../../../core/backend/transports/install-turn.ts';
 import { proves } from '../../support/proves.ts';
 import { fixture } from './support.ts';
 

@@ -1,7 +1,6 @@
-import { nearest, readPlan } from '@toolmgr/core';
+import { explainIssues, nearest, readPlan } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { explainIssues } from '../../../core/extension/explain-issues.ts';
 
 const schema = z.strictObject({
   audit: z.strictObject({ enabled: z.boolean().default(false), maxDataSize: z.int().min(1) }).optional(),

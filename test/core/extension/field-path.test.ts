@@ -1,5 +1,5 @@
+import { fieldPath } from '@toolmgr/core';
 import { expect, it } from 'vitest';
-import { fieldPath } from '../../../core/extension/field-path.ts';
 
 it('writes a path with the index of a list in brackets', () => {
   expect(fieldPath(['backends', 0, 'url'])).toBe('backends[0].url');

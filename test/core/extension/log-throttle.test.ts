@@ -1,5 +1,5 @@
+import { throttledLine } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { throttledLine } from '../../../core/extension/log-throttle.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 
 describe('a throttled log line', () => {

@@ -1,5 +1,5 @@
+import { nearest } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { nearest } from '../../../core/extension/nearest.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';
 import fc from '../../support/fast-check.ts';
 

@@ -1,9 +1,9 @@
 import type { LookupFunction } from 'node:net';
+import { notPublic } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { describe, expect, it } from 'vitest';
 import type { AllowedAddresses } from '../../../core/contract/backend.ts';
 import { guardedLookup, isForbidden } from '../../../core/http1/allowed-addresses.ts';
 import { chooseClient, HTTP_CLIENTS } from '../../../core/http1/choose-client.ts';
-import { notPublic } from '../../../plugins/kit/safe-http/public-address.ts';
 import { httpBackend, httpServer, managerWith } from '../backend/support.ts';
 
 /** Never allowed: this machine, its link, and what carries such an address. */

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readCaBundle } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { readCaBundle } from '../../../core/http1/ca-bundle.ts';
 import { certificates } from '../../support/certificates.ts';
 
 describe('certificates of authorities', () => {

@@ -1,8 +1,8 @@
+import { RawObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { RawJsonError } from '../../../core/json/json-errors.ts';
 import { MAX_JSON_DEPTH } from '../../../core/json/json-scan.ts';
 import { rawElements } from '../../../core/json/raw-elements.ts';
-import { RawObject } from '../../../core/json/raw-json.ts';
 import fc from '../../support/fast-check.ts';
 import { proves } from '../../support/proves.ts';
 

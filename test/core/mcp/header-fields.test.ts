@@ -1,5 +1,5 @@
+import { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from '../../../core/mcp/header-fields.ts';
 
 describe('header fields', () => {
   it.each(["!#$%&'*+-.^_`|~", 'X-Api-Key', '0'])('may be called %s', (name) => {

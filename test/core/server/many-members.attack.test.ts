@@ -1,9 +1,9 @@
 import { DEFAULT_LIMITS, type JsonObject, type JsonValue, RawObject } from '@toolmgr/core';
 import { fakeServer, type TestReply, testGateway } from '@toolmgr/core/testing';
+import { parsePartialJson } from '@toolmgr/plugins/kit/secrets';
 import { describe, expect, it } from 'vitest';
 import { TooManyMembers } from '../../../core/json/json-errors.ts';
 import { readMessage } from '../../../core/mcp/message.ts';
-import { parsePartialJson } from '../../../plugins/kit/secrets/partial-json.ts';
 import { cpuClock } from '../../support/cpu-clock.ts';
 import { proves } from '../../support/proves.ts';
 

@@ -1,5 +1,5 @@
+import { backOffMs } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { backOffMs } from '../../../core/timing/back-off.ts';
 
 describe('a back-off', () => {
   const bounds = { firstMs: 500, maxMs: 30_000 };

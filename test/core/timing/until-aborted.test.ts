@@ -1,5 +1,5 @@
+import { untilAborted } from '@toolmgr/core';
 import { expect, it } from 'vitest';
-import { untilAborted } from '../../../core/timing/until-aborted.ts';
 
 it('waits until a signal aborts, and not for one that has', async () => {
   const controller = new AbortController();

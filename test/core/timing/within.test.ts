@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
+import { LATE, within } from '@toolmgr/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LATE, within } from '../../../core/timing/within.ts';
 
 describe('a wait with a limit', () => {
   beforeEach(() => void vi.useFakeTimers());

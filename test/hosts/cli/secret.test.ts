@@ -1,11 +1,9 @@
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { secretNameProblem } from '@toolmgr/plugins/kit/secrets';
+import { createEncryptedFile, encryptedFile, newHeader, unlocker } from '@toolmgr/plugins/secrets';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { secretNameProblem } from '../../../plugins/kit/secrets/secret-name.ts';
-import { createEncryptedFile, encryptedFile } from '../../../plugins/secrets/encrypted/encrypted-file.ts';
-import { newHeader } from '../../../plugins/secrets/encrypted/file-header.ts';
-import { unlocker } from '../../../plugins/secrets/encrypted/unlock.ts';
 import { cli, type Finished } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { keyringAbsence, withKeyring } from '../../support/keyring.ts';

@@ -1,9 +1,9 @@
 import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { userPlace } from '@toolmgr/plugins/clients';
+import { signatureVerifier } from '@toolmgr/plugins/image-verification';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { skillPlaces } from '../../../plugins/clients/skill-places.ts';
-import { userPlace } from '../../../plugins/clients/table/client-paths.ts';
-import { signatureVerifier } from '../../../plugins/image-verification/signature-verifier.ts';
 import { artifactOperations } from '../../../plugins/skills/artifact-operations.ts';
 import { openSkills } from '../../../plugins/skills/install/open-skills.ts';
 import { skillsOperations } from '../../../plugins/skills/operations.ts';

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, rm, utimes } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readWorkloads, workloadsDir } from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clientConfigOf } from '../../../hosts/run/commands/list.ts';
 import type { WorkloadSummary } from '../../../hosts/workloads/planning/summary.ts';
-import { readWorkloads, workloadsDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import { hidePackage } from '../../support/hide-package.ts';
 import { proves } from '../../support/proves.ts';
 import { startToolmgr, toolmgrSession } from './toolmgr.ts';

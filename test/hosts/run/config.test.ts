@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { permissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { configFromFlags } from '../../../hosts/workloads/config/config-from-flags.ts';
 import type { RunFlags } from '../../../hosts/workloads/fields/options.ts';
@@ -8,7 +9,6 @@ import { exposureWarnings } from '../../../hosts/workloads/planning/add-workload
 import { rowsOf, scriptOf, summaryOf } from '../../../hosts/workloads/planning/summary.ts';
 import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';
 import { startDeadlineMs } from '../../../hosts/workloads/proxy/start-deadline.ts';
-import { permissionProfile } from '../../../plugins/kit/workloads/permissions/profile.ts';
 import { proves } from '../../support/proves.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
 import { defaultFlags } from './default-flags.ts';

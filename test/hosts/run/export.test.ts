@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readWorkload, readWorkloads, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configFromFile } from '../../../hosts/workloads/config/from-config.ts';
-import { readWorkload, readWorkloads, workloadDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';

@@ -1,9 +1,9 @@
 import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openLogFile } from '@toolmgr/plugins/kit/files';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { followFile } from '../../../hosts/workloads/planning/follow-file.ts';
-import { openLogFile } from '../../../plugins/kit/files/log-file.ts';
 import { until } from '../../support/until.ts';
 
 let folder: string;

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readWorkloads } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import type { RequirementId } from '../../requirements.ts';
 import {
   type ContainerEngine,

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { readWorkload, readWorkloads } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readWorkload, readWorkloads } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import type { RequirementId } from '../../requirements.ts';
 import {
   type ContainerEngine,

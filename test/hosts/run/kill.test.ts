@@ -2,10 +2,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { readWorkload, workloadDir, workloadsDir } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { summaryOf, type WorkloadSummary } from '../../../hosts/workloads/planning/summary.ts';
 import { findMarked } from '../../../hosts/workloads/proxy/sweep-orphans.ts';
-import { readWorkload, workloadDir, workloadsDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import { emptyProgramMs } from '../../support/busy-machine.ts';
 import {
   type ContainerEngine,

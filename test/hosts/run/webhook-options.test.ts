@@ -1,9 +1,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readWorkload, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { configFromFile } from '../../../hosts/workloads/config/from-config.ts';
-import { readWorkload, workloadDir } from '../../../plugins/kit/workloads/state/workload-record.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { CLIENT_TYPES } from '@toolmgr/plugins/clients';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Entry } from '../../../plugins/clients/entry.ts';
 import { maskedDiff } from '../../../plugins/clients/registration/masked-diff.ts';
 import { planEntries } from '../../../plugins/clients/registration/plan-entries.ts';
 import { syncClient } from '../../../plugins/clients/registration/sync-client.ts';
-import { CLIENT_TYPES } from '../../../plugins/clients/table/client-table.ts';
 
 let home: string;
 beforeEach(async () => {

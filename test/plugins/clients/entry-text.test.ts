@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CLIENT_TYPES, clientRow } from '@toolmgr/plugins/clients';
 import { describe, expect, it } from 'vitest';
 import { entriesOf } from '../../../plugins/clients/edit/entries.ts';
 import { type EditedText, type EntryText, isFault, type Made } from '../../../plugins/clients/edit/entry-text.ts';
 import { entryFor } from '../../../plugins/clients/entry.ts';
-import { CLIENT_TYPES, clientRow } from '../../../plugins/clients/table/client-table.ts';
 
 const EXTENSION = { json: 'json.txt', yaml: 'yaml', toml: 'toml' } as const;
 

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { encode, type JsonObject, type ToolEntry } from '@toolmgr/core';
+import { typeOfSchema } from '@toolmgr/plugins/kit/settings';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { codeModeConfig } from '../../../plugins/code-mode/execute-script/config.ts';
 import { declarationsOf } from '../../../plugins/code-mode/execute-script/declarations.ts';
 import { scopeOf } from '../../../plugins/code-mode/execute-script/scope.ts';
 import { toolDefinition } from '../../../plugins/code-mode/execute-script/tool-definition.ts';
-import { typeOfSchema } from '../../../plugins/kit/settings/schema-type.ts';
 import { proves } from '../../support/proves.ts';
 
 const LARGE_BUDGET = 100_000;

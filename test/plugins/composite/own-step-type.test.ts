@@ -1,7 +1,6 @@
-import type { StepType } from '@toolmgr/core';
+import { definePlugin, type StepType } from '@toolmgr/core';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import { definePlugin } from '../../../core/extension/plugin.ts';
 import { composing, composite } from '../../support/composites.ts';
 import { proves } from '../../support/proves.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { verifyImage } from '@toolmgr/plugins/image-verification';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { verifyImage } from '../../../plugins/image-verification/verify-image.ts';
 import {
   type Bundle,
   type Claims,

@@ -1,5 +1,5 @@
+import { clientAuthentication } from '@toolmgr/plugins/kit/oauth/settings';
 import { expect, it } from 'vitest';
-import { clientAuthentication } from '../../../plugins/kit/oauth/client-authentication.ts';
 
 const SERVER = { issuer: 'https://idp.example' };
 

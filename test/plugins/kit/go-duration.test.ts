@@ -1,5 +1,5 @@
+import { durationMs, goDuration } from '@toolmgr/plugins/kit/settings';
 import { describe, expect, it } from 'vitest';
-import { durationMs, goDuration } from '../../../plugins/kit/settings/go-duration.ts';
 import { proves } from '../../support/proves.ts';
 
 describe('Go durations', () => {

@@ -1,5 +1,5 @@
+import { heldWorkload } from '@toolmgr/plugins/kit/workloads';
 import { expect, it } from 'vitest';
-import { heldWorkload } from '../../../plugins/kit/workloads/held-workload.ts';
 
 it('a workload without a process runs until it is stopped, and tells its end', async () => {
   const handle = heldWorkload('far', { transport: 'sse', url: 'http://a.test/sse' });

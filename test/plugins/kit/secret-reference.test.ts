@@ -3,14 +3,10 @@ import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { environmentSecrets } from '@toolmgr/plugins';
+import { readSecretBytes, readSecretReference, secretReference } from '@toolmgr/plugins/kit/secrets';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSlots } from '../../../core/extension/slots.ts';
-import {
-  readSecretBytes,
-  readSecretReference,
-  secretReference,
-} from '../../../plugins/kit/secrets/secret-reference.ts';
-import { environmentSecrets } from '../../../plugins/secrets/environment/environment-secrets.ts';
 
 const CANARY = 'canary-value-of-a-secret';
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AuthContext, BackendRequest, Caller } from '@toolmgr/core';
+import { compileMatcher, matcherProblem } from '@toolmgr/plugins/kit/cel';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { compileMatcher, matcherProblem } from '../../../plugins/kit/cel/cel-matcher.ts';
 import { sessionNameFrom } from '../../../plugins/outgoing-auth/aws-sts/session-name.ts';
 import { signRequest } from '../../../plugins/outgoing-auth/aws-sts/sign-request.ts';
 import { createAwsSts } from '../../../plugins/outgoing-auth/aws-sts/strategy.ts';

@@ -1,9 +1,8 @@
 import type { Caller } from '@toolmgr/core';
 import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
+import { jwtClaims } from '@toolmgr/plugins/kit/oauth/settings';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { jwtClaims } from '../../../plugins/kit/oauth/jwt-claims.ts';
-
-import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createObo } from '../../../plugins/outgoing-auth/obo/strategy.ts';
 import { CLIENTS } from '../../support/identity-provider.ts';
 import { BACKEND_APP, GATEWAY_APP, onBehalfOfProvider } from '../../support/on-behalf-of.ts';

@@ -1,8 +1,7 @@
 import type { JsonObject } from '@toolmgr/core';
 import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-
-import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createAwsSts } from '../../../plugins/outgoing-auth/aws-sts/strategy.ts';
 import { createTokenExchange } from '../../../plugins/outgoing-auth/token-exchange/strategy.ts';
 import { awsSts } from '../../support/aws-sts.ts';

@@ -1,6 +1,6 @@
 import { fakeClock } from '@toolmgr/core/testing';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import { describe, expect, it } from 'vitest';
-import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createUpstreamInject } from '../../../plugins/outgoing-auth/upstream-inject/strategy.ts';
 import { callerOf } from '../../support/accounts.ts';
 import { authServerSlots, GATEWAY, headersOf, requestTo } from '../../support/outgoing-auth.ts';

@@ -1,7 +1,6 @@
 import type { UpstreamTokens } from '@toolmgr/plugins/kit/extension-points';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import { describe, expect, it, onTestFinished } from 'vitest';
-
-import { secretOf } from '../../../plugins/kit/secrets/secret.ts';
 import { createXaa } from '../../../plugins/outgoing-auth/xaa/strategy.ts';
 import { base64url } from '../../support/identity-provider.ts';
 import { authServerSlots, GATEWAY, headersOf, requestTo } from '../../support/outgoing-auth.ts';

@@ -1,7 +1,7 @@
 import type { Store } from '@toolmgr/core';
+import { redisAddress } from '@toolmgr/plugins/kit/redis';
 import { Redis } from 'ioredis';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { redisAddress } from '../../../plugins/kit/redis/redis-address.ts';
 import { redisConfig } from '../../../plugins/stores/redis/config.ts';
 import { connectStore } from '../../../plugins/stores/redis/connect-store.ts';
 import redisPlugin from '../../../plugins/stores/redis/index.ts';

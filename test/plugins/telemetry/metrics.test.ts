@@ -1,9 +1,9 @@
 import { definePlugin } from '@toolmgr/core';
 import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
+import { workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { serveGateway } from '../../../hosts/http/listen.ts';
-import { workflowAdvanced } from '../../../plugins/kit/extension-points/workflow-advanced.ts';
 
 import telemetry from '../../../plugins/telemetry/index.ts';
 import { METRICS } from '../../../plugins/telemetry/metric-table.ts';

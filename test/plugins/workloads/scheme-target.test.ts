@@ -1,8 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import {
+  isFloating,
+  nameOfTarget,
+  readRequirement,
+  readScheme,
+  requirementText,
+} from '@toolmgr/plugins/kit/workloads/schemes';
 import { describe, expect, it } from 'vitest';
-import { readRequirement, requirementText } from '../../../plugins/kit/workloads/schemes/python-package.ts';
-import { isFloating, nameOfTarget, readScheme } from '../../../plugins/kit/workloads/schemes/scheme-target.ts';
 
 /** The target of a text that must be valid. */
 function target(text: string) {

@@ -1,8 +1,8 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { commandFromScheme } from '@toolmgr/plugins';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commandFromScheme } from '../../../plugins/workloads/process/command-from-scheme.ts';
 
 let folder: string;
 

@@ -2,11 +2,11 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createRecord } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { candidates } from '../../../../hosts/cli/completion/candidates.ts';
 import { COMPLETION_SCRIPTS, SHELLS } from '../../../../hosts/cli/completion/scripts.ts';
 import { createProgram } from '../../../../hosts/cli/main.ts';
-import { createRecord } from '../../../../plugins/kit/workloads/state/records.ts';
 import { PROGRAM } from '../../../support/program.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 

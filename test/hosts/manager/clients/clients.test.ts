@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { CLIENT_TYPES } from '@toolmgr/plugins/clients';
+import { createGroup } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLIENT_TYPES } from '../../../../plugins/clients/table/client-table.ts';
-import { createGroup } from '../../../../plugins/kit/workloads/state/groups.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { proves } from '../../../support/proves.ts';
 import { recordRunning, recordStopped } from '../../../support/running-workload.ts';

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createRecord } from '@toolmgr/plugins/kit/workloads';
 import { expect, it, onTestFinished } from 'vitest';
-import { createRecord } from '../../../../plugins/kit/workloads/state/records.ts';
 import { cli } from '../../../support/cli.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 

@@ -1,5 +1,5 @@
+import { readWorkload } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
-import { readWorkload } from '../../../../plugins/kit/workloads/state/workload-record.ts';
 import { startCli } from '../../../support/cli.ts';
 import { ownFolders, type StartedManager, startManager } from '../../../support/manager.ts';
 import { type PackageRegistry, startPackageRegistry } from '../../../support/package-registry.ts';

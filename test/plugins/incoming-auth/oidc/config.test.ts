@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { oidcConfig } from '@toolmgr/plugins/incoming-auth/oidc';
 import { describe, expect, it } from 'vitest';
-import { oidcConfig } from '../../../../plugins/incoming-auth/oidc/config.ts';
 import { certificates } from '../../../support/certificates.ts';
 import { identityProvider } from '../../../support/identity-provider.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';

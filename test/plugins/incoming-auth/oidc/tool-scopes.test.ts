@@ -1,9 +1,9 @@
 import type { CallRecord, Plugin } from '@toolmgr/core';
+import { oidcConfig } from '@toolmgr/plugins/incoming-auth/oidc';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import scripts from '../../../../plugins/code-mode/execute-script/index.ts';
 import quickjs from '../../../../plugins/code-mode/quickjs/index.ts';
-import { oidcConfig } from '../../../../plugins/incoming-auth/oidc/config.ts';
 import { contract } from '../../../../plugins/incoming-auth/oidc/contract.ts';
 import search from '../../../../plugins/optimizer/search/index.ts';
 import optimizer from '../../../../plugins/optimizer/tools/index.ts';

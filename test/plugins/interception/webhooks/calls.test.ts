@@ -1,10 +1,10 @@
 import { type Caller, definePlugin, tapDecision } from '@toolmgr/core';
 import { testGateway, text } from '@toolmgr/core/testing';
+import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import engine from '../../../../plugins/composite/engine/index.ts';
 import webhooks from '../../../../plugins/interception/webhooks/index.ts';
-import { secretOf } from '../../../../plugins/kit/secrets/secret.ts';
 import { proves } from '../../../support/proves.ts';
 import { allow, patching, type WebhookServer, webhookServer } from '../../../support/webhook-server.ts';
 import { farServer, hook, hooked, toolCalls } from './support.ts';

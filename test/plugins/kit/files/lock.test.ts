@@ -3,16 +3,17 @@ import { once } from 'node:events';
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { withFileLock, withLock } from '@toolmgr/plugins/kit/files';
+import {
+  createGroup,
+  createRecord,
+  readGroup,
+  readWorkload,
+  readWorkloadSecrets,
+  storageFault,
+} from '@toolmgr/plugins/kit/workloads';
+import { createEncryptedFile, encryptedFile, newHeader, unlocker } from '@toolmgr/plugins/secrets';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { withFileLock, withLock } from '../../../../plugins/kit/files/lock.ts';
-import { createGroup, readGroup } from '../../../../plugins/kit/workloads/state/groups.ts';
-import { createRecord } from '../../../../plugins/kit/workloads/state/records.ts';
-import { storageFault } from '../../../../plugins/kit/workloads/state/storage-fault.ts';
-import { readWorkload } from '../../../../plugins/kit/workloads/state/workload-record.ts';
-import { readWorkloadSecrets } from '../../../../plugins/kit/workloads/state/workload-secret-store.ts';
-import { createEncryptedFile, encryptedFile } from '../../../../plugins/secrets/encrypted/encrypted-file.ts';
-import { newHeader } from '../../../../plugins/secrets/encrypted/file-header.ts';
-import { unlocker } from '../../../../plugins/secrets/encrypted/unlock.ts';
 import { readLock } from '../../../../plugins/skills/lock/lock-file.ts';
 import { proves } from '../../../support/proves.ts';
 import { until } from '../../../support/until.ts';

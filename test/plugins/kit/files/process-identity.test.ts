@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { isRunning, markProcess } from '@toolmgr/plugins/kit/files';
 import { describe, expect, it } from 'vitest';
-import { isRunning, markProcess } from '../../../../plugins/kit/files/process-identity.ts';
 import { until } from '../../../support/until.ts';
 
 describe('process marks', () => {

@@ -1,5 +1,5 @@
+import { wholeLines } from '@toolmgr/plugins/kit/files';
 import { describe, expect, it } from 'vitest';
-import { wholeLines } from '../../../../plugins/kit/files/whole-lines.ts';
 
 function log() {
   const written: string[] = [];

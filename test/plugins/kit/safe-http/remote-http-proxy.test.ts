@@ -1,5 +1,5 @@
+import { createRemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import { afterEach, describe, expect, onTestFinished, vi } from 'vitest';
-import { createRemoteHttp } from '../../../../plugins/kit/safe-http/remote-http.ts';
 import { plainAnswer, scriptedServer } from '../../../core/http1/scripted-server.ts';
 import { forwardProxy } from '../../../support/forward-proxy.ts';
 import { proves } from '../../../support/proves.ts';

@@ -1,7 +1,7 @@
 import type { LookupFunction } from 'node:net';
+import { createRemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { notPublic } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { describe, expect, it } from 'vitest';
-import { notPublic } from '../../../../plugins/kit/safe-http/public-address.ts';
-import { createRemoteHttp } from '../../../../plugins/kit/safe-http/remote-http.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';
 import { proves } from '../../../support/proves.ts';
 

@@ -1,5 +1,6 @@
+import { createRemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { remoteUrlProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { describe, expect, it } from 'vitest';
-import { createRemoteHttp, remoteUrlProblem } from '../../../../plugins/kit/safe-http/remote-http.ts';
 import { certificates } from '../../../support/certificates.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';
 import { proves } from '../../../support/proves.ts';

@@ -1,6 +1,6 @@
+import { notPublic } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { expect, test } from 'vitest';
 import { isForbidden } from '../../../../core/http1/allowed-addresses.ts';
-import { notPublic } from '../../../../plugins/kit/safe-http/public-address.ts';
 import fc from '../../../support/fast-check.ts';
 
 /** Networks of the address registries of IANA, some public ones, and forms of IPv6 that carry an IPv4 address. */

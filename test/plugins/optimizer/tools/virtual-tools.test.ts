@@ -1,11 +1,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JsonObject } from '@toolmgr/core';
+import { definePlugin, type JsonObject } from '@toolmgr/core';
 import type { TestClient, TestClientOptions, TestGateway } from '@toolmgr/core/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-import { definePlugin } from '../../../../core/extension/plugin.ts';
 import { linesOf } from '../../../support/audited.ts';
 import { composite, farServer } from '../../../support/composites.ts';
 import { optimized } from '../../../support/optimized-gateway.ts';

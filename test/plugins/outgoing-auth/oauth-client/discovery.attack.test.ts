@@ -1,6 +1,6 @@
 import { createRemoteHttp, type RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
+import { isPrivateHost } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { isPrivateHost } from '../../../../plugins/kit/safe-http/is-private-host.ts';
 import { findServer } from '../../../../plugins/outgoing-auth/oauth-client/login/find-server.ts';
 import { createOauthHttp, steadyLookup } from '../../../../plugins/outgoing-auth/oauth-client/oauth-http.ts';
 import { type LoopbackServer, loopbackServer } from '../../../support/loopback-server.ts';

@@ -3,10 +3,9 @@ import { once } from 'node:events';
 import { chmod, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { createEncryptedFile, headerOf, newHeader } from '@toolmgr/plugins/secrets';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createEncryptedFile, headerOf } from '../../../../plugins/secrets/encrypted/encrypted-file.ts';
 import { encryptedSecrets } from '../../../../plugins/secrets/encrypted/encrypted-secrets.ts';
-import { newHeader } from '../../../../plugins/secrets/encrypted/file-header.ts';
 import { secretSourceContract } from '../../../contract/secret-source.contract.ts';
 import { newStored, PASSWORD, QUICK, type Stored } from './stored.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { onePasswordStore } from '@toolmgr/plugins/secrets';
 import { describe, expect, it } from 'vitest';
-import { onePasswordStore } from '../../../../plugins/secrets/one-password/one-password-store.ts';
 
 // A stub that speaks the command line of `op`; the service of 1Password is not tested.
 const program = join(import.meta.dirname, '../../../support/op-stub.mjs');

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { changeGroup, createGroup, readGroup } from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
-import { changeGroup, createGroup, readGroup } from '../../../../plugins/kit/workloads/state/groups.ts';
 import { type InstallRequest, installSkill } from '../../../../plugins/skills/install/install.ts';
 import { listSkills, skillDetails } from '../../../../plugins/skills/install/installed-skill.ts';
 import { uninstallSkill } from '../../../../plugins/skills/install/uninstall.ts';

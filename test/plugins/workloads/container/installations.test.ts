@@ -2,9 +2,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
+import { thisInstallation } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
-import { thisInstallation } from '../../../../plugins/kit/workloads/state/installation.ts';
 import { removeContainers } from '../../../../plugins/workloads/container/containers.ts';
 import { connectEngine, type Engine } from '../../../../plugins/workloads/container/engine.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';

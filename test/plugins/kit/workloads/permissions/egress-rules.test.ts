@@ -1,5 +1,5 @@
+import { compileEgressRules } from '@toolmgr/plugins/kit/workloads/permissions';
 import { describe, expect, it } from 'vitest';
-import { compileEgressRules } from '../../../../../plugins/kit/workloads/permissions/egress-rules.ts';
 import { BUILT_IN_PROFILES, permissionProfile } from '../../../../../plugins/kit/workloads/permissions/profile.ts';
 
 const GATEWAY = '172.17.0.1';

@@ -1,12 +1,8 @@
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { globalIgnoreFile, guardedIgnoreFiles, resolveOverlays } from '@toolmgr/plugins/kit/workloads/permissions';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  globalIgnoreFile,
-  guardedIgnoreFiles,
-  resolveOverlays,
-} from '../../../../../plugins/kit/workloads/permissions/ignore-overlays.ts';
 
 let folder: string;
 beforeEach(async () => {

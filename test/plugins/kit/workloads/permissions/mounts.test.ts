@@ -2,8 +2,8 @@ import { symlinkSync } from 'node:fs';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readMounts } from '@toolmgr/plugins/kit/workloads/permissions';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readMounts } from '../../../../../plugins/kit/workloads/permissions/mounts.ts';
 
 let cwd: string;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { readProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { readProfile } from '../../../../../plugins/kit/workloads/permissions/profile.ts';
 
 let folder: string;
 beforeAll(async () => {

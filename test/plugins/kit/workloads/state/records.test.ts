@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { withLock } from '../../../../../plugins/kit/files/lock.ts';
-import { markProcess } from '../../../../../plugins/kit/files/process-identity.ts';
-import { stateDir } from '../../../../../plugins/kit/files/state-dir.ts';
-import { recordReader } from '../../../../../plugins/kit/workloads/state/record-cache.ts';
-import { changeStatus, createRecord, removeRecord } from '../../../../../plugins/kit/workloads/state/records.ts';
+import { markProcess, stateDir, withLock } from '@toolmgr/plugins/kit/files';
 import {
+  changeStatus,
+  createRecord,
   readWorkload,
   readWorkloads,
+  recordReader,
+  removeRecord,
   WORKLOAD_FILES,
   workloadDir,
   workloadsDir,
-} from '../../../../../plugins/kit/workloads/state/workload-record.ts';
+} from '@toolmgr/plugins/kit/workloads';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { proves } from '../../../../support/proves.ts';
 import { until } from '../../../../support/until.ts';
 import { workloadConfigOf } from '../../../../support/workload-config.ts';

@@ -1,17 +1,16 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { changeConfig, createRecord } from '../../../../../plugins/kit/workloads/state/records.ts';
 import {
+  changeConfig,
+  createRecord,
   readWorkload,
+  readWorkloadSecrets,
   WORKLOAD_FILES,
   workloadDir,
-} from '../../../../../plugins/kit/workloads/state/workload-record.ts';
-import {
-  readWorkloadSecrets,
   workloadSecretStore,
-} from '../../../../../plugins/kit/workloads/state/workload-secret-store.ts';
+} from '@toolmgr/plugins/kit/workloads';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { workloadConfigOf } from '../../../../support/workload-config.ts';
 
 let state: string;

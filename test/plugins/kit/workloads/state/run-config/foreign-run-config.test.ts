@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { readRunConfig } from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
-import { durationMs } from '../../../../../../plugins/kit/settings/go-duration.ts';
 import { proves } from '../../../../../support/proves.ts';
 
 const BASE = { schema_version: 'v0.1.0', name: 'one', transport: 'streamable-http' };

@@ -1,6 +1,5 @@
+import { readRunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
-import { readRunConfig } from '../../../../../../plugins/kit/workloads/state/run-config/read-run-config.ts';
-import { runConfig } from '../../../../../../plugins/kit/workloads/state/run-config/run-config.ts';
 import { proves } from '../../../../../support/proves.ts';
 import { EVERY_FIELD, IMAGE, PACKAGE, PLACED, POD, PROGRAM, REMOTE } from './every-field.ts';
 

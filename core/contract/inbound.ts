@@ -39,9 +39,12 @@ export interface Responder {
   onDisconnect(listener: () => void): void;
 }
 
+/** What is written to a stream; pieces follow one another. */
+export type StreamChunk = Buffer | string | readonly Buffer[];
+
 /** A streamed response. `write` returns whether more may be written at once; `onDrain` reports when it may again. */
 export interface ResponseStream {
-  write(chunk: Buffer | string): boolean;
+  write(chunk: StreamChunk): boolean;
   onDrain(listener: () => void): void;
   end(): void;
   /** Bytes accepted and not yet written to the socket. */

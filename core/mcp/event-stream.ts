@@ -11,16 +11,15 @@ export const STREAM_HEADERS: Readonly<Record<string, string>> = {
 export const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 
 /**
- * One server-sent event with a JSON-RPC message.
+ * One server-sent event with a JSON-RPC message, in pieces: the message is not copied.
  *
  * Shape: `id:` if there is one, `event: message`, then the message as `data:`. Line breaks inside the message (white
  * space of a pretty-printed result) become several data lines, which the reader joins again.
  * Source: HTML living standard, server-sent events.
  */
-export function eventFrame(parts: readonly RawJson[], id?: string): Buffer {
+export function eventFrame(parts: readonly RawJson[], id?: string): readonly Buffer[] {
   const head = id === undefined ? PLAIN_HEAD : Buffer.from(`id: ${id}\nevent: message\ndata: `);
-  if (parts.some(hasLineBreak)) return brokenFrame(head, parts);
-  return Buffer.concat([head, ...parts, END]);
+  return [head, ...(parts.some(hasLineBreak) ? [dataLines(parts)] : parts), END];
 }
 
 /** The first event of a resumable stream: an id to resume with, no message, and the retry time (SEP-1699). */
@@ -38,9 +37,10 @@ function hasLineBreak(part: RawJson): boolean {
 }
 
 /** Raw line breaks in JSON are white space between tokens, never inside strings. */
-function brokenFrame(head: Buffer, parts: readonly RawJson[]): Buffer {
-  const lines = Buffer.concat(parts)
-    .toString('utf8')
-    .split(/\r\n|\r|\n/);
-  return Buffer.concat([head, Buffer.from(lines.join('\ndata: ')), END]);
+function dataLines(parts: readonly RawJson[]): Buffer {
+  return Buffer.from(
+    Buffer.concat(parts)
+      .toString('utf8')
+      .replaceAll(/\r\n|\r|\n/g, '\ndata: '),
+  );
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Caller } from '../../contract/caller.ts';
-import type { ResponseStream } from '../../contract/inbound.ts';
+import type { ResponseStream, StreamChunk } from '../../contract/inbound.ts';
 import type { MessageClient } from '../../contract/message-client.ts';
 import { eventFrame, KEEP_ALIVE } from '../../mcp/event-stream.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
@@ -67,7 +67,7 @@ export class SseConnection implements HeartbeatListener, MessageClient {
     this.writeFrame(KEEP_ALIVE);
   }
 
-  writeFrame(frame: Buffer | string): boolean {
+  writeFrame(frame: StreamChunk): boolean {
     if (!this.#isOpen) return false;
     if (this.pendingBytes <= this.#parts.mostPendingBytes) return this.#parts.stream.write(frame);
     this.end('slow');

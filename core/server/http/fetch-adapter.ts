@@ -175,7 +175,8 @@ function openStream(onCancel: () => void, onEnd: () => void): WebStream {
   };
   const writer: ResponseStream = {
     write(chunk) {
-      controller?.enqueue(typeof chunk === 'string' ? Buffer.from(chunk) : chunk);
+      if (typeof chunk === 'string') controller?.enqueue(Buffer.from(chunk));
+      else controller?.enqueue(Buffer.isBuffer(chunk) ? chunk : Buffer.concat(chunk));
       return pending() < STREAM_BYTES;
     },
     onDrain: (listener) => void drained.push(listener),

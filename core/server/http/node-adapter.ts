@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
+import type { Inbound, Responder, ResponseHeaders, ResponseStream, StreamChunk } from '../../contract/inbound.ts';
 import { byteLength, joinParts, type Part } from '../../json/byte-pieces.ts';
 import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import { Cancel } from '../../timing/cancel.ts';
@@ -191,22 +191,29 @@ class NodeStream implements ResponseStream {
     response.flushHeaders(); // together with what is written in this turn, or alone
   }
 
-  write(chunk: Buffer | string): boolean {
-    if (this.#isBehind && !this.#responder.unsent.mayAdd(chunk.length)) return false;
+  write(chunk: StreamChunk): boolean {
+    if (this.#isBehind && !this.#responder.unsent.mayAdd(lengthOf(chunk))) return false;
     this.#gather();
-    if (chunk.length >= JOIN_BYTES) {
+    if (typeof chunk === 'string' || Buffer.isBuffer(chunk)) this.#add(chunk);
+    else for (const piece of chunk) this.#add(piece);
+    return !this.#response.writableNeedDrain;
+  }
+
+  #add(piece: Part): void {
+    if (piece.length >= JOIN_BYTES) {
       this.#send();
-      return this.#response.write(chunk); // joining would copy it
+      this.#response.write(piece); // joining would copy it
+      return;
     }
-    this.#parts.push(chunk);
-    this.#partBytes += chunk.length;
-    return this.#partBytes >= JOIN_BYTES ? this.#send() : !this.#response.writableNeedDrain;
+    this.#parts.push(piece);
+    this.#partBytes += piece.length;
+    if (this.#partBytes >= JOIN_BYTES) this.#send();
   }
 
   /** Gives the response what was written in this turn, in one piece: each costs a chunk and some buffers. */
-  #send(): boolean {
+  #send(): void {
     const parts = this.#take();
-    return parts === undefined || this.#response.write(parts);
+    if (parts !== undefined) this.#response.write(parts);
   }
 
   #take(): Part | undefined {
@@ -265,6 +272,11 @@ function joinSmall(parts: readonly Buffer[]): Buffer | readonly Buffer[] {
 }
 
 const JOIN_BYTES = 32_768; // for less, copying is cheaper than several writes
+
+/** Length of what is written to a stream. */
+export function lengthOf(chunk: StreamChunk): number {
+  return typeof chunk === 'string' || Buffer.isBuffer(chunk) ? chunk.length : byteLength(chunk);
+}
 
 /** The stream of a request that was already answered. */
 export const CLOSED_STREAM: ResponseStream = { write: () => false, onDrain: () => {}, end: () => {}, pendingBytes: 0 };

@@ -1,5 +1,6 @@
-import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
+import type { Inbound, Responder, ResponseHeaders, ResponseStream, StreamChunk } from '../../contract/inbound.ts';
 import type { RequestListener, RequestRecord } from '../../contract/request-record.ts';
+import { lengthOf } from './node-adapter.ts';
 import { RequestRecorder } from './request-recorder.ts';
 
 /** Records one HTTP request; wraps its responder to see the response. */
@@ -43,8 +44,8 @@ class WatchedStream implements ResponseStream {
     this.#recorder = recorder;
   }
 
-  write(chunk: Buffer | string): boolean {
-    this.#recorder.wrote(chunk.length);
+  write(chunk: StreamChunk): boolean {
+    this.#recorder.wrote(lengthOf(chunk));
     return this.#stream.write(chunk);
   }
 

@@ -10,10 +10,15 @@ import { proves } from '../../../support/proves.ts';
 /** A connection whose reader may fall behind. */
 function connection() {
   const written: string[] = [];
+  const pieces: (Buffer | string)[] = [];
   const drains: (() => void)[] = [];
   const state = { pendingBytes: 0, ended: false };
   const stream: ResponseStream = {
-    write: (chunk) => written.push(chunk.toString()) > 0,
+    write(chunk) {
+      const parts = [chunk].flat();
+      pieces.push(...parts);
+      return written.push(parts.join('')) > 0;
+    },
     onDrain: (listener) => void drains.push(listener),
     end: () => {
       state.ended = true;
@@ -28,7 +33,7 @@ function connection() {
     state.pendingBytes = 0;
     for (const each of drains) each();
   };
-  return { writer, written, ids, state, drain };
+  return { writer, written, pieces, ids, state, drain };
 }
 
 /** A connection of a transport without resumption. */
@@ -70,6 +75,18 @@ describe('a stream of a session', () => {
     const second = connection();
     stream.attach(second.writer, 2);
     expect(second.ids()).toEqual(['s-3', 's-4']);
+  });
+
+  it('copies a message once: what is stored is sent', () => {
+    const { stream } = createStream();
+    const first = connection();
+    stream.attach(first.writer);
+    stream.push(MUST, message(1));
+    const second = connection();
+    stream.attach(second.writer, 0);
+    const [sent, again] = [first, second].map(({ pieces }) => pieces.find((piece) => `${piece}` === '{"n":1}'));
+    expect(sent).toBeDefined();
+    expect(again).toBe(sent);
   });
 
   it('sends a reader without an event id only undelivered events', () => {

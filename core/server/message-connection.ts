@@ -64,12 +64,24 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
   let hasEnded = false;
 
   async function accept(bytes: Buffer): Promise<void> {
-    const message = readMessage(bytes, limits);
+    const message = read(bytes);
+    if (message === undefined) return;
     if ('misread' in message) return void serve(message, message.isUnanswered === true ? UNANSWERED : {});
     if (message.kind === 'request') return request(message);
     const isModern = session === undefined && claimOf(message) !== undefined;
     if (message.kind === 'notification' && message.method === CANCELLED) cancel(message.given.requestId);
     if (message.kind === 'response' || !isModern) void serve(message, UNANSWERED); // the stateless era has no notifications
+  }
+
+  /** The message; `undefined` after a fault of the parser, which is answered like any other inside. */
+  function read(bytes: Buffer): Message | InvalidMessage | undefined {
+    try {
+      return readMessage(bytes, limits);
+    } catch (cause) {
+      log.error('a message could not be read', { path, cause: explainCause(cause) });
+      client.write([errorBytes(NULL_ID, INTERNAL)]);
+      return undefined;
+    }
   }
 
   async function request(message: RequestMessage): Promise<void> {

@@ -89,3 +89,14 @@ it('a request that fails inside is answered with its id', async () => {
   await connection.accept(Buffer.from(JSON.stringify(hello)));
   expect(written).toEqual([{ jsonrpc: '2.0', id: 'first', error: { code: -32603, message: 'internal error' } }]);
 });
+
+it('a fault of the parser is answered with an error, and the connection serves the next message', async () => {
+  await using client = await connected();
+  const noBytes: unknown = 'a text'; // the parser does not expect it
+  await client.connection.accept(noBytes as Buffer);
+  await client.send({ id: 'next', method: 'ping' });
+  expect(client.written).toMatchObject([
+    { id: null, error: { code: -32603 } },
+    { id: 'next', result: {} },
+  ]);
+});

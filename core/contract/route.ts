@@ -1,4 +1,4 @@
-import type { Inbound, Responder } from './inbound.ts';
+import type { Inbound, Responder, ResponseHeaders } from './inbound.ts';
 
 /** Extra HTTP routes that a plugin mounts beside the endpoint: in the hook `mount`, or later until `starting` has finished. */
 export interface RouteTable {
@@ -24,6 +24,13 @@ export interface RouteOptions {
 
 /** Answers one request of an extra route. */
 export type RouteAnswer = (inbound: Inbound, body: Buffer, responder: Responder) => void | Promise<void>;
+
+/** The whole response of a route. */
+export interface RouteReply {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  readonly body: string;
+}
 
 /** Methods that a route may answer. HEAD is answered by GET. */
 export type RouteMethod = 'GET' | 'POST' | 'DELETE';

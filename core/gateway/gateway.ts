@@ -6,6 +6,7 @@ import type { Reply } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { MessageClient, MessageConnection } from '../contract/message-client.ts';
+import type { RouteReply } from '../contract/route.ts';
 import type { FetchOptions } from '../server/http/fetch-adapter.ts';
 import type { HandleOptions } from '../server/http/node-adapter.ts';
 
@@ -24,6 +25,11 @@ export interface Gateway {
    * @throws TypeError when `options.address` is not an IP address
    */
   fetch(request: Request, options?: FetchOptions): Promise<Response>;
+  /**
+   * What a mounted route answers to GET, for a host that protects its path itself: neither Host nor Origin are checked.
+   * Rejects when the route fails.
+   */
+  read(path: string): Promise<RouteReply>;
   /**
    * Serves a client with one connection that carries messages, e.g. stdio: both revisions, with the hooks, limits and records that
    * requests have. Gateways that take over this one serve the connection too.

@@ -98,6 +98,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     drained,
     handle: endpoint.handle,
     fetch: endpoint.fetch,
+    read: endpoint.read,
     connect: endpoint.connect,
     perform: (asked) => firstLists.settled.then(() => performing.outer(asked)),
     catalog: (capabilityClass = '') => catalogs.of(capabilityClass),

@@ -3,7 +3,7 @@ import type { SessionEnded } from '../contract/event.ts';
 import type { Inbound, Responder } from '../contract/inbound.ts';
 import type { MessageClient, MessageConnection } from '../contract/message-client.ts';
 import type { RequestListener } from '../contract/request-record.ts';
-import type { MountedRoutes } from '../contract/route.ts';
+import type { MountedRoutes, RouteReply } from '../contract/route.ts';
 import { explainCause } from '../errors.ts';
 import type { Log } from '../extension/plugin.ts';
 import type { Limits } from '../limits.ts';
@@ -18,10 +18,9 @@ import { createClientAddress } from './http/client-address.ts';
 import { type FetchOptions, openWebExchange } from './http/fetch-adapter.ts';
 import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adapter.ts';
 import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
-import { sendProblem } from './http/problem.ts';
 import { RecordedResponder } from './http/recorded-responder.ts';
 import type { RecordedInbound } from './http/request-recorder.ts';
-import { NO_ROUTES, routeAt, serveRoute } from './http/routes.ts';
+import { NO_ROUTES, noBody, readExchange, routeAt, sendProblem, serveRoute } from './http/routes.ts';
 import { withHeaders } from './http/with-headers.ts';
 import type { SseOptions } from './http-sse/message-uri.ts';
 import { connectClient } from './message-connection.ts';
@@ -82,6 +81,8 @@ export interface Endpoint {
   handle(request: IncomingMessage, response: ServerResponse, options?: HandleOptions): void;
   /** Answers one web-standard request. Rejects only when the options are wrong. */
   fetch(request: Request, options?: FetchOptions): Promise<Response>;
+  /** Answers GET at the path of a route without the guard. */
+  read(path: string): Promise<RouteReply>;
   /** Serves a client with one connection for its messages. */
   connect(client: MessageClient): MessageConnection;
   /** Live sessions and open event streams. */
@@ -163,7 +164,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
         await serveMcp(router.streamable, inbound, readBody, responder);
       } else {
         const served = router.sseAt(inbound.path);
-        if (served === undefined) return sendProblem(responder, 'ROUTE_UNKNOWN', 'nothing is served at this path');
+        if (served === undefined) return sendProblem(responder, 'ROUTE_UNKNOWN', NO_ROUTE);
         inbound.record?.enters('mcp');
         await serveMcp(served, inbound, readBody, responder);
       }
@@ -216,6 +217,17 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       void serve(inbound, read, responder);
       return response;
     },
+    async read(path) {
+      const { inbound, responder, reply } = readExchange(path);
+      const answer: Serve = async (inbound, readBody, responder) => {
+        const route = routeAt(routes, path);
+        if (route === undefined) return sendProblem(responder, 'ROUTE_UNKNOWN', NO_ROUTE);
+        inbound.record?.enters('route');
+        await serveRoute(route, inbound, readBody, responder);
+      };
+      await (requests === undefined ? answer : recorded(answer, requests))(inbound, noBody, responder);
+      return reply;
+    },
     connect: (client) =>
       connectClient(
         {
@@ -257,6 +269,8 @@ function isPreflight({ method, headers }: Inbound): boolean {
 
 const CLOSE = { connection: 'close' };
 const STOPPING_HEADERS = { 'retry-after': '1', connection: 'close' };
+
+const NO_ROUTE = 'nothing is served at this path';
 
 const AS_IT_CAME: HandleOptions = {};
 

@@ -1,8 +1,9 @@
 import type { Inbound, Responder } from '../../contract/inbound.ts';
-import type { MountedRoutes, Route } from '../../contract/route.ts';
+import type { MountedRoutes, Route, RouteReply } from '../../contract/route.ts';
+import { FAULTS, type FaultCode } from '../../errors.ts';
 import { codingFault } from '../../mcp/headers.ts';
 import type { BodyReader } from './body.ts';
-import { sendProblem } from './problem.ts';
+import type { RecordedInbound } from './request-recorder.ts';
 
 /** The route of a path; an exact one wins. */
 export function routeAt({ exact, below }: MountedRoutes, path: string): Route | undefined {
@@ -38,6 +39,41 @@ export async function serveRoute(
   if (body === 'memorySpent') sendProblem(responder, 'MEMORY_SPENT', MEMORY_SPENT, LATER);
   if (body === 'tooSlow') sendProblem(responder, 'BODY_TOO_SLOW', 'the body took too long', CLOSE);
 }
+
+/** Sends an RFC 9457 problem document: the response to requests that are refused before MCP. */
+export function sendProblem(
+  responder: Responder,
+  code: FaultCode,
+  detail: string,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const { status, means } = FAULTS[code];
+  const problem = { type: 'about:blank', title: means, status, detail, code };
+  responder.send(status, { 'content-type': 'application/problem+json', ...headers }, JSON.stringify(problem));
+}
+
+/** A GET of code in this process for the whole response of a route. */
+export function readExchange(path: string): {
+  readonly inbound: RecordedInbound;
+  readonly responder: Responder;
+  readonly reply: Promise<RouteReply>;
+} {
+  const { promise: reply, resolve } = Promise.withResolvers<RouteReply>();
+  const responder: Responder = {
+    send(status, headers, body = '') {
+      resolve({ status, headers, body: typeof body === 'string' ? body : Buffer.concat([body].flat()).toString() });
+    },
+    open() {
+      throw new Error(`${path} answers with a stream, which cannot be read whole`);
+    },
+    onDisconnect() {},
+  };
+  const { signal } = new AbortController();
+  return { inbound: { method: 'GET', path, headers: {}, remoteAddress: undefined, signal }, responder, reply };
+}
+
+/** A request without a body. */
+export const noBody: BodyReader = async () => EMPTY;
 
 /** For the developer of the host; clients cannot fix this. */
 export const CONSUMED =

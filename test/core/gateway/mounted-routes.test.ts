@@ -32,6 +32,16 @@ describe('routes of plugins', () => {
     expect([answer.status, await answer.text()]).toEqual([200, 'hello']);
   });
 
+  it('are read by a host that protects them itself, whatever Host the endpoint serves', async () => {
+    const endpoint = { path: '/tools', allowedHosts: ['gateway.test'] };
+    await using kit = await testGateway({ plugins: [about], plan: { ...plan(about), endpoint } });
+    expect(await kit.gateway.read('/about/tools')).toEqual({ status: 200, headers: {}, body: 'hello' });
+    expect(await kit.gateway.read('/nowhere')).toMatchObject({
+      status: 404,
+      body: expect.stringContaining('ROUTE_UNKNOWN'),
+    });
+  });
+
   it('do not take each other’s place', async () => {
     const opening = testGateway({ plugins: [about, twice], plan: plan(about, twice) });
     await expect(opening).rejects.toMatchObject({ code: 'ROUTE_TAKEN', message: 'GET /about/tools is mounted twice' });

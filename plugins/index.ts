@@ -3,8 +3,8 @@ import type { Catalogue } from '@toolmgr/core';
 /**
  * Every first-party plugin by address, loaded only when a plan uses it. `contract` reads its section of a vmcp file without it.
  *
- * The order is also the order of plugins in plans from files: secrets, authorization server, incoming auth, authorization, outgoing auth, backend
- * sources, names, state, records.
+ * The order is also the order of plugins in plans of hosts: secrets, authorization server, incoming auth, authorization, outgoing auth,
+ * runtimes, backend sources, names, state, records. Where flags choose several strategies, the first one here counts.
  */
 export const catalogue: Catalogue = {
   'secrets/environment': {
@@ -16,6 +16,7 @@ export const catalogue: Catalogue = {
     load: () => import('./auth-server/index.ts'),
     section: { contractKey: 'authServerConfig' },
     contract: () => import('./auth-server/contract.ts'),
+    flags: { fields: ['embedded_auth_server_config'], read: () => import('./auth-server/from-flags.ts') },
   },
   'incoming-auth/anonymous': {
     load: () => import('./incoming-auth/anonymous/index.ts'),
@@ -29,24 +30,38 @@ export const catalogue: Catalogue = {
     load: () => import('./incoming-auth/oidc/index.ts'),
     section: { contractKey: 'incomingAuth.oidc', choice: { of: 'incomingAuth', type: 'oidc', callers: 'token' } },
     contract: () => import('./incoming-auth/oidc/contract.ts'),
+    flags: { fields: ['oidc_config'], read: () => import('./incoming-auth/oidc/from-flags.ts') },
+  },
+  'interception/webhooks': {
+    load: () => import('./interception/webhooks/index.ts'),
+    flags: {
+      fields: ['mutating_webhooks', 'validating_webhooks'],
+      read: () => import('./interception/webhooks/from-flags.ts'),
+    },
   },
   'authorization/cedar': {
     load: () => import('./authorization/cedar/index.ts'),
     section: { contractKey: 'incomingAuth.authz', leftOutOf: ['running'] },
     contract: () => import('./authorization/cedar/contract.ts'),
+    flags: { fields: ['authz_config'], read: () => import('./authorization/cedar/from-flags.ts') },
   },
   'authorization/decision-point': {
     load: () => import('./authorization/decision-point/index.ts'),
     section: { contractKey: 'decisionPoint', leftOutOf: ['running'] },
     contract: () => import('./authorization/decision-point/contract.ts'),
   },
-  'interception/webhooks': () => import('./interception/webhooks/index.ts'),
   'outgoing-auth/unauthenticated': {
     load: () => import('./outgoing-auth/unauthenticated/index.ts'),
     section: { choice: { of: 'outgoingAuth.*', type: 'unauthenticated', isDefault: true } },
     contract: () => import('./outgoing-auth/unauthenticated/contract.ts'),
   },
-  'outgoing-auth/forward-headers': () => import('./outgoing-auth/forward-headers/index.ts'),
+  'outgoing-auth/forward-headers': {
+    load: () => import('./outgoing-auth/forward-headers/index.ts'),
+    flags: {
+      fields: ['header_forward', 'remote_auth_config', 'remote_headers'],
+      read: () => import('./outgoing-auth/forward-headers/from-flags.ts'),
+    },
+  },
   'outgoing-auth/header-injection': {
     load: () => import('./outgoing-auth/header-injection/index.ts'),
     section: {
@@ -62,8 +77,8 @@ export const catalogue: Catalogue = {
       choice: { of: 'outgoingAuth.*', type: 'aws_sts', needsCallerToken: true },
     },
     contract: () => import('./outgoing-auth/aws-sts/contract.ts'),
+    flags: { fields: ['aws_sts_config'], read: () => import('./outgoing-auth/aws-sts/from-flags.ts') },
   },
-  'outgoing-auth/oauth-client': () => import('./outgoing-auth/oauth-client/index.ts'),
   'outgoing-auth/token-exchange': {
     load: () => import('./outgoing-auth/token-exchange/index.ts'),
     section: {
@@ -71,6 +86,7 @@ export const catalogue: Catalogue = {
       choice: { of: 'outgoingAuth.*', type: 'token_exchange', needsCallerToken: true },
     },
     contract: () => import('./outgoing-auth/token-exchange/contract.ts'),
+    flags: { fields: ['token_exchange_config'], read: () => import('./outgoing-auth/token-exchange/from-flags.ts') },
   },
   'outgoing-auth/obo': {
     load: () => import('./outgoing-auth/obo/index.ts'),
@@ -87,6 +103,7 @@ export const catalogue: Catalogue = {
       choice: { of: 'outgoingAuth.*', type: 'upstream_inject', needsCallerToken: true },
     },
     contract: () => import('./outgoing-auth/upstream-inject/contract.ts'),
+    flags: { fields: ['upstream_swap_config'], read: () => import('./outgoing-auth/upstream-inject/from-flags.ts') },
   },
   'outgoing-auth/xaa': {
     load: () => import('./outgoing-auth/xaa/index.ts'),
@@ -95,6 +112,26 @@ export const catalogue: Catalogue = {
       choice: { of: 'outgoingAuth.*', type: 'xaa', needsCallerToken: true },
     },
     contract: () => import('./outgoing-auth/xaa/contract.ts'),
+  },
+  'outgoing-auth/oauth-client': {
+    load: () => import('./outgoing-auth/oauth-client/index.ts'),
+    flags: { fields: ['remote_auth_config'], read: () => import('./outgoing-auth/oauth-client/from-flags.ts') },
+  },
+  'workloads/container': {
+    load: () => import('./workloads/container/index.ts'),
+    flags: { fields: ['image'], read: () => import('./workloads/container/from-flags.ts') },
+  },
+  'workloads/kubernetes': {
+    load: () => import('./workloads/kubernetes/index.ts'),
+    flags: { fields: ['pod'], read: () => import('./workloads/kubernetes/from-flags.ts') },
+  },
+  'workloads/process': {
+    load: () => import('./workloads/process/index.ts'),
+    flags: { fields: ['process'], read: () => import('./workloads/process/from-flags.ts') },
+  },
+  'workloads/remote-url': {
+    load: () => import('./workloads/remote-url/index.ts'),
+    flags: { fields: ['remote_url'], read: () => import('./workloads/remote-url/from-flags.ts') },
   },
   'backend-sources/group': {
     load: () => import('./backend-sources/group/index.ts'),
@@ -116,6 +153,7 @@ export const catalogue: Catalogue = {
     load: () => import('./aggregation/index.ts'),
     section: { contractKey: 'aggregation', isRequired: true },
     contract: () => import('./aggregation/contract.ts'),
+    flags: { fields: ['tools_filter', 'tools_override'], read: () => import('./aggregation/from-flags.ts') },
   },
   'tool-pinning': {
     load: () => import('./tool-pinning/index.ts'),
@@ -136,11 +174,13 @@ export const catalogue: Catalogue = {
     load: () => import('./stores/redis/index.ts'),
     section: { contractKey: 'sessionStorage', leftOutOf: ['listing', 'running', 'deciding'] },
     contract: () => import('./stores/redis/contract.ts'),
+    flags: { fields: ['scaling_config'], read: () => import('./stores/redis/from-flags.ts') },
   },
   'rate-limit': {
     load: () => import('./rate-limit/index.ts'),
     section: { contractKey: 'rateLimiting', leftOutOf: ['running', 'deciding'] },
     contract: () => import('./rate-limit/contract.ts'),
+    flags: { fields: ['rate_limit_config'], read: () => import('./rate-limit/from-flags.ts') },
   },
   'code-mode/quickjs': () => import('./code-mode/quickjs/index.ts'),
   'code-mode/execute-script': {
@@ -166,16 +206,14 @@ export const catalogue: Catalogue = {
     load: () => import('./audit/index.ts'),
     section: { contractKey: 'audit', hasSwitch: true, leftOutOf: ['listing', 'deciding'] },
     contract: () => import('./audit/contract.ts'),
+    flags: { fields: ['audit_config'], read: () => import('./audit/from-flags.ts') },
   },
   telemetry: {
     load: () => import('./telemetry/index.ts'),
     section: { contractKey: 'telemetry', leftOutOf: ['listing', 'deciding'] },
     contract: () => import('./telemetry/contract.ts'),
+    flags: { fields: ['telemetry_config'], read: () => import('./telemetry/from-flags.ts') },
   },
-  'workloads/container': () => import('./workloads/container/index.ts'),
-  'workloads/kubernetes': () => import('./workloads/kubernetes/index.ts'),
-  'workloads/process': () => import('./workloads/process/index.ts'),
-  'workloads/remote-url': () => import('./workloads/remote-url/index.ts'),
 };
 
 /** The plugins of the manager. Hosts add those that start workloads. */

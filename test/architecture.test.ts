@@ -293,6 +293,11 @@ describe('the architecture check refuses', () => {
     ]);
     const alone = `const c = { audit: () => import('./audit/index.ts') };`;
     expect(faults({ ...plugin, 'plugins/index.ts': alone })).toEqual([`'audit' does not list its contract.ts`]);
+    const ofFlags = { 'plugins/audit/from-flags.ts': `import { config } from './config.ts';` };
+    expect(faults({ ...plugin, ...ofFlags, 'plugins/index.ts': entry('./audit/contract.ts') })).toEqual([
+      `'audit' does not list its from-flags.ts`,
+      `plugins/audit/from-flags.ts loads './config.ts' with every file that is read`,
+    ]);
     const loading = { 'plugins/audit/contract.ts': `import { config } from './config.ts';\nimport 'ioredis';` };
     expect(faults({ ...plugin, ...loading, 'plugins/index.ts': entry('./audit/contract.ts') })).toEqual([
       `'ioredis' belongs in plugins/kit/redis, not in plugins/audit/contract.ts`,

@@ -14,12 +14,21 @@ export type Catalogue = Readonly<Record<string, LoadPlugin | CatalogueEntry>>;
 /** Imports the module of a plugin. */
 export type LoadPlugin = () => Promise<{ readonly default: Plugin }>;
 
-/** A plugin with a section in the contract's file. */
+/** A plugin with a section in the contract's file, or with settings among the flags of workloads. */
 export interface CatalogueEntry {
   readonly load: LoadPlugin;
-  readonly section: SectionPlace;
+  readonly section?: SectionPlace;
   /** Imports the parser of the section, without the plugin. */
   readonly contract?: () => Promise<{ readonly contract: SectionReader }>;
+  readonly flags?: FlagsPlace;
+}
+
+/** Where a host of workloads finds the settings of a plugin. */
+export interface FlagsPlace {
+  /** The fields of a workload's configuration: when one is there, the reader is asked. */
+  readonly fields: readonly string[];
+  /** Imports the reader, without the plugin. The host of workloads knows its type. */
+  readonly read: () => Promise<{ readonly fromFlags: unknown }>;
 }
 
 /** Imports the module with this `file:` URL. */

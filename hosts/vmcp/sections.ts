@@ -23,7 +23,9 @@ export async function sectionsOf(
   isRead: (section: Section) => boolean = () => true,
 ): Promise<readonly Section[]> {
   const found = Object.entries(catalogue).flatMap(([address, entry]) =>
-    typeof entry === 'function' ? [] : [{ place: { address, ...entry.section }, contract: entry.contract }],
+    typeof entry === 'function' || entry.section === undefined
+      ? []
+      : [{ place: { address, ...entry.section }, contract: entry.contract }],
   );
   return Promise.all(
     found.map(async ({ place, contract }) => {

@@ -8,14 +8,9 @@ interface RateLimiting {
   readonly tools?: readonly { readonly name: string; readonly perUser?: unknown }[];
 }
 
-/** `rateLimiting`. Limits without a store of the file have one in this process. */
+/** `rateLimiting`. */
 export const contract: ClusterReader = {
-  fromContract(section: RateLimiting | undefined, { store }, use): PlanPart {
-    const isLimited = [section?.shared, section?.perUser, section?.tools?.[0]].some(Boolean);
-    if (!isLimited) return {};
-    const limits = { use, with: { store: store ?? 'memory', ...section } };
-    return { plugins: store === undefined ? [{ use: 'stores/memory' }, limits] : [limits] };
-  },
+  fromContract: (section: RateLimiting | undefined, { store }, use) => limitsPart(section, store, use),
   /** Buckets of users that are all one. Source: vmcp spec §2 rateLimiting, "needs authentication". */
   problems({ perUser, tools = [] }: RateLimiting, { callers, hasOwnPlugins }) {
     if (callers !== 'anonymous' || hasOwnPlugins) return [];
@@ -38,3 +33,10 @@ export const contract: ClusterReader = {
   },
   fromCluster: () => import('./from-cluster.ts'),
 };
+
+/** The plugin with its limits, when there are any. Without a store they have one in this process. */
+export function limitsPart(limits: RateLimiting = {}, store: string | undefined, use: string): PlanPart {
+  if (![limits.shared, limits.perUser, limits.tools?.[0]].some(Boolean)) return {};
+  const limiter = { use, with: { store: store ?? 'memory', ...limits } };
+  return { plugins: store === undefined ? [{ use: 'stores/memory' }, limiter] : [limiter] };
+}

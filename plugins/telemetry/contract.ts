@@ -11,10 +11,7 @@ interface Telemetry {
 
 /** `telemetry`. When everything is off the plugin is not loaded. */
 export const contract: ClusterReader = {
-  fromContract(section: Telemetry | undefined, _facts, use): PlanPart {
-    const isOn = section?.tracingEnabled || section?.metricsEnabled || section?.enablePrometheusMetricsPath;
-    return isOn ? { plugins: [{ use, with: section }] } : {};
-  },
+  fromContract: (section: Telemetry | undefined, _facts, use) => telemetryPart(section, use),
   /** Warns of an endpoint that is not used. */
   warnings({ endpoint, tracingEnabled, metricsEnabled }: Telemetry) {
     if (endpoint === undefined || tracingEnabled || metricsEnabled) return [];
@@ -22,3 +19,9 @@ export const contract: ClusterReader = {
   },
   fromCluster: () => import('./from-cluster.ts'),
 };
+
+/** The plugin with its settings, unless everything is off. */
+export function telemetryPart(settings: Telemetry = {}, use: string): PlanPart {
+  const isOn = settings.tracingEnabled || settings.metricsEnabled || settings.enablePrometheusMetricsPath;
+  return isOn ? { plugins: [{ use, with: settings }] } : {};
+}

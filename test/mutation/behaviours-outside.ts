@@ -191,12 +191,7 @@ export const outsideBehaviours: readonly Mutation[] = [
     '= await removeWithSecrets(state, name);',
     '= { left: undefined };',
   ],
-  [
-    'run.option.secret-into-env',
-    'hosts/workloads/proxy/plan.ts',
-    '...config.env_vars, ...ofSecrets',
-    '...config.env_vars',
-  ],
+  ['run.option.secret-into-env', 'hosts/workloads/proxy/plan.ts', '...env_vars, ...start.variables,', '...env_vars,'],
   [
     'run.option.remote-forward-headers-secret',
     'plugins/outgoing-auth/forward-headers/strategy.ts',

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { findPlugin } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
+import { runConfig } from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -12,7 +13,7 @@ describe('the catalogue', () => {
     let keys = 0;
     for (const [address, entry] of Object.entries(catalogue)) {
       const { contractKey } = await findPlugin(address, { catalogue, baseDir: '' });
-      const listed = typeof entry === 'function' ? undefined : entry.section.contractKey;
+      const listed = typeof entry === 'function' ? undefined : entry.section?.contractKey;
       if (listed !== undefined) keys++;
       if (listed !== contractKey) differing.push(`${address}: ${listed} and ${contractKey}`);
     }
@@ -33,11 +34,23 @@ describe('the catalogue', () => {
   });
 
   it('has one plugin for each key, and one default of each choice', () => {
-    const sections = Object.values(catalogue).flatMap((entry) => (typeof entry === 'function' ? [] : [entry.section]));
+    const sections = Object.values(catalogue).flatMap((entry) =>
+      typeof entry === 'function' ? [] : (entry.section ?? []),
+    );
     const keys = sections.flatMap(({ contractKey = [] }) => contractKey);
     expect(new Set(keys).size).toBe(keys.length);
     const choices = sections.flatMap(({ choice = [] }) => choice);
     const defaults = choices.filter(({ isDefault }) => isDefault).map(({ of }) => of);
     expect(defaults.sort()).toEqual([...new Set(choices.map(({ of }) => of))].sort());
+  });
+
+  it('says of plugins that read flags which fields of a workload they are asked for', async () => {
+    const places = Object.values(catalogue).flatMap((entry) =>
+      typeof entry === 'function' ? [] : (entry.flags ?? []),
+    );
+    expect(places.length).toBeGreaterThan(15);
+    const unknown = places.flatMap(({ fields }) => fields).filter((field) => !Object.hasOwn(runConfig.shape, field));
+    expect(unknown).toEqual([]);
+    for (const { read } of places) expect(await read()).toMatchObject({ fromFlags: { plan: expect.any(Function) } });
   });
 });

@@ -310,14 +310,15 @@ function catalogueFaults({ sources, pluginFolders }: SourceTree): readonly strin
   const entries = entriesOf(catalogue.tokens);
   const listed = new Set(entries.map(({ address }) => address));
   return [
-    ...entries.flatMap(({ address, from, contract }) => {
+    ...entries.flatMap(({ address, from, readers }) => {
       const folder = `plugins/${address}`;
       const index = sources.get(`${folder}/index.ts`);
       if (join('plugins', from) !== `${folder}/index.ts`) return [`'${address}' leads to ${join('plugins', from)}`];
-      const reader = contract === undefined ? undefined : join('plugins', contract);
-      if (reader !== undefined && reader !== `${folder}/contract.ts`) return [`'${address}' is read by ${reader}`];
-      if (reader === undefined && sources.has(`${folder}/contract.ts`))
-        return [`'${address}' does not list its contract.ts`];
+      for (const [key, file] of Object.entries(READERS)) {
+        const reader = readers[key] && join('plugins', readers[key]);
+        if (reader !== undefined && reader !== `${folder}/${file}`) return [`'${address}' is read by ${reader}`];
+        if (reader === undefined && sources.has(`${folder}/${file}`)) return [`'${address}' does not list its ${file}`];
+      }
       if (index === undefined) return [`'${address}' is in the catalogue, but ${folder}/index.ts is not there`];
       const says = index.tokens.some(({ kind, text }) => kind === 'string' && text === address);
       return says ? [] : [`${folder}/index.ts does not give '${address}' as its address`];
@@ -332,8 +333,12 @@ function catalogueFaults({ sources, pluginFolders }: SourceTree): readonly strin
 interface Listed {
   readonly address: string;
   readonly from: string;
-  readonly contract?: string;
+  /** By the keys of {@link READERS}. */
+  readonly readers: Readonly<Record<string, string>>;
 }
+
+/** Files of a plugin that are loaded without it, by their keys in its entry: they read a vmcp file, and flags of a workload. */
+const READERS: Readonly<Record<string, string>> = { contract: 'contract.ts', read: 'from-flags.ts' };
 
 /** `address: () => import('…')`, or `address: { load: () => import('…'), contract: () => import('…') }`. */
 function entriesOf(tokens: readonly Token[]): readonly Listed[] {
@@ -343,9 +348,10 @@ function entriesOf(tokens: readonly Token[]): readonly Listed[] {
     if (from === undefined) continue;
     const outer = tokens[index - 3];
     const last = listed.at(-1);
-    if (text === 'load' && outer !== undefined) listed.push({ address: outer.text, from });
-    else if (text === 'contract' && last !== undefined) listed[listed.length - 1] = { ...last, contract: from };
-    else listed.push({ address: text, from });
+    if (text === 'load' && outer !== undefined) listed.push({ address: outer.text, from, readers: {} });
+    else if (text in READERS && last !== undefined)
+      listed[listed.length - 1] = { ...last, readers: { ...last.readers, [text]: from } };
+    else listed.push({ address: text, from, readers: {} });
   }
   return listed;
 }
@@ -359,14 +365,15 @@ function importAt(tokens: readonly Token[], start: number): string | undefined {
 }
 
 /**
- * A `contract.ts` is loaded with every file that is read: it may use the core, zod and shared helpers, and types of its plugin.
- * What it imports in a call is loaded later.
+ * A `contract.ts` is loaded with every file that is read, and `from-flags.ts` with every workload: they may use the core, zod and shared
+ * helpers, and types of their plugin. What they import in a call is loaded later.
  */
 function contractFaults(tree: SourceTree): readonly string[] {
   return [...tree.sources.values()].flatMap(({ path, imports }) => {
-    if (!/^plugins\/.+\/contract\.ts$/.test(path)) return [];
+    if (!/^plugins\/.+\/(contract|from-flags)\.ts$/.test(path)) return [];
     return imports
       .filter(({ from, typeOnly, isCall }) => !typeOnly && !isCall && from !== '@toolmgr/core' && from !== 'zod')
+      .filter(({ from }) => from !== './contract.ts' && !from.startsWith('node:'))
       .filter(({ from }) => !(targetOf(tree, path, from) ?? '').startsWith('plugins/kit/'))
       .map(({ from }) => `${path} loads '${from}' with every file that is read`);
   });

@@ -136,7 +136,7 @@ async function prepare(
     throw cause;
   });
   const config: RunConfig = { ...wanted, ...(digest === undefined ? {} : { image_digest: digest }) };
-  await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets: {} }));
+  await checkPlan(await planFromRun(config, { runId: '' }));
   await fetchImage(config, work);
   return { config, warnings: warning === undefined ? [] : [warning] };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { RunConfig, WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
+import { type RunConfig, secretNameOf, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { z } from 'zod';
-import { secretNameOf, secretTargetOf } from '../../workloads/config/collect-secrets.ts';
+import { secretTargetOf } from '../../workloads/config/collect-secrets.ts';
 import {
   API_FIELDS,
   type ApiField,

@@ -1,7 +1,7 @@
 import { explainCause, explainIssues, isObject } from '@toolmgr/core';
+import { inCamelCase } from '@toolmgr/plugins/kit/settings';
 import { parse } from 'yaml';
 import { z } from 'zod';
-import { inCamelCase } from '../../workloads/proxy/auth-server-plugin.ts';
 import { mcpAuthzConfig } from '../kinds/mcp-authz-config.ts';
 import { contentHash } from '../objects/content-hash.ts';
 import type { Context, Section } from './context.ts';

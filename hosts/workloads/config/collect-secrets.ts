@@ -1,3 +1,5 @@
+import { secretNameOf } from '@toolmgr/plugins/kit/workloads';
+
 /** Secrets of a new workload by name. They are kept in a file of their own, mode 0600, and never in `run.json`. */
 export interface Collected {
   readonly secrets: Readonly<Record<string, string>>;
@@ -38,11 +40,6 @@ export function secretVariables(
       return value === undefined ? [] : [[secretTargetOf(reference), value]];
     }),
   );
-}
-
-/** The name of the secret in a reference `NAME,target=FIELD`, or in `NAME`. */
-export function secretNameOf(reference: string): string {
-  return reference.replace(/,.*$/s, '');
 }
 
 /** The environment variable of a secret. */

@@ -1,8 +1,13 @@
 import { explainCause, GatewayFault, present } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins/kit/settings';
-import { type RunConfig, readWorkload, readWorkloadSecrets, workloadSecretStore } from '@toolmgr/plugins/kit/workloads';
+import {
+  type RunConfig,
+  readWorkload,
+  readWorkloadSecrets,
+  secretNameOf,
+  workloadSecretStore,
+} from '@toolmgr/plugins/kit/workloads';
 import { type LoginSettings, logIn, type Remote } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
-import { secretNameOf } from '../config/collect-secrets.ts';
 import { readSecretFile } from '../config/option-file.ts';
 import { INTERRUPTED } from '../planning/launch.ts';
 import type { StartWork } from '../planning/work.ts';

@@ -12,13 +12,13 @@ import {
   isFailure,
   LOGIN_SECRETS,
   type Login,
+  oauthOptionsOf,
   probeRemote,
   type Remote,
   requestTokens,
   tokenEndpointOf,
   workloadTokenStore,
 } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
-import { oauthOptionsOf } from './oauth-options.ts';
 
 /**
  * Whether the proxy of a workload can use the tokens of an earlier login: the server accepts the access token, or it can be

@@ -1,8 +1,7 @@
 import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
-import { type BuildPlan, connectEngine, ensureBuilt, planBuild } from '@toolmgr/plugins/workloads/container';
+import { type BuildPlan, buildOf, connectEngine, ensureBuilt, planBuild } from '@toolmgr/plugins/workloads/container';
 import { UsageError } from '../../shared/usage-error.ts';
-import { buildOf } from '../proxy/plan.ts';
 
 /** How a build is followed: the lines of the engine. */
 export interface BuildWatch {

@@ -1,72 +1,43 @@
 import { explainIssues, findPlugin, type PlanInput } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
-import { type IssuerAddress, issuerAddressProblem } from '@toolmgr/plugins/kit/safe-http/addresses';
 import { UsageError } from '../../shared/usage-error.ts';
-
-/** Plugins whose configuration comes from options, and how error messages name them. */
-const CHECKED: Readonly<Record<string, string>> = {
-  audit: '--audit-config',
-  aggregation: '--tools, --tools-override',
-  telemetry: '--otel options',
-  'rate-limit': 'rate_limit_config',
-  'stores/redis': 'scaling_config.session_redis',
-  'authorization/cedar': '--authz-config',
-  'incoming-auth/oidc': '--oidc options',
-  'auth-server': 'embedded_auth_server_config',
-};
+import { flagsReader, isChosen, strategyAddress } from '../proxy/parts-from-flags.ts';
 
 /**
  * Reads the settings that options made for plugins, before anything is started.
  * @throws UsageError with one line per fault. Values are not repeated
  */
 export async function checkPlan(plan: PlanInput): Promise<void> {
-  const places = { catalogue, baseDir: '/' };
-  const problems: string[] = [];
+  const ofSchemas: string[] = [];
+  const ofPlugins: string[] = [];
   for (const { use, with: given } of plan.plugins) {
-    const where = Object.hasOwn(CHECKED, use) ? CHECKED[use] : undefined;
-    if (where === undefined) continue;
-    const { config } = await findPlugin(use, places);
+    const { where, problems } = (await flagsReader(use)) ?? {};
+    if (where === undefined || use.startsWith(strategyAddress(''))) continue;
+    const { config } = await findPlugin(use, PLACES);
     const read = config.safeParse(given ?? {});
-    if (!read.success) problems.push(...explainIssues(where, config, read.error));
+    if (!read.success) ofSchemas.push(...explainIssues(where, config, read.error));
+    ofPlugins.push(...(problems?.(given, plan) ?? []).map((problem) => `${where}.${problem}`));
   }
-  problems.push(...issuerProblems(plan), ...(await strategyProblems(plan)));
-  if (problems.length > 0) throw new UsageError(problems.join('\n'));
+  const found = [...ofSchemas, ...ofPlugins, ...(await strategyProblems(plan))];
+  if (found.length > 0) throw new UsageError(found.join('\n'));
 }
 
-/** The keys of an issuer are fetched, unless the plan has an authorization server of its own. */
-function issuerProblems({ plugins }: PlanInput): readonly string[] {
-  const use = plugins.find((each) => each.use === 'incoming-auth/oidc');
-  if (use === undefined || plugins.some((each) => each.use === 'auth-server')) return [];
-  const given = use.with as Partial<IssuerAddress> | undefined;
-  const problem = given?.issuer === undefined ? undefined : issuerAddressProblem({ ...given, issuer: given.issuer });
-  return problem === undefined ? [] : [`${CHECKED[use.use]}.issuer: ${problem}`];
-}
-
-/** Options of the strategies for requests to the server. */
+/** Options of the strategies for requests to the server. One that no flag is about is named in `outgoing_auth`. */
 async function strategyProblems({ outgoingAuth }: PlanInput): Promise<readonly string[]> {
   const problems: string[] = [];
   let use = outgoingAuth?.default;
   while (use !== undefined) {
     const { type, options } = use;
-    const strategy = STRATEGIES[type];
-    if (strategy === undefined) break;
-    const { slotOptions = {} } = await findPlugin(strategy.address, { catalogue, baseDir: '/' });
-    const schema = slotOptions[type];
+    const address = strategyAddress(type);
+    const reader = await flagsReader(address);
+    const where = reader === undefined && isChosen(address) ? 'outgoing_auth' : reader?.where;
+    if (where === undefined) break;
+    const schema = (await findPlugin(address, PLACES)).slotOptions?.[type];
     const read = schema?.safeParse(options ?? {});
-    if (schema !== undefined && read?.success === false) {
-      problems.push(...explainIssues(strategy.where, schema, read.error));
-    }
+    if (schema !== undefined && read?.success === false) problems.push(...explainIssues(where, schema, read.error));
     use = (options as { readonly after?: typeof use } | undefined)?.after;
   }
   return problems;
 }
 
-const STRATEGIES: Readonly<Record<string, { readonly address: string; readonly where: string }>> = {
-  forward_headers: { address: 'outgoing-auth/forward-headers', where: '--remote-forward-headers' },
-  token_exchange: { address: 'outgoing-auth/token-exchange', where: '--token-exchange options' },
-  aws_sts: { address: 'outgoing-auth/aws-sts', where: 'aws_sts_config' },
-  header_injection: { address: 'outgoing-auth/header-injection', where: 'outgoing_auth' },
-  xaa: { address: 'outgoing-auth/xaa', where: 'outgoing_auth' },
-  obo: { address: 'outgoing-auth/obo', where: 'outgoing_auth' },
-  upstream_inject: { address: 'outgoing-auth/upstream-inject', where: 'upstream_swap_config' },
-};
+const PLACES = { catalogue, baseDir: '/' };

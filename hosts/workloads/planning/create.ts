@@ -36,7 +36,7 @@ export async function checkNewWorkload({ config, secrets }: NewWorkload, stored?
   requireSystem();
   const kept = stored === undefined ? {} : await readWorkloadSecrets(stored, config.name);
   const all = { ...kept, ...secrets };
-  await checkPlan(planFromRun(config, { runId: '', logFile: '', secrets: all }));
+  await checkPlan(await planFromRun(config, { runId: '', secrets: all }));
   await readUserSecrets(config, all);
 }
 

@@ -105,7 +105,8 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
   const { secrets, variables } = await readStartSecrets(state, config);
   const runtime = watchRuntime(wake);
   const calls = createCallFeed();
-  const planned = planFromRun(config, { runId, state, logFile, restartsProgram, secrets, variables, ...endOfRun(run) });
+  const start = { runId, state, logFile, restartsProgram, secrets, variables, ...endOfRun(run) };
+  const planned = await planFromRun(config, start);
   const plan = {
     ...planned,
     plugins: [...planned.plugins, { use: runtime.plugin.address }, { use: RECENT_CALLS }],

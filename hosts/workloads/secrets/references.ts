@@ -1,6 +1,5 @@
 import { hmacSecretOf, type WebhookSettings } from '@toolmgr/plugins/kit/settings';
-import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
-import { secretNameOf } from '../config/collect-secrets.ts';
+import { type RunConfig, secretNameOf } from '@toolmgr/plugins/kit/workloads';
 
 /** Names of the secrets in fields that an option filled with a value: they are kept with the workload. */
 export function ownSecretNames(config: RunConfig): readonly string[] {
@@ -23,9 +22,4 @@ function hmacReference({ hmac_secret_ref: reference }: WebhookSettings): string 
 /** Names of the secrets of the user that a configuration refers to, in variables and headers. */
 export function userSecretNames({ secrets = [], header_forward: forward }: RunConfig): readonly string[] {
   return [...new Set([...secrets.map(secretNameOf), ...Object.values(forward?.add_headers_from_secret ?? {})])];
-}
-
-/** Name under which the proxy keeps a secret of the user for a header: distinct from those of the workload. */
-export function headerSecret(name: string): string {
-  return `user/${name}`;
 }

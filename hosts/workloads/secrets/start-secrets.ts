@@ -1,11 +1,11 @@
 import { readOptionalSecretFrom, secretKeyProblem } from '@toolmgr/plugins/kit/secrets';
-import { encryptedPlace, type RunConfig, readWorkloadSecrets } from '@toolmgr/plugins/kit/workloads';
+import { encryptedPlace, headerSecret, type RunConfig, readWorkloadSecrets } from '@toolmgr/plugins/kit/workloads';
 import type { FileKey } from '@toolmgr/plugins/secrets';
 import { chooseProvider } from '../../shared/secrets/provider.ts';
 import { openUserSecrets } from '../../shared/secrets/user-secrets.ts';
 import { secretVariables } from '../config/collect-secrets.ts';
 import { encryptedOfProcess, isEncryptedChosen } from './process-secrets.ts';
-import { headerSecret, ownSecretNames, userSecretNames } from './references.ts';
+import { ownSecretNames, userSecretNames } from './references.ts';
 
 /** The secrets of one start. Values are only in memory. */
 export interface StartSecrets {

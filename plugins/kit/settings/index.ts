@@ -1,6 +1,7 @@
 /** Schemas and texts that settings of several plugins share. */
 import './web-assembly.ts';
 
+export { inCamelCase } from './camel-case.ts';
 export { decimalText } from './decimal-text.ts';
 export { durationMs, goDuration } from './go-duration.ts';
 export { shortened, typeOfSchema } from './schema-type.ts';

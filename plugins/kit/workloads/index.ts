@@ -1,6 +1,7 @@
 /** Records of workloads on disk: names, groups, configuration, status and secrets. */
+export type { FlagsPart, FromFlags, WorkloadStart } from './from-flags.ts';
 export { heldWorkload } from './held-workload.ts';
-export { nextRestart, type RestartPolicy, restartSettings } from './restart-policy.ts';
+export { NO_RESTARTS, nextRestart, type RestartPolicy, restartSettings } from './restart-policy.ts';
 export { DEFAULT_GROUP, groupName, newGroupName } from './state/group-name.ts';
 export { changeGroup, createGroup, type GroupRecord, readGroup, readGroups, removeGroup } from './state/groups.ts';
 export { type Installation, thisInstallation } from './state/installation.ts';
@@ -22,7 +23,7 @@ export { readRunConfig } from './state/run-config/read-run-config.ts';
 export { type RemoteAuthConfig, resourceProblem, withoutLogin } from './state/run-config/remote-auth-config.ts';
 export { RUN_CONFIG_VERSION, type RunConfig, runConfig } from './state/run-config/run-config.ts';
 export { findConflict, servesSse } from './state/run-config/run-config-conflicts.ts';
-export { secretReference } from './state/run-config/secret-reference.ts';
+export { headerSecret, secretNameOf, secretReference } from './state/run-config/secret-reference.ts';
 export { storageFault } from './state/storage-fault.ts';
 export { type Transition, transitions } from './state/transitions.ts';
 export { RESERVED_WORKLOAD_NAMES, workloadName } from './state/workload-name.ts';

@@ -37,6 +37,9 @@ export const restartSettings = z
   })
   .prefault({});
 
+/** Settings of a plugin whose program is not started again. */
+export const NO_RESTARTS = { restart: { maxRestarts: 0 } } as const;
+
 /**
  * Computes the delay before the next restart.
  *

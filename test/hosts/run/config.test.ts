@@ -151,25 +151,26 @@ describe('the configuration of a workload', () => {
 describe('the plan of a workload', () => {
   const start = { runId: 'r1', logFile: '/log' };
 
-  it('takes Host names of the permission profile, beside those of this machine', () => {
+  it('takes Host names of the permission profile, beside those of this machine', async () => {
     const profile = permissionProfile.parse({ network: { inbound: { allow_host: ['MCP.example'] } } });
-    const { endpoint } = planFromRun(workloadConfigOf('one', { permission_profile: profile }), start);
+    const { endpoint } = await planFromRun(workloadConfigOf('one', { permission_profile: profile }), start);
     expect(endpoint?.allowedHosts).toEqual(['127.0.0.1', 'localhost', '[::1]', 'mcp.example']);
   });
 
-  it('isolates an image and passes on what it may reach', () => {
+  it('isolates an image and passes on what it may reach', async () => {
     const profile = permissionProfile.parse({ network: { outbound: { allow_host: ['a.example'] } } });
     const image = { image: 'a/b:1', process: undefined, permission_profile: profile, allow_docker_gateway: true };
-    const ofPlan = (more: object) => JSON.stringify(planFromRun(workloadConfigOf('one', { ...image, ...more }), start));
-    expect(ofPlan({ isolate_network: true })).toContain(
+    const ofPlan = async (more: object) =>
+      JSON.stringify(await planFromRun(workloadConfigOf('one', { ...image, ...more }), start));
+    expect(await ofPlan({ isolate_network: true })).toContain(
       '"isolation":{"outbound":{"insecure_allow_all":false,"allow_host":["a.example"],"allow_port":[]},"allowGateway":true}',
     );
-    expect(ofPlan({ isolate_network: false })).not.toContain('"isolation"');
+    expect(await ofPlan({ isolate_network: false })).not.toContain('"isolation"');
   });
 
-  it('is a gateway with one backend and unchanged names', () => {
+  it('is a gateway with one backend and unchanged names', async () => {
     expect(
-      planFromRun(workloadConfigOf('one', { env_vars: { A: '1' }, target_port: 3000, transport: 'sse' }), start),
+      await planFromRun(workloadConfigOf('one', { env_vars: { A: '1' }, target_port: 3000, transport: 'sse' }), start),
     ).toEqual({
       name: 'one',
       plugins: [
@@ -198,16 +199,16 @@ describe('the plan of a workload', () => {
     });
   });
 
-  it('has the plugins of the configuration in place of those of other fields', () => {
+  it('has the plugins of the configuration in place of those of other fields', async () => {
     const cedar = { use: 'authorization/cedar', with: { policies: ['permit(principal, action, resource);'] } };
     const oidc = { use: 'incoming-auth/oidc', with: { issuer: 'https://id.example', clientId: 'x', audience: 'x' } };
-    const { plugins } = planFromRun(workloadConfigOf('one', { plugins: [cedar, oidc] }), start);
+    const { plugins } = await planFromRun(workloadConfigOf('one', { plugins: [cedar, oidc] }), start);
     expect(plugins.slice(0, 3)).toEqual([{ use: 'secrets/environment' }, cedar, oidc]);
     expect(plugins.map(({ use }) => use)).not.toContain('incoming-auth/anonymous');
   });
 
-  it('restarts no program in the foreground', () => {
-    const inForeground = planFromRun(
+  it('restarts no program in the foreground', async () => {
+    const inForeground = await planFromRun(
       workloadConfigOf('one', { process: { target: 'node', file: 'node', args: [], cwd: '/', start_timeout: '1s' } }),
       {
         ...start,
@@ -218,13 +219,13 @@ describe('the plan of a workload', () => {
     expect(inForeground.plugins).toContainEqual({ use: 'workloads/process', with: settings });
   });
 
-  it('reaches a URL directly', () => {
+  it('reaches a URL directly', async () => {
     const remote = workloadConfigOf('far', {
       process: undefined,
       remote_url: 'https://x.example/mcp',
       transport: 'streamable-http',
     });
-    expect(planFromRun({ ...remote, host: '0.0.0.0' }, start)).toMatchObject({
+    expect(await planFromRun({ ...remote, host: '0.0.0.0' }, start)).toMatchObject({
       plugins: expect.arrayContaining([
         { use: 'workloads/remote-url' },
         {

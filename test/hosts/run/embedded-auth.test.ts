@@ -30,7 +30,7 @@ const configOf = (more: object = {}) => ({
 const planOf = (more: object = {}) => {
   const read = readRunConfig(configOf(more));
   if ('problems' in read) throw new Error(read.problems.join('\n'));
-  return planFromRun(read.config, { runId: 'test', logFile: '/tmp/unused.log' });
+  return planFromRun(read.config, { runId: 'test' });
 };
 
 const problems = (more: object) => {
@@ -39,76 +39,84 @@ const problems = (more: object) => {
 };
 
 /** The configuration of the authorization server as its plugin reads it. */
-const settingsOf = (more: object = {}) => {
-  const plan = planOf({ embedded_auth_server_config: embedded(more) });
+const settingsOf = async (more: object = {}) => {
+  const plan = await planOf({ embedded_auth_server_config: embedded(more) });
   return authServerConfig.parse(plan.plugins.find(({ use }) => use === 'auth-server')?.with);
 };
 
 describe('a run configuration with an authorization server', () => {
   it('issues tokens for the resource of oidc_config', async () => {
-    expect(settingsOf()).toMatchObject({
+    expect(await settingsOf()).toMatchObject({
       issuer: 'https://tools.example.com',
       allowedAudiences: [RESOURCE],
       upstreamProviders: [{ name: 'corp', oidcConfig: { scopes: ['openid', 'offline_access'] } }],
     });
-    const order = planOf().plugins.map(({ use }) => use);
+    const order = (await planOf()).plugins.map(({ use }) => use);
     expect(order.indexOf('auth-server')).toBeLessThan(order.indexOf('incoming-auth/oidc'));
-    await expect(checkPlan(planOf())).resolves.toBeUndefined();
+    await expect(checkPlan(await planOf())).resolves.toBeUndefined();
   });
 
-  proves('manager.embedded-auth.storage-redis-tls', 'reads every field of the contract, TLS of the storage too', () => {
-    const read = settingsOf({
-      schema_version: 'v0.1.0',
-      allowed_audiences: [RESOURCE],
-      authorization_endpoint_base_url: 'https://login.example.com',
-      baseline_client_scopes: ['openid'],
-      cimd: { enabled: true, cache_fallback_ttl: '1m', cache_max_size: 3 },
-      disable_upstream_token_injection: true,
-      hmac_secret_files: ['/keys/hmac'],
-      insecure_allow_http: true,
-      scopes_supported: ['mcp:tools'],
-      signing_key_config: { key_dir: '/keys', signing_key_file: 'now.pem', fallback_key_files: ['old.pem', '/x.pem'] },
-      storage: {
-        type: 'redis',
-        redis_config: {
-          acl_user_config: { password_env_var: 'PASSWORD', username_env_var: 'USERNAME' },
-          auth_type: 'aclUser',
-          dial_timeout: '1s',
-          key_prefix: 'a:',
-          read_timeout: '2s',
-          write_timeout: '3s',
-          sentinel_config: { db: 2, master_name: 'main', sentinel_addrs: ['sentinel:26379'] },
-          sentinel_tls: { insecure_skip_verify: true, ca_cert_file: '/sentinels.pem' },
-          tls: { ca_cert_file: '/ca.pem' },
+  proves(
+    'manager.embedded-auth.storage-redis-tls',
+    'reads every field of the contract, TLS of the storage too',
+    async () => {
+      const read = await settingsOf({
+        schema_version: 'v0.1.0',
+        allowed_audiences: [RESOURCE],
+        authorization_endpoint_base_url: 'https://login.example.com',
+        baseline_client_scopes: ['openid'],
+        cimd: { enabled: true, cache_fallback_ttl: '1m', cache_max_size: 3 },
+        disable_upstream_token_injection: true,
+        hmac_secret_files: ['/keys/hmac'],
+        insecure_allow_http: true,
+        scopes_supported: ['mcp:tools'],
+        signing_key_config: {
+          key_dir: '/keys',
+          signing_key_file: 'now.pem',
+          fallback_key_files: ['old.pem', '/x.pem'],
         },
-      },
-      token_lifespans: { access_token_lifespan: '5m', auth_code_lifespan: '1m', refresh_token_lifespan: '2h' },
-    });
-    expect(read).toMatchObject({
-      authorizationEndpointBaseUrl: 'https://login.example.com',
-      baselineClientScopes: ['openid'],
-      cimd: { enabled: true, cacheFallbackTtl: 60_000, cacheMaxSize: 3 },
-      disableUpstreamTokenInjection: true,
-      hmacSecretRefs: [{ file: '/keys/hmac' }],
-      insecureAllowHTTP: true,
-      scopesSupported: ['mcp:tools'],
-      signingKeySecretRefs: [{ file: '/keys/now.pem' }, { file: '/keys/old.pem' }, { file: '/x.pem' }],
-      storage: {
-        type: 'redis',
-        redis: {
-          aclUserConfig: { passwordSecretRef: { env: 'PASSWORD' }, usernameSecretRef: { env: 'USERNAME' } },
-          dialTimeout: 1000,
-          keyPrefix: 'a:',
-          sentinelConfig: { db: 2, masterName: 'main', sentinelAddrs: ['sentinel:26379'] },
-          sentinelTls: { insecureSkipVerify: true, caCertSecretRef: { file: '/sentinels.pem' } },
-          tls: { insecureSkipVerify: false, caCertSecretRef: { file: '/ca.pem' } },
+        storage: {
+          type: 'redis',
+          redis_config: {
+            acl_user_config: { password_env_var: 'PASSWORD', username_env_var: 'USERNAME' },
+            auth_type: 'aclUser',
+            dial_timeout: '1s',
+            key_prefix: 'a:',
+            read_timeout: '2s',
+            write_timeout: '3s',
+            sentinel_config: { db: 2, master_name: 'main', sentinel_addrs: ['sentinel:26379'] },
+            sentinel_tls: { insecure_skip_verify: true, ca_cert_file: '/sentinels.pem' },
+            tls: { ca_cert_file: '/ca.pem' },
+          },
         },
-      },
-      tokenLifespans: { accessTokenLifespan: 300_000, authCodeLifespan: 60_000, refreshTokenLifespan: 7_200_000 },
-    });
-  });
+        token_lifespans: { access_token_lifespan: '5m', auth_code_lifespan: '1m', refresh_token_lifespan: '2h' },
+      });
+      expect(read).toMatchObject({
+        authorizationEndpointBaseUrl: 'https://login.example.com',
+        baselineClientScopes: ['openid'],
+        cimd: { enabled: true, cacheFallbackTtl: 60_000, cacheMaxSize: 3 },
+        disableUpstreamTokenInjection: true,
+        hmacSecretRefs: [{ file: '/keys/hmac' }],
+        insecureAllowHTTP: true,
+        scopesSupported: ['mcp:tools'],
+        signingKeySecretRefs: [{ file: '/keys/now.pem' }, { file: '/keys/old.pem' }, { file: '/x.pem' }],
+        storage: {
+          type: 'redis',
+          redis: {
+            aclUserConfig: { passwordSecretRef: { env: 'PASSWORD' }, usernameSecretRef: { env: 'USERNAME' } },
+            dialTimeout: 1000,
+            keyPrefix: 'a:',
+            sentinelConfig: { db: 2, masterName: 'main', sentinelAddrs: ['sentinel:26379'] },
+            sentinelTls: { insecureSkipVerify: true, caCertSecretRef: { file: '/sentinels.pem' } },
+            tls: { insecureSkipVerify: false, caCertSecretRef: { file: '/ca.pem' } },
+          },
+        },
+        tokenLifespans: { accessTokenLifespan: 300_000, authCodeLifespan: 60_000, refreshTokenLifespan: 7_200_000 },
+      });
+    },
+  );
 
-  it('reads every field of the providers, and keeps names of headers and parameters', () => {
+  it('reads every field of the providers, and keeps names of headers and parameters', async () => {
     const oidc = {
       ...{ additional_authorization_params: { access_type: 'offline' }, allow_private_ips: true, client_id: 'tools' },
       ...{ client_secret_file: '/secret', insecure_allow_http: true, redirect_uri: 'https://tools.example.com/back' },
@@ -135,7 +143,7 @@ describe('a run configuration with an authorization server', () => {
         ...{ software_id: 'tools', software_statement: 'e30' },
       },
     };
-    const { upstreamProviders } = settingsOf({
+    const { upstreamProviders } = await settingsOf({
       upstreams: [
         { name: 'corp', type: 'oidc', oidc_config: oidc },
         { name: 'code', type: 'oauth2', oauth2_config: oauth2 },
@@ -175,13 +183,13 @@ describe('a run configuration with an authorization server', () => {
     ]);
   });
 
-  it('sends the token of a provider or AWS credentials to the server', () => {
+  it('sends the token of a provider or AWS credentials to the server', async () => {
     const swap = { provider_name: 'corp', header_strategy: 'custom', custom_header_name: 'X-Token' };
-    expect(planOf({ upstream_swap_config: swap }).outgoingAuth?.default).toEqual({
+    expect((await planOf({ upstream_swap_config: swap })).outgoingAuth?.default).toEqual({
       type: 'upstream_inject',
       options: { providerName: 'corp', headerName: 'X-Token' },
     });
-    expect(planOf({ upstream_swap_config: {} }).outgoingAuth?.default).toEqual({
+    expect((await planOf({ upstream_swap_config: {} })).outgoingAuth?.default).toEqual({
       type: 'upstream_inject',
       options: { providerName: 'corp' },
     });
@@ -189,7 +197,7 @@ describe('a run configuration with an authorization server', () => {
       ...{ region: 'eu-west-1', fallback_role_arn: 'arn:aws:iam::123456789012:role/reader', session_duration: 900 },
       role_mappings: [{ role_arn: 'arn:aws:iam::123456789012:role/admin', claim: 'admins', priority: 1 }],
     };
-    expect(planOf({ aws_sts_config: aws }).outgoingAuth?.default).toEqual({
+    expect((await planOf({ aws_sts_config: aws })).outgoingAuth?.default).toEqual({
       type: 'aws_sts',
       options: {
         ...{ region: 'eu-west-1', fallbackRoleArn: aws.fallback_role_arn, sessionDuration: 900 },
@@ -230,12 +238,12 @@ describe('a run configuration with an authorization server', () => {
     const [, text = ''] = /^```json[^\n]*\n([\s\S]*?)^```$/m.exec(page) ?? [];
     const read = readRunConfig(JSON.parse(text));
     if ('problems' in read) throw new Error(read.problems.join('\n'));
-    await expect(checkPlan(planFromRun(read.config, { runId: 'test', logFile: '/x' }))).resolves.toBeUndefined();
+    await expect(checkPlan(await planFromRun(read.config, { runId: 'test' }))).resolves.toBeUndefined();
   });
 
   it('refuses values of the authorization server before the start, with their place', async () => {
     const wrong = embedded({ token_lifespans: { access_token_lifespan: '1s' }, hmac_secret_files: ['/a'] });
-    await expect(checkPlan(planOf({ embedded_auth_server_config: wrong }))).rejects.toThrow(
+    await expect(checkPlan(await planOf({ embedded_auth_server_config: wrong }))).rejects.toThrow(
       'embedded_auth_server_config.tokenLifespans.accessTokenLifespan: expected a duration from 1m to 24h',
     );
   });

@@ -30,7 +30,7 @@ export async function planned(argv: readonly string[], cwd = '/'): Promise<Plann
   await program.parseAsync(['node', 'toolmgr', 'run', ...argv]);
   if (read === undefined) throw new Error('the command line was not read');
   const made = await configFromFlags(read.target, read.args, read.flags, cwd, 0);
-  const plan = planFromRun(made.config, {
+  const plan = await planFromRun(made.config, {
     runId: 'r',
     logFile: join(tmpdir(), `toolmgr-${process.pid}.log`),
     secrets: made.secrets,

@@ -16,7 +16,7 @@ async function pinged(flags: { strictProtocolValidation?: boolean }, versions: r
   await using server = await recordingServer();
   const wanted = { ...defaultFlags, transport: 'streamable-http', ...flags } as const;
   const { config } = await configFromFlags(server.url, [], wanted, tmpdir(), 0);
-  const plan = planFromRun(config, { runId: 'x', logFile: '' });
+  const plan = await planFromRun(config, { runId: 'x' });
   const gateway = await createGateway(plan, { catalogue });
   const post = (method: string, params: object, headers: Record<string, string>) =>
     gateway.fetch(

@@ -80,7 +80,7 @@ async function problemOf(config: unknown): Promise<string | undefined> {
   const read = readRunConfig(JSON.parse(JSON.stringify(config)));
   if ('problems' in read) return read.problems.join('; ');
   try {
-    await checkPlan(planFromRun(read.config, { runId: '', logFile: '' }));
+    await checkPlan(await planFromRun(read.config, { runId: '' }));
     return undefined;
   } catch (cause) {
     return explainCause(cause);

@@ -1,6 +1,6 @@
 // The login of a workload at its remote server, for hosts.
 
-export type { OauthClientOptions } from '../config.ts';
+export { oauthOptionsOf } from '../from-flags.ts';
 export { scopesLackedIn } from '../lacking-scopes.ts';
 export { createOauthHttp } from '../oauth-http.ts';
 export { tokenEndpointOf } from '../token-endpoint.ts';

@@ -1,36 +1,37 @@
 import { join } from 'node:path';
-import { type PluginUse, present } from '@toolmgr/core';
-import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
+import { present } from '@toolmgr/core';
+import { inCamelCase } from '@toolmgr/plugins/kit/settings';
+import type { FromFlags, RunConfig } from '@toolmgr/plugins/kit/workloads';
 
 type EmbeddedAuth = NonNullable<RunConfig['embedded_auth_server_config']>;
 type Upstream = EmbeddedAuth['upstreams'][number];
 type RedisConfig = NonNullable<NonNullable<EmbeddedAuth['storage']>['redis_config']>;
 
 /** The authorization server in front of a workload. The plugin's configuration has the names of `authServerConfig`. */
-export function authServerPlugins({
-  embedded_auth_server_config: given,
-  oidc_config: oidc,
-}: RunConfig): readonly PluginUse[] {
-  if (given === undefined) return [];
-  const resource = oidc?.resourceURL ?? oidc?.audience;
-  const settings = present({
-    issuer: given.issuer,
-    allowedAudiences: given.allowed_audiences ?? (resource === undefined ? undefined : [resource]),
-    scopesSupported: given.scopes_supported ?? oidc?.scopes,
-    authorizationEndpointBaseUrl: given.authorization_endpoint_base_url,
-    baselineClientScopes: given.baseline_client_scopes,
-    cimd: inCamelCase(given.cimd),
-    delegationTokenLifespan: given.delegation_token_lifespan,
-    disableUpstreamTokenInjection: given.disable_upstream_token_injection,
-    hmacSecretRefs: given.hmac_secret_files?.map((file) => ({ file })),
-    insecureAllowHTTP: given.insecure_allow_http,
-    signingKeySecretRefs: signingKeys(given),
-    storage: storageOf(given),
-    tokenLifespans: inCamelCase(given.token_lifespans),
-    upstreamProviders: given.upstreams.map(upstreamOf),
-  });
-  return [{ use: 'auth-server', with: settings }];
-}
+export const fromFlags: FromFlags = {
+  where: 'embedded_auth_server_config',
+  plan({ embedded_auth_server_config: given, oidc_config: oidc }, _start, use) {
+    if (given === undefined) return {};
+    const resource = oidc?.resourceURL ?? oidc?.audience;
+    const settings = present({
+      issuer: given.issuer,
+      allowedAudiences: given.allowed_audiences ?? (resource === undefined ? undefined : [resource]),
+      scopesSupported: given.scopes_supported ?? oidc?.scopes,
+      authorizationEndpointBaseUrl: given.authorization_endpoint_base_url,
+      baselineClientScopes: given.baseline_client_scopes,
+      cimd: inCamelCase(given.cimd),
+      delegationTokenLifespan: given.delegation_token_lifespan,
+      disableUpstreamTokenInjection: given.disable_upstream_token_injection,
+      hmacSecretRefs: given.hmac_secret_files?.map((file) => ({ file })),
+      insecureAllowHTTP: given.insecure_allow_http,
+      signingKeySecretRefs: signingKeys(given),
+      storage: storageOf(given),
+      tokenLifespans: inCamelCase(given.token_lifespans),
+      upstreamProviders: given.upstreams.map(upstreamOf),
+    });
+    return { plugins: [{ use, with: settings }] };
+  },
+};
 
 /** Files are names in `key_dir`, or paths. */
 function signingKeys({ signing_key_config: given }: EmbeddedAuth) {
@@ -132,21 +133,4 @@ function userInfoOf(given: NonNullable<Upstream['oidc_config']>['userinfo_overri
   if (given === undefined) return undefined;
   const { additional_headers: additionalHeaders, ...rest } = given;
   return { ...inCamelCase(rest), ...present({ additionalHeaders }) };
-}
-
-/** An object with the names of fields in camel case, at all levels. */
-export function inCamelCase(given: object | undefined): Readonly<Record<string, unknown>> | undefined {
-  if (given === undefined) return undefined;
-  return Object.fromEntries(
-    Object.entries(given).map(([key, value]: [string, unknown]) => [camelCase(key), inside(value)]),
-  );
-}
-
-function inside(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inside);
-  return typeof value === 'object' && value !== null ? inCamelCase(value) : value;
-}
-
-function camelCase(key: string): string {
-  return key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

@@ -6,7 +6,7 @@ import { limitsSchema } from '../limits.ts';
 import { passthroughProblem } from '../pipeline/passthrough-headers.ts';
 import { isAddressOrNetwork } from '../server/http/client-address.ts';
 import { DEFAULT_ORIGINS } from '../server/http/origin.ts';
-import { pathPrefix } from '../server/http-sse/forwarded-headers.ts';
+import { pathPrefix } from '../server/http-sse/message-uri.ts';
 
 const passthroughHeader = z.string().superRefine((header, context) => {
   const message = passthroughProblem(header);

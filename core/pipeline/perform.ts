@@ -5,7 +5,7 @@ import { explainCause, UserActionRequired } from '../errors.ts';
 import { CallRefused } from '../extension/call-refused.ts';
 import type { Log } from '../extension/plugin.ts';
 import { isPromise } from '../timing/is-promise.ts';
-import type { BridgeResultParts } from './bridge/bridge-result.ts';
+import type { BridgeResultParts } from './bridge/bridge.ts';
 import { callWith } from './call-value.ts';
 import { ambiguousArguments } from './declared-arguments.ts';
 import { denialOf, denialOfMissing } from './denial.ts';

@@ -8,7 +8,7 @@ import { UserActionRequired } from '../errors.ts';
 import { decodeObject, encode, isObject } from '../json/json-value.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { canAnswer, type ServerRequest } from '../mcp/server-requests.ts';
-import { type BridgeResultParts, inputRequiredResult } from './bridge/bridge-result.ts';
+import { type BridgeResultParts, inputRequiredResult } from './bridge/bridge.ts';
 import { type FaultReply, inWords, linkSentence } from './wire-faults.ts';
 
 /**

@@ -17,15 +17,14 @@ import { type BodyReader, givenBody, readNodeBody, readWebBody } from './http/bo
 import { createClientAddress } from './http/client-address.ts';
 import { type FetchOptions, openWebExchange } from './http/fetch-adapter.ts';
 import { type HandleOptions, NodeInbound, NodeResponder } from './http/node-adapter.ts';
-import { corsHeaders, createGuard, preflightHeaders } from './http/origin.ts';
-import { RecordedResponder } from './http/recorded-responder.ts';
+import { corsHeaders, createGuard, preflightHeaders, withHeaders } from './http/origin.ts';
 import type { RecordedInbound } from './http/request-recorder.ts';
+import { RecordedResponder } from './http/request-recorder.ts';
 import { NO_ROUTES, noBody, readExchange, routeAt, sendProblem, serveRoute } from './http/routes.ts';
-import { withHeaders } from './http/with-headers.ts';
 import type { SseOptions } from './http-sse/message-uri.ts';
 import { connectClient } from './message-connection.ts';
 import { createProtocolRouter } from './protocol-router.ts';
-import { refuse } from './refuse.ts';
+import { sendError } from './refuse.ts';
 import { createRejectedTokens } from './rejected-tokens.ts';
 import { ReloadableService } from './reloadable-service.ts';
 import { createMcpPath } from './serve-mcp.ts';
@@ -170,7 +169,7 @@ export function createEndpoint(options: EndpointOptions): Endpoint {
       }
     } catch (cause) {
       log.error('a request failed', { path: inbound.path, cause: explainCause(cause) });
-      refuse(responder, 500, INTERNAL);
+      sendError(responder, 500, INTERNAL);
     } finally {
       flight.leave();
       plain.served?.();

@@ -21,7 +21,7 @@ import type { Session } from './era-2025-11-25/sessions/session.ts';
 import { type RecordedInbound, RequestRecorder } from './http/request-recorder.ts';
 import { claimOf, type ProtocolRouter } from './protocol-router.ts';
 import type { Exchange, ServedPath } from './protocol-server.ts';
-import { refuse } from './refuse.ts';
+import { sendError } from './refuse.ts';
 import type { RejectedTokens } from './rejected-tokens.ts';
 import type { Replies } from './replies.ts';
 import { admitted, deliver } from './serve-mcp.ts';
@@ -148,7 +148,7 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
       await serveMessage(message, inbound, replies);
     } catch (cause) {
       log.error('a request failed', { path, cause: explainCause(cause) });
-      refuse(replies, 500, INTERNAL, {}, idOf(message));
+      sendError(replies, 500, INTERNAL, {}, idOf(message));
     } finally {
       leave();
       if (record?.status === 0) record.clientDisconnected();
@@ -163,7 +163,7 @@ export function connectClient(parts: ConnectionParts, client: MessageClient): Me
     const id = idOf(message);
     if (parts.isStopping()) {
       inbound.record?.refused(STOPPING.message);
-      return refuse(replies, 503, STOPPING, {}, id);
+      return sendError(replies, 503, STOPPING, {}, id);
     }
     inbound.record?.enters('mcp');
     const found = service.identify(inbound);

@@ -1,22 +1,25 @@
 import type { Responder } from '../contract/inbound.ts';
 import type { WireError } from '../contract/wire-error.ts';
-import { retryData, retryHeaders } from '../mcp/envelope.ts';
+import { errorBytes, retryData, retryHeaders } from '../mcp/envelope.ts';
 import { CODE, wireError } from '../mcp/errors.ts';
 import { NULL_ID } from '../mcp/message.ts';
 import type { BodyFault } from './http/body.ts';
 import { CONSUMED, MEMORY_SPENT } from './http/routes.ts';
-import { sendError } from './http/send-error.ts';
 import type { Replies } from './replies.ts';
 
-/** Sends a JSON-RPC error; `id` is the raw id of the request, `null` when it is unknown. */
-export function refuse(
+/**
+ * Answers a request with a JSON-RPC error; the record of the request gets the error as a value. `id` is the raw id of the request,
+ * `null` when it is unknown.
+ */
+export function sendError(
   replies: Pick<Responder, 'failed'> & Pick<Replies, 'send'>,
   status: number,
   error: WireError,
   headers: Readonly<Record<string, string>> = {},
   id = NULL_ID,
 ): void {
-  sendError(replies, status, { 'content-type': 'application/json', ...headers }, id, error);
+  replies.failed?.(error);
+  replies.send(status, { 'content-type': 'application/json', ...headers }, errorBytes(id, error));
 }
 
 /** Refuses a request whose body was not read. Sends nothing to a client that has disconnected. */
@@ -26,7 +29,7 @@ export function refuseBody(responder: Responder, fault: BodyFault): void {
   // The rest of the body is not read: the connection ends after the response.
   const headers = fault === 'memorySpent' ? LATER : CLOSE;
   const code = fault === 'memorySpent' ? CODE.internalError : CODE.invalidRequest;
-  refuse(responder, status, wireError(code, text, fault === 'memorySpent' ? retryData() : undefined), headers);
+  sendError(responder, status, wireError(code, text, fault === 'memorySpent' ? retryData() : undefined), headers);
 }
 
 const CLOSE = { connection: 'close' };

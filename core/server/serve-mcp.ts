@@ -16,7 +16,7 @@ import { HttpReplies } from './http/http-replies.ts';
 import type { RecordedInbound } from './http/request-recorder.ts';
 import { CONSUMED } from './http/routes.ts';
 import type { Exchange, ServedPath } from './protocol-server.ts';
-import { refuse, refuseBody } from './refuse.ts';
+import { refuseBody, sendError } from './refuse.ts';
 import type { RejectedTokens } from './rejected-tokens.ts';
 
 /** What requests for MCP are answered with. */
@@ -55,7 +55,7 @@ export function createMcpPath({ service, limits, log, rejected, postOnly }: McpP
     const bodiless = isMessage || postOnly ? undefined : served.bodiless(method);
     if (!isMessage && bodiless === undefined) {
       const allow = postOnly ? POST_ONLY : served.allow();
-      return refuse(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), allow);
+      return sendError(responder, 405, wireError(CODE.invalidRequest, `method ${method} is not allowed`), allow);
     }
     const found = service.identify(inbound);
     const replies = new HttpReplies(responder, inbound.headers.accept);
@@ -66,7 +66,7 @@ export function createMcpPath({ service, limits, log, rejected, postOnly }: McpP
     const exchange: Exchange = { inbound, caller, replies };
     if (bodiless !== undefined) return bodiless(exchange, responder);
     const unread = contentFault(inbound.headers);
-    if (unread !== undefined) return refuse(responder, 415, wireError(CODE.invalidRequest, unread), UNCODED);
+    if (unread !== undefined) return sendError(responder, 415, wireError(CODE.invalidRequest, unread), UNCODED);
     const body = await readBody();
     if (body === 'consumed') log.error('a request could not be read', { path: inbound.path, cause: CONSUMED });
     if (typeof body === 'string') return refuseBody(responder, body);
@@ -81,10 +81,10 @@ export function deliver(
   message: Message | InvalidMessage,
 ): void | Promise<void> {
   const { inbound, replies } = exchange;
-  if ('misread' in message) return refuse(replies, 400, message.misread, {}, message.id);
+  if ('misread' in message) return sendError(replies, 400, message.misread, {}, message.id);
   inbound.record?.says(message);
   const server = serverFor(inbound, message);
-  if ('code' in server) return refuse(replies, 400, server, {}, message.kind === 'request' ? message.id : NULL_ID);
+  if ('code' in server) return sendError(replies, 400, server, {}, message.kind === 'request' ? message.id : NULL_ID);
   inbound.record?.speaks(server.era);
   return server.post(exchange, message);
 }
@@ -103,10 +103,10 @@ export function admitted(
 ): Caller | undefined {
   if (found !== undefined && !('refused' in found)) return found;
   inbound.record?.refused(found?.reason ?? UNAUTHENTICATED.message);
-  if (found === undefined) refuse(replies, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' }, id);
+  if (found === undefined) sendError(replies, 401, UNAUTHENTICATED, { 'www-authenticate': 'Bearer' }, id);
   else {
     rejected.note(inbound, found);
-    refuse(replies, found.status, errorFromRefusal(found), headersOfRefusal(found), id);
+    sendError(replies, found.status, errorFromRefusal(found), headersOfRefusal(found), id);
   }
   return undefined;
 }

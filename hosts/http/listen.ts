@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { type AddressInfo, createServer as createPlainServer, type Server as PlainServer } from 'node:net';
-import { DEFAULT_LIMITS, type Gateway, GatewayFault, type Limits } from '@toolmgr/core';
-import { boundConnections } from './connections.ts';
+import { DEFAULT_LIMITS, type Gateway, GatewayFault, type Limits, networkOf, Shares } from '@toolmgr/core';
 import { answerHostRoutes, type HostRoute } from './mount.ts';
 
 // `import` reads every export of the module, and one of them loads Node's own undici: 60 ms and 14 MB.
@@ -195,4 +195,62 @@ export function hostForUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::' || host === '[::]') return '[::1]';
   return host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
+}
+
+/** One connection of a client and how it was used. */
+interface Connection {
+  readonly socket: Socket;
+  /** Requests whose response is not complete. */
+  underway: number;
+  /** Completed responses. */
+  answered: number;
+  /** When the last response was complete, on the clock of `performance`. */
+  usedAtMs: number;
+}
+
+/**
+ * Limits the connections of a server, in total and per client address.
+ *
+ * At the limit a new connection replaces an older one of the same address, or of the address with the most connections.
+ * Connections that never sent a complete request are closed first, oldest first; then the one that was idle longest. A
+ * connection with a request in flight is never closed: when all have one, the new connection is closed.
+ */
+export function boundConnections(server: Server, limits: Pick<Limits, 'connections' | 'connectionsPerAddress'>): void {
+  const shares = new Shares<Connection>(limits.connections, limits.connectionsPerAddress);
+  const known = new WeakMap<Socket, Connection>();
+  server.on('connection', (socket: Socket) => {
+    const network = networkOf(socket.remoteAddress);
+    const donor = shares.donor(network);
+    if (donor !== undefined) {
+      const closable = findClosable(donor);
+      if (closable === undefined) return void socket.destroy();
+      closable.socket.destroy();
+      shares.delete(networkOf(closable.socket.remoteAddress), closable);
+    }
+    const connection: Connection = { socket, underway: 0, answered: 0, usedAtMs: 0 };
+    known.set(socket, connection);
+    shares.add(network, connection);
+    socket.on('close', () => shares.delete(network, connection));
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const connection = known.get(socket);
+    if (connection === undefined) return;
+    connection.underway++;
+    response.on('close', () => {
+      connection.underway--;
+      connection.answered++;
+      connection.usedAtMs = performance.now();
+    });
+  });
+}
+
+/** The connection to close, if any. `connections` are ordered oldest first. */
+function findClosable(connections: Iterable<Connection>): Connection | undefined {
+  let closable: Connection | undefined;
+  for (const connection of connections) {
+    if (connection.underway > 0) continue;
+    if (connection.answered === 0) return connection;
+    if (closable === undefined || connection.usedAtMs < closable.usedAtMs) closable = connection;
+  }
+  return closable;
 }

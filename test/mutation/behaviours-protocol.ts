@@ -9,10 +9,7 @@ const HEADER_CHECKS = 'core/server/era-2026-07-28/validate-headers.ts';
 const LIMITS = 'core/limits.ts';
 const LISTEN = 'core/server/era-2026-07-28/listen.ts';
 const ORIGIN = 'core/server/http/origin.ts';
-const OWN_ORIGIN = 'core/server/http/own-origin.ts';
 const PAGES = 'core/catalog/page-cache.ts';
-const RECORD = 'core/server/era-2025-11-25/sessions/session-record.ts';
-const RESUME_SESSION = 'core/server/era-2025-11-25/sessions/resume-session.ts';
 const SESSIONS = 'core/server/era-2025-11-25/sessions/sessions.ts';
 const STREAM = 'core/server/era-2025-11-25/sessions/resumable-stream.ts';
 
@@ -93,10 +90,10 @@ export const protocolBehaviours: readonly Mutation[] = [
     'if (origins.has(origin.toLowerCase()) ||',
     "if (origin === 'null' || origins.has(origin.toLowerCase()) ||",
   ],
-  ['choice.wire.invalid-origin', OWN_ORIGIN, 'page.origin !== origin.toLowerCase() || ', ''],
-  ['choice.wire.local-pages', OWN_ORIGIN, ' || own.port !== page.port', ''],
-  ['choice.wire.own-origin', OWN_ORIGIN, "(hostIsChecked || isIP(own.hostname.replace(BRACKETS, '')) !== 0)", 'true'],
-  ['choice.wire.invalid-host', OWN_ORIGIN, '|\\[::1\\])$/;', '|\\[::1\\])/;'],
+  ['choice.wire.invalid-origin', ORIGIN, 'page.origin !== origin.toLowerCase() || ', ''],
+  ['choice.wire.local-pages', ORIGIN, ' || own.port !== page.port', ''],
+  ['choice.wire.own-origin', ORIGIN, "(hostIsChecked || isIP(own.hostname.replace(BRACKETS, '')) !== 0)", 'true'],
+  ['choice.wire.invalid-host', ORIGIN, '|\\[::1\\])$/;', '|\\[::1\\])/;'],
   ['choice.listen.only-what-was-asked', LISTEN, 'if (!this.kinds.has(kind)) return;', ''],
   [
     'choice.listen.resource-subscriptions',
@@ -106,7 +103,7 @@ export const protocolBehaviours: readonly Mutation[] = [
   ],
   [
     'choice.listen.missing-notifications',
-    'core/server/era-2026-07-28/listen-filter.ts',
+    LISTEN,
     "return { wrong: 'params.notifications must be an object' };",
     'return { kinds: [], uris: [] };',
   ],
@@ -131,19 +128,9 @@ export const protocolBehaviours: readonly Mutation[] = [
     "refuse(exchange, id, 400, NO_SESSION, 'Mcp-",
     "refuse(exchange, id, 404, NO_SESSION, 'Mcp-",
   ],
-  [
-    'choice.rate-limit.sessions-store-away',
-    'core/server/era-2025-11-25/missing-session.ts',
-    'away: { status: 503',
-    'away: { status: 404',
-  ],
-  [
-    'choice.session.shared-theft',
-    RESUME_SESSION,
-    'if (!isBoundTo(looked, id, caller.key)) {',
-    'if (looked === undefined) {',
-  ],
-  ['choice.session.shared-theft', RESUME_SESSION, '    await from.end(id);\n', ''],
+  ['choice.rate-limit.sessions-store-away', FIND_SESSION, 'away: { status: 503', 'away: { status: 404'],
+  ['choice.session.shared-theft', SESSIONS, 'if (!isBoundTo(looked, id, caller.key)) {', 'if (looked === undefined) {'],
+  ['choice.session.shared-theft', SESSIONS, '    await from.end(id);\n', ''],
   ['choice.session.shared-theft', SESSIONS, '      void sharedSessions?.end(session.id);\n', ''],
   ['choice.session.shared-end', SESSIONS, 'if (!isThere && !isLost) {', 'if (looked === undefined) {'],
   ['choice.session.shared-lost', SESSIONS, 'if (isLost) await from.write(session);', ''],
@@ -156,12 +143,12 @@ export const protocolBehaviours: readonly Mutation[] = [
   ['choice.session.shared-ttl', BOOK, 'store.get(id, idleMs)', 'store.get(id)'],
   [
     'choice.session.shared-no-token',
-    RECORD,
+    BOOK,
     'const caller = callerDigest(session.id, session.caller.key);',
     'const caller = session.caller.key;',
   ],
-  ['choice.session.shared-tampered', RECORD, 'z.strictObject({\n  caller', 'z.looseObject({\n  caller'],
-  ['choice.session.shared-tampered', RECORD, '.regex(/^[0-9a-f]{64}$/)', ''],
+  ['choice.session.shared-tampered', BOOK, 'z.strictObject({\n  caller', 'z.looseObject({\n  caller'],
+  ['choice.session.shared-tampered', BOOK, '.regex(/^[0-9a-f]{64}$/)', ''],
   ['choice.token-exchange.present-token', SESSIONS, '    session.caller = caller;\n', ''],
   [
     'choice.session.get-stream-second',

@@ -3,7 +3,7 @@ import type { Mutation } from './mutation.ts';
 const RESOLVE = 'core/pipeline/resolve.ts';
 const MODERN_RESULT = 'core/server/era-2026-07-28/response.ts';
 const SESSIONS = 'core/server/era-2025-11-25/sessions/sessions.ts';
-const MISSING_SESSION = 'core/server/era-2025-11-25/missing-session.ts';
+const FIND_SESSION = 'core/server/era-2025-11-25/find-session.ts';
 const MONITOR = 'plugins/health/monitor.ts';
 const EXIT_CODES = 'hosts/shared/exit-codes.ts';
 
@@ -26,7 +26,7 @@ export const behaviours: readonly Mutation[] = [
   ['choice.health.return', MONITOR, "    if (change !== 'status') return;\n", "    if (change === 'status') return;\n"],
   ['choice.modern.result-type', MODERN_RESULT, "if (!members.has('resultType')) parts.push(COMPLETE);", ''],
   ['choice.modern.result-type', MODERN_RESULT, `',"resultType":"complete"'`, `',"resultType":"done"'`],
-  ['choice.session.unknown-404', MISSING_SESSION, 'unknown: { status: 404', 'unknown: { status: 400'],
+  ['choice.session.unknown-404', FIND_SESSION, 'unknown: { status: 404', 'unknown: { status: 400'],
   ['choice.session.unknown-404', SESSIONS, "end(session, 'expired');\n    return undefined;", 'return session;'],
   ['choice.capability.completions', RESOLVE, "if (refersToPrompt(params)) return catalog.find('prompt', name);", ''],
   [

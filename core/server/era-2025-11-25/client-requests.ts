@@ -10,7 +10,6 @@ import { canAnswer } from '../../mcp/server-requests.ts';
 import { withoutPerHop } from '../../mcp/without-per-hop-meta.ts';
 import type { ListsChanged } from '../../pipeline/gateway-service.ts';
 import { DROPPABLE, MUST } from '../message-writer.ts';
-import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
 import type { RunningCall, Session } from './sessions/session.ts';
 
 /**
@@ -36,7 +35,7 @@ export function sessionSink(session: Session, askTimeoutMs: number): SessionList
       session.standalone.push({ latest: uri }, notificationParts(method, withoutPerHop(params)));
     },
     logged(_workload, params) {
-      if (!isLogWanted(params, session.logLevel ?? DEFAULT_LOG_LEVEL)) return;
+      if (!isLogWanted(params, session.logLevel)) return;
       session.standalone.push(DROPPABLE, notificationParts('notifications/message', withoutPerHop(params)));
     },
     listsChanged: (_workload, kinds) => pushListsChanged(session, kinds),
@@ -100,7 +99,7 @@ export function clientOf(
     clientInfo: session.clientInfo,
     owner: session.owner,
     progressToken,
-    logLevel: session.logLevel ?? DEFAULT_LOG_LEVEL,
+    logLevel: session.logLevel,
     notify,
     request,
   };

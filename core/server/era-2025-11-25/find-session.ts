@@ -1,10 +1,8 @@
-import { wireError } from '../../mcp/errors.ts';
+import { CODE, wireError } from '../../mcp/errors.ts';
 import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
 import { isPromise } from '../../timing/is-promise.ts';
-import { sendError } from '../http/send-error.ts';
 import type { Exchange } from '../protocol-server.ts';
-import { MISSING, NO_SESSION, RETRY_LATER } from './missing-session.ts';
-import { ANSWER_HEADERS } from './response.ts';
+import { sendError } from '../refuse.ts';
 import type { Session } from './sessions/session.ts';
 import type { MissingSession, Sessions } from './sessions/sessions.ts';
 
@@ -53,7 +51,7 @@ function checked(
 export function refuseMissing(exchange: Exchange, id: Buffer, why: keyof typeof MISSING): void {
   const { status, code, text } = MISSING[why];
   const retry = status === 503 ? RETRY_LATER : {};
-  sendError(exchange.replies, status, { ...ANSWER_HEADERS, ...retry }, id, wireError(code, text));
+  sendError(exchange.replies, status, wireError(code, text), retry, id);
 }
 
 /** Whether a version header names a revision of this era. */
@@ -63,5 +61,25 @@ export function isSupportedVersion(version: string): boolean {
 
 /** Answers a request with a JSON-RPC error. */
 export function refuse({ replies }: Exchange, id: Buffer, status: number, code: number, message: string): void {
-  sendError(replies, status, ANSWER_HEADERS, id, wireError(code, message));
+  sendError(replies, status, wireError(code, message), {}, id);
 }
+
+/** Codes that the SDKs of this era use; clients evaluate only the status. */
+const NO_SESSION = -32000;
+const UNKNOWN_SESSION = -32001;
+
+/** What a request without a usable session is answered with. */
+export const MISSING = {
+  unknown: { status: 404, code: UNKNOWN_SESSION, text: 'the session is unknown or has ended: initialize again' },
+  full: { status: 503, code: CODE.internalError, text: 'the gateway has reached its limit of sessions' },
+  away: { status: 503, code: CODE.internalError, text: 'the session store does not answer: retry later' },
+  stopping: { status: 503, code: CODE.internalError, text: 'the gateway is stopping: retry later' },
+  tooLarge: {
+    status: 413,
+    code: CODE.invalidParams,
+    text: 'capabilities and clientInfo are too large',
+  },
+} as const satisfies Record<MissingSession | 'tooLarge' | 'stopping', object>;
+
+/** Headers of the responses with status 503. */
+export const RETRY_LATER: Readonly<Record<string, string>> = { 'retry-after': '1' };

@@ -1,11 +1,9 @@
 import { CODE, wireError } from '../../mcp/errors.ts';
-import { NULL_ID } from '../../mcp/message.ts';
-import { sendError } from '../http/send-error.ts';
 import { MessageWriter } from '../message-writer.ts';
 import type { Exchange, ProtocolServerParts } from '../protocol-server.ts';
+import { sendError } from '../refuse.ts';
 import type { MessageStream } from '../replies.ts';
 import { pushListsChanged } from './client-requests.ts';
-import { ANSWER_HEADERS } from './response.ts';
 import type { ResumableStream } from './sessions/resumable-stream.ts';
 import type { Session } from './sessions/session.ts';
 
@@ -21,7 +19,7 @@ import type { Session } from './sessions/session.ts';
  */
 export function connectStream(parts: ProtocolServerParts, { inbound, replies }: Exchange, session: Session): void {
   const refuse = (status: number, text: string): void =>
-    sendError(replies, status, ANSWER_HEADERS, NULL_ID, wireError(CODE.invalidRequest, text));
+    sendError(replies, status, wireError(CODE.invalidRequest, text));
   const lastEventId = inbound.headers['last-event-id'];
   const [, id, seq] = lastEventId === undefined ? [] : (EVENT_ID.exec(lastEventId) ?? []);
   if (lastEventId !== undefined && id === undefined) return refuse(400, 'Last-Event-ID was not issued by this server');

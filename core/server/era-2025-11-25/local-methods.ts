@@ -1,15 +1,17 @@
+import type { ClientContext } from '../../contract/client-context.ts';
 import type { WireError } from '../../contract/wire-error.ts';
+import { GatewayFault, UserActionRequired } from '../../errors.ts';
 import { EMPTY_RESULT, errorFromRefusal, headersOfRefusal, retryData } from '../../mcp/envelope.ts';
-import { CODE, wireError } from '../../mcp/errors.ts';
+import { BackendError, CODE, wireError } from '../../mcp/errors.ts';
 import { isLogLevel } from '../../mcp/log-levels.ts';
 import type { NotificationMessage, RequestMessage } from '../../mcp/message.ts';
 import type { McpRequest } from '../../pipeline/mcp-request.ts';
+import { linkAsError } from '../../pipeline/user-action.ts';
 import type { ProtocolServerParts } from '../protocol-server.ts';
 import { sessionClient } from './client-requests.ts';
 import type { PendingResponse } from './response.ts';
 import type { Session } from './sessions/session.ts';
 import { MAX_WATCHED_BYTES, MAX_WATCHES, type NotWatched } from './sessions/watched-resources.ts';
-import { errorFromWatch } from './subscription-error.ts';
 
 /** What a method gets that is answered without the pipeline. */
 export interface LocalCall {
@@ -100,3 +102,16 @@ const NOT_WATCHED: Readonly<Record<NotWatched, WireError>> = {
   tooLong: invalid(`the URIs of the subscriptions of a session may have ${MAX_WATCHED_BYTES} bytes together`),
   noMemory: wireError(CODE.internalError, 'there is no memory for more subscriptions of this caller', retryData(), 503),
 };
+
+/** The error for a client whose subscription failed; `undefined` when neither the backend nor the person caused it. */
+export function errorFromWatch(cause: unknown, client: ClientContext): WireError | undefined {
+  if (cause instanceof BackendError) {
+    const { code, message, data, members } = cause;
+    return { code, message, ...(data === undefined ? {} : { data }), ...(members === undefined ? {} : { members }) };
+  }
+  if (cause instanceof UserActionRequired) {
+    return linkAsError(client, cause);
+  }
+  if (!(cause instanceof GatewayFault) || !cause.code.startsWith('BACKEND_')) return undefined;
+  return wireError(CODE.internalError, `${cause.message} (${cause.code})`);
+}

@@ -17,8 +17,7 @@ import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts
 import { MessageWriter, urgencyOf } from '../message-writer.ts';
 import type { Replies } from '../replies.ts';
 import { relayableRequest } from './client-requests.ts';
-import { DEFAULT_LOG_LEVEL } from './default-log-level.ts';
-import { MISSING, RETRY_LATER } from './missing-session.ts';
+import { MISSING, RETRY_LATER } from './find-session.ts';
 import type { ResumableStream } from './sessions/resumable-stream.ts';
 import type { RunningCall, Session } from './sessions/session.ts';
 
@@ -61,7 +60,7 @@ export class PendingResponse implements HeartbeatListener, RunningCall {
     const { session, hasProgressToken } = this.#waiting;
     if (this.#isDone || !this.mayStream) return;
     if (method === 'notifications/progress' && !hasProgressToken) return;
-    if (method === 'notifications/message' && !isLogWanted(params, session.logLevel ?? DEFAULT_LOG_LEVEL)) return;
+    if (method === 'notifications/message' && !isLogWanted(params, session.logLevel)) return;
     this.#open()?.push(urgencyOf(method), notificationParts(method, withoutPerHop(params)));
   }
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { CatalogEntry } from '../../contract/call.ts';
-import type { RawJson } from '../../contract/json.ts';
+import type { JsonObject, JsonValue, RawJson } from '../../contract/json.ts';
 import { explainCause } from '../../errors.ts';
-import { encode } from '../../json/json-value.ts';
+import { encode, isObject } from '../../json/json-value.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import { heldOf } from '../../mcp/byte-budget.ts';
 import { notificationParts, resultParts } from '../../mcp/envelope.ts';
@@ -14,10 +14,9 @@ import { listChangedMethod } from '../../mcp/methods.ts';
 import { shareOf } from '../../mcp/shares.ts';
 import type { McpRequest } from '../../pipeline/mcp-request.ts';
 import type { HeartbeatListener } from '../../timing/shared-timers.ts';
-import { sendError } from '../http/send-error.ts';
 import { MessageWriter, MUST, type Urgency } from '../message-writer.ts';
 import type { Exchange, ProtocolServerParts } from '../protocol-server.ts';
-import { acknowledged, deliverable, readFilter } from './listen-filter.ts';
+import { sendError } from '../refuse.ts';
 import type { Listener, ListenHub } from './listen-hub.ts';
 import { ANSWER_HEADERS, ownMeta } from './response.ts';
 
@@ -38,7 +37,7 @@ export async function openListen(
   const { service, limits, hub, withdrawn } = parts;
   const { replies, caller } = exchange;
   const refuse = (code: number, text: string, status = 200): void =>
-    sendError(replies, status, ANSWER_HEADERS, message.id, wireError(code, text));
+    sendError(replies, status, wireError(code, text), ANSWER_HEADERS, message.id);
   const filter = readFilter(message.given.notifications);
   if ('wrong' in filter) return refuse(CODE.invalidParams, filter.wrong);
   const countKey = shareOf(exchange.caller, exchange.inbound.remoteAddress);
@@ -196,3 +195,58 @@ class Listen implements Listener, HeartbeatListener {
     return ownMeta(this.#serverInfo, this.#id);
   }
 }
+
+/** The filter of a `subscriptions/listen`. */
+export interface ListenFilter {
+  readonly kinds: readonly ListKind[];
+  /** Without duplicates. */
+  readonly uris: readonly string[];
+}
+
+/**
+ * Reads `params.notifications`.
+ *
+ * Fails as a value, a sentence for the client: it is missing, a member has the wrong type, or there are too many URIs.
+ * Unknown members are ignored and therefore not acknowledged.
+ */
+export function readFilter(notifications: JsonValue | undefined): ListenFilter | { readonly wrong: string } {
+  if (!isObject(notifications)) return { wrong: 'params.notifications must be an object' };
+  for (const [member] of FLAGS) {
+    const flag = notifications[member];
+    if (flag !== undefined && typeof flag !== 'boolean') return { wrong: `notifications.${member} must be a boolean` };
+  }
+  const uris = notifications.resourceSubscriptions ?? [];
+  if (!Array.isArray(uris) || !uris.every((uri) => typeof uri === 'string')) {
+    return { wrong: 'notifications.resourceSubscriptions must be a list of URIs' };
+  }
+  const distinct = [...new Set(uris as string[])];
+  if (distinct.length > MAX_URIS)
+    return { wrong: `notifications.resourceSubscriptions takes at most ${MAX_URIS} URIs` };
+  const bytes = distinct.reduce((sum, uri) => sum + Buffer.byteLength(uri), 0);
+  if (bytes > MAX_URI_BYTES)
+    return { wrong: `notifications.resourceSubscriptions takes URIs of at most ${MAX_URI_BYTES} bytes together` };
+  return { kinds: FLAGS.filter(([member]) => notifications[member] === true).map(([, kind]) => kind), uris: distinct };
+}
+
+/** The requested kinds whose changes the gateway sends. */
+export function deliverable(kinds: readonly ListKind[], capabilities: JsonObject): readonly ListKind[] {
+  return kinds.filter((kind) => {
+    const capability = capabilities[kind];
+    return isObject(capability) && capability.listChanged === true;
+  });
+}
+
+/** The accepted subset, in the shape of the request. */
+export function acknowledged(kinds: readonly ListKind[], uris: readonly string[]): JsonObject {
+  const flags = FLAGS.filter(([, kind]) => kinds.includes(kind)).map(([member]) => [member, true]);
+  return { ...Object.fromEntries(flags), ...(uris.length === 0 ? {} : { resourceSubscriptions: uris }) };
+}
+
+const FLAGS = [
+  ['toolsListChanged', 'tools'],
+  ['promptsListChanged', 'prompts'],
+  ['resourcesListChanged', 'resources'],
+] as const satisfies readonly (readonly [string, ListKind])[];
+
+const MAX_URIS = 1024; // per listen; each needs a subscription at a backend
+const MAX_URI_BYTES = 262_144; // a backend is sent all of them again with each new listen

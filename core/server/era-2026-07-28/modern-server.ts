@@ -10,8 +10,8 @@ import type { Message, RequestMessage } from '../../mcp/message.ts';
 import { GATEWAY_METHODS } from '../../mcp/methods.ts';
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
 import { cancellationOf } from '../../timing/cancel.ts';
-import { sendError } from '../http/send-error.ts';
 import type { Exchange, ProtocolServer, ProtocolServerParts } from '../protocol-server.ts';
+import { sendError } from '../refuse.ts';
 import { openListen } from './listen.ts';
 import { createListenHub, type ListenHub } from './listen-hub.ts';
 import { ANSWER_HEADERS, modernResult, ownMeta, PendingResponse } from './response.ts';
@@ -64,7 +64,7 @@ interface ServerContext extends ModernParts {
 function acknowledge({ replies }: Exchange, message: Exclude<Message, RequestMessage>): void {
   if (message.kind === 'notification') return replies.send(202, { 'cache-control': 'private, no-store' });
   const error = wireError(CODE.invalidRequest, 'clients of this version post requests and notifications only');
-  sendError(replies, 400, ANSWER_HEADERS, encode(message.key), error);
+  sendError(replies, 400, error, ANSWER_HEADERS, encode(message.key));
 }
 
 async function answerRequest(context: ServerContext, exchange: Exchange, message: RequestMessage): Promise<void> {
@@ -189,7 +189,7 @@ function isMirrored({ transport }: Exchange['inbound']): boolean {
 }
 
 function refuse({ replies }: Exchange, { id }: RequestMessage, status: number, error: WireError) {
-  sendError(replies, status, ANSWER_HEADERS, id, error);
+  sendError(replies, status, error, ANSWER_HEADERS, id);
 }
 
 function clientFrom(envelope: Envelope, owner: ClientContext['owner'], waiting: PendingResponse): ClientContext {

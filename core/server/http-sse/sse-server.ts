@@ -9,9 +9,8 @@ import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts
 import { Shares, shareOf } from '../../mcp/shares.ts';
 import { repliesOn, streamOn } from '../connection-replies.ts';
 import type { LegacyServer } from '../era-2025-11-25/legacy-server.ts';
-import { sendError } from '../http/send-error.ts';
 import type { Exchange, ProtocolServerParts, ServedPath } from '../protocol-server.ts';
-import { refuse } from '../refuse.ts';
+import { sendError } from '../refuse.ts';
 import { messageUri, SESSION_PARAMETER, type SseOptions } from './message-uri.ts';
 import { type ConnectionEnd, SseConnection } from './sse-connection.ts';
 
@@ -55,7 +54,7 @@ export function createSseServer(parts: SseServerParts): SseServer {
     if (donor !== undefined) {
       const [oldest] = donor;
       if (oldest === undefined)
-        return refuse(responder, 503, wireError(CODE.internalError, FULL), { 'retry-after': '1' });
+        return sendError(responder, 503, wireError(CODE.internalError, FULL), { 'retry-after': '1' });
       oldest.end('unused');
     }
     inbound.record?.speaks(legacy.era);
@@ -90,16 +89,16 @@ export function createSseServer(parts: SseServerParts): SseServer {
   async function post(exchange: Exchange, message: Message): Promise<void> {
     const { inbound, replies, caller } = exchange;
     const id = new URLSearchParams(inbound.query).get(SESSION_PARAMETER);
-    if (id === null || id === '') return refuse(replies, 400, wireError(CODE.invalidRequest, MISSING));
+    if (id === null || id === '') return sendError(replies, 400, wireError(CODE.invalidRequest, MISSING));
     const connection = connections.get(id);
-    if (connection === undefined) return refuse(replies, 404, UNKNOWN);
+    if (connection === undefined) return sendError(replies, 404, UNKNOWN);
     if (connection.caller.key !== caller.key) {
       await endSession(connection, caller);
       connection.end('closed');
-      return refuse(replies, 404, UNKNOWN);
+      return sendError(replies, 404, UNKNOWN);
     }
     if (message.kind === 'request' && connection.running >= mostRunning) {
-      return refuse(replies, 429, wireError(CODE.invalidRequest, BUSY), { 'retry-after': '1' });
+      return sendError(replies, 429, wireError(CODE.invalidRequest, BUSY), { 'retry-after': '1' });
     }
     if (inbound.record !== undefined) inbound.record.isAnsweredElsewhere = true;
     replies.send(202, { 'content-type': 'text/plain' }, ACCEPTED);
@@ -114,7 +113,7 @@ export function createSseServer(parts: SseServerParts): SseServer {
       await serve(connection, { inbound, caller, replies }, message);
     } catch (cause) {
       log.error('a request failed', { path: inbound.path, cause: explainCause(cause) });
-      refuse(replies, 500, INTERNAL, {}, isRequest ? message.id : NULL_ID); // the POST is answered already
+      sendError(replies, 500, INTERNAL, {}, isRequest ? message.id : NULL_ID); // the POST is answered already
     }
   }
 
@@ -124,14 +123,14 @@ export function createSseServer(parts: SseServerParts): SseServer {
     const isRequest = message.kind === 'request';
     const isInitialize = isRequest && message.method === 'initialize';
     if (isInitialize && (session !== undefined || isInitializing)) {
-      return sendError(replies, 400, {}, message.id, wireError(CODE.invalidRequest, INITIALIZED));
+      return sendError(replies, 400, wireError(CODE.invalidRequest, INITIALIZED), {}, message.id);
     }
     if (isInitialize) return open(connection, exchange, message);
     if (session !== undefined) {
       return legacy.connected.accept(exchange, session, message, inbound.headers['mcp-protocol-version']);
     }
     const id = isRequest ? message.id : NULL_ID;
-    sendError(replies, 400, {}, id, wireError(CODE.invalidRequest, UNINITIALIZED));
+    sendError(replies, 400, wireError(CODE.invalidRequest, UNINITIALIZED), {}, id);
   }
 
   /** Opens the session; what belongs to no call is sent on the connection too. */

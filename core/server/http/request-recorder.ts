@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Call } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
-import type { Inbound } from '../../contract/inbound.ts';
+import type { Inbound, Responder, ResponseHeaders, ResponseStream, StreamChunk } from '../../contract/inbound.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { MessageView, RequestListener, RequestRecord } from '../../contract/request-record.ts';
 import type { SessionView } from '../../contract/session.ts';
@@ -10,6 +10,7 @@ import { byteLength } from '../../json/byte-pieces.ts';
 import { isObject } from '../../json/json-value.ts';
 import type { HeldBytes } from '../../mcp/byte-budget.ts';
 import { META } from '../../mcp/meta.ts';
+import { lengthOf } from './node-adapter.ts';
 
 /** The record of the request of a call; `undefined` for calls of code, and without listeners. */
 export function recordOf({ inbound }: Pick<Call, 'inbound'>): RequestRecord | undefined {
@@ -146,4 +147,64 @@ function bytesOf(body: RequestRecord['body']): number {
   if (typeof body === 'string') return Buffer.byteLength(body);
   if (Buffer.isBuffer(body)) return body.length;
   return byteLength(body as readonly Buffer[]);
+}
+
+/** Records one HTTP request; wraps its responder to see the response. */
+export class RecordedResponder extends RequestRecorder implements Responder {
+  readonly #responder: Responder;
+
+  constructor(inbound: Inbound, responder: Responder, listener: RequestListener) {
+    super(inbound, listener);
+    this.#responder = responder;
+  }
+
+  send(status: number, headers: ResponseHeaders, body?: RequestRecord['body']): void {
+    if (this.status !== 0) return;
+    this.#responder.send(status, headers, body);
+    if (!this.isAnsweredElsewhere) this.answered(status, body);
+  }
+
+  open(status: number, headers: Readonly<Record<string, string>>): ResponseStream {
+    const stream = this.#responder.open(status, headers);
+    if (this.status !== 0) return stream;
+    this.#responder.onDisconnect(() => this.clientDisconnected());
+    this.streams(status);
+    return new WatchedStream(stream, this);
+  }
+
+  served(): void {
+    this.#responder.served?.();
+  }
+
+  onDisconnect(listener: () => void): void {
+    this.#responder.onDisconnect(listener);
+  }
+}
+
+class WatchedStream implements ResponseStream {
+  readonly #stream: ResponseStream;
+  readonly #recorder: RequestRecorder;
+
+  constructor(stream: ResponseStream, recorder: RequestRecorder) {
+    this.#stream = stream;
+    this.#recorder = recorder;
+  }
+
+  write(chunk: StreamChunk): boolean {
+    this.#recorder.wrote(lengthOf(chunk));
+    return this.#stream.write(chunk);
+  }
+
+  onDrain(listener: () => void): void {
+    this.#stream.onDrain(listener);
+  }
+
+  end(): void {
+    this.#stream.end();
+    this.#recorder.ended();
+  }
+
+  get pendingBytes(): number {
+    return this.#stream.pendingBytes;
+  }
 }

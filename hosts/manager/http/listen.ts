@@ -3,8 +3,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { dirname, resolve } from 'node:path';
 import { DEFAULT_LIMITS, GatewayFault } from '@toolmgr/core';
 import type { FastifyInstance } from 'fastify';
-import { boundConnections } from '../../http/connections.ts';
-import { explainListenError, hostForUrl } from '../../http/listen.ts';
+import { boundConnections, explainListenError, hostForUrl } from '../../http/listen.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { HTTP_LIMITS } from './limits.ts';
 

@@ -52,7 +52,8 @@ export class Session implements SessionView {
   placedMs: number;
   /** When the session store last confirmed it. */
   confirmedMs: number;
-  logLevel: string | undefined;
+  /** The server may choose the level of a client that never set one (MCP 2025-11-25, logging). */
+  logLevel = 'info';
   hasEnded = false;
   readonly #streamParts: StreamParts;
   readonly #mark: ReplicaMark;

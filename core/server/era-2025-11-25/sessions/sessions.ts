@@ -7,10 +7,8 @@ import type { Limits } from '../../../limits.ts';
 import type { ByteBudget, HeldBytes } from '../../../mcp/byte-budget.ts';
 import { Shares, shareOf } from '../../../mcp/shares.ts';
 import type { StreamParts } from './resumable-stream.ts';
-import { resumeSession } from './resume-session.ts';
 import { type InitializeParams, type ReplicaMark, Session } from './session.ts';
-import { isBoundTo, isSessionId } from './session-record.ts';
-import { REMEMBERS_END_MS, type SharedSessions } from './session-store.ts';
+import { isBoundTo, isSessionId, REMEMBERS_END_MS, type SharedSessions } from './session-store.ts';
 
 /** Why a session ended. */
 export type SessionEnd = SessionEnded['reason'];
@@ -186,16 +184,18 @@ export function createSessions(parts: SessionsParts): Sessions {
     return !session.hasEnded;
   };
 
-  const resume = (from: SharedSessions, id: string, caller: Caller, inbound: From | undefined) =>
-    resumeSession(from, id, caller, {
-      read: readOnce,
-      known: (id) => sessions.get(id),
-      use: take,
-      add(id, caller, stored) {
-        const share = shareOf(caller, inbound?.remoteAddress);
-        return add(id, caller, stored, stored.openedAtMs, share);
-      },
-    });
+  /** Resumes a session that another replica, or this process before a restart, opened. */
+  const resume = async (from: SharedSessions, id: string, caller: Caller, inbound: From | undefined) => {
+    const looked = await readOnce(from, id);
+    if (typeof looked === 'string') return looked === 'away' ? 'away' : 'unknown';
+    if (!isBoundTo(looked, id, caller.key)) {
+      await from.end(id);
+      return 'unknown';
+    }
+    const known = sessions.get(id); // a concurrent request was first
+    if (known !== undefined) return take(known, caller);
+    return add(id, caller, looked, looked.openedAtMs, shareOf(caller, inbound?.remoteAddress));
+  };
 
   return {
     open(caller, hello, inbound) {

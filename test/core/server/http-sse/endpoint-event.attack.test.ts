@@ -1,7 +1,6 @@
 import { planSchema } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { pathPrefix } from '../../../../core/server/http-sse/forwarded-headers.ts';
-import { messageUri, type SseOptions } from '../../../../core/server/http-sse/message-uri.ts';
+import { messageUri, pathPrefix, type SseOptions } from '../../../../core/server/http-sse/message-uri.ts';
 import { openEndpoint, rawRequest } from '../../../support/open-endpoint.ts';
 import { connectSse } from '../../../support/sse-client.ts';
 

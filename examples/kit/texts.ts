@@ -82,6 +82,17 @@ assert.equal(workloadName.safeParse('../github').success, false);
 
 // endregion
 
+// region: audit-chain
+import { createAuditChain, createChainChecks } from '@toolmgr/plugins/kit/audit-chain';
+
+const chain = createAuditChain({ next: 0, previous: '' }, 'team', undefined);
+const lines = ['{"msg":"audit_event"}\n', '{"msg":"audit_event"}\n'].map((line) => chain.add(line));
+const checks = createChainChecks(undefined);
+for (const [index, line] of lines.entries()) checks.add('audit.log', index + 1, Buffer.from(line.trimEnd()));
+assert.deepEqual(checks.report().problems, []);
+
+// endregion
+
 // region: tool-pins
 import { scan } from '@toolmgr/plugins/kit/tool-pins';
 

@@ -35,6 +35,7 @@ const MODULES: readonly CommandModule[] = [
   { words: ['vmcp'], load: async () => (await import('./vmcp/main.ts')).addVmcpCommands },
   { words: ['operator'], load: async () => (await import('../operator/main.ts')).addOperatorCommand },
   { words: ['pins'], load: async () => (await import('./pins/main.ts')).addPinsCommands },
+  { words: ['audit'], load: async () => (await import('./audit/main.ts')).addAuditCommands },
   { words: [], load: async () => (await import('../manager/commands/plugin-commands.ts')).loadPluginCommands(taken()) },
   { words: ['plugin'], load: async () => (await import('./plugin/main.ts')).addPluginCommands },
 ];

@@ -1,9 +1,10 @@
+import { secretReference } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
 import { EVENT_TYPES } from './event-types.ts';
 
 const eventType = z.enum(EVENT_TYPES);
 
-/** Keys, defaults and ranges of the contract. Source: vmcp spec §2 audit, §8. */
+/** Keys, defaults and ranges of the contract; `chain` and `onFailure` are our own. Source: vmcp spec §2 audit, §8. */
 export const auditConfig = z.strictObject({
   component: z.string().default('toolmgr-vmcp').describe('name of this server in every event'),
   metadata: z
@@ -25,6 +26,18 @@ export const auditConfig = z.strictObject({
     .string()
     .default('')
     .describe('file to append to, created with mode 0600; relative to the working directory; empty means stdout'),
+  chain: z
+    .strictObject({
+      signingKey: secretReference
+        .optional()
+        .describe('PEM of an Ed25519, EC or RSA private key that signs a checkpoint at least every minute'),
+    })
+    .optional()
+    .describe('number every line and write the hash of the line before it, for `toolmgr audit verify`'),
+  onFailure: z
+    .enum(['continue', 'refuse'])
+    .default('continue')
+    .describe('what happens to calls while audit lines cannot be written: `refuse` answers 503'),
   maxDataSize: z.int().min(0).default(1024).describe('maximum bytes of each request and response'),
   maxDelegationDepth: z.int().min(1).default(10).describe('maximum actors of a nested RFC 8693 `act` claim'),
 });

@@ -38,6 +38,8 @@ const DROPPED = { counted: 'dropped' } as const;
 export interface Journal {
   add(event: AuditEvent): void;
   start(sink: Sink, config: AuditConfig): void;
+  /** The last write failed, or the queue is full: further events may be lost. */
+  readonly isFailing: boolean;
   /** Writes the queue and closes the sink. */
   stop(): Promise<void>;
 }
@@ -158,6 +160,9 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
     start(sink, config) {
       open = { sink, lines: createAuditLines(config) };
       scheduleFlush(FLUSH_DELAY_MS);
+    },
+    get isFailing() {
+      return outage.isOn || waiting() >= queueEvents;
     },
     async stop() {
       if (open === undefined) return;

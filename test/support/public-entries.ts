@@ -10,6 +10,7 @@ export const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins/outgoing-auth/oauth-client/login': 'plugins/outgoing-auth/oauth-client/login/index.ts',
   '@toolmgr/plugins/secrets': 'plugins/secrets/exports.ts',
   '@toolmgr/plugins/clients': 'plugins/clients/exports.ts',
+  '@toolmgr/plugins/kit/audit-chain': 'plugins/kit/audit-chain/index.ts',
   '@toolmgr/plugins/kit/cel': 'plugins/kit/cel/index.ts',
   '@toolmgr/plugins/kit/credentials': 'plugins/kit/credentials/index.ts',
   '@toolmgr/plugins/kit/embedding': 'plugins/kit/embedding/index.ts',

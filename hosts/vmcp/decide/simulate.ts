@@ -1,6 +1,7 @@
 import type { Caller, Gateway } from '@toolmgr/core';
+import { auditLines, eventOf } from '../audit-files.ts';
 import type { SectionedConfig } from '../plan.ts';
-import { type AuditedCall, auditedCalls } from './audited-calls.ts';
+import { type AuditedCall, auditedCallOf } from './audited-calls.ts';
 import { type Decide, type Decision, withDecisions } from './decider.ts';
 import { callerOf, readPeople } from './people.ts';
 
@@ -48,19 +49,18 @@ export function simulate(
     const changes = new Map<string, Change>();
     const unknown = new Set<string>();
     const decisions = createDecided(decide);
-    for (const audit of audits) {
-      for await (const call of auditedCalls(audit)) {
-        if (call === undefined) counts.otherLines += 1;
-        else if (isPartOfAnother(gateway, call)) counts.inner += 1;
-        else {
-          const { subject } = call;
-          if (subject !== undefined && !known.has(subject) && unknown.size < MOST_NAMED) unknown.add(subject);
-          if (call.arguments === undefined) counts.withoutArguments += 1;
-          counts.decided += 1;
-          const caller =
-            subject === undefined ? undefined : (known.get(subject) ?? callerOf({ sub: subject }, subject));
-          addChange(changes, call, await decisions(call, caller));
-        }
+    for await (const line of auditLines(audits)) {
+      const event = eventOf(line);
+      const call = event === undefined ? undefined : auditedCallOf(event);
+      if (call === undefined) counts.otherLines += 1;
+      else if (isPartOfAnother(gateway, call)) counts.inner += 1;
+      else {
+        const { subject } = call;
+        if (subject !== undefined && !known.has(subject) && unknown.size < MOST_NAMED) unknown.add(subject);
+        if (call.arguments === undefined) counts.withoutArguments += 1;
+        counts.decided += 1;
+        const caller = subject === undefined ? undefined : (known.get(subject) ?? callerOf({ sub: subject }, subject));
+        addChange(changes, call, await decisions(call, caller));
       }
     }
     return { changes: [...changes.values()].sort(bySize), ...counts, unknownCallers: [...unknown] };

@@ -179,6 +179,7 @@ describe('audit', () => {
       expect(auditConfig.parse({})).toEqual({
         component: 'toolmgr-vmcp',
         metadata: {},
+        onFailure: 'continue',
         detectApplicationErrors: true,
         eventTypes: [],
         excludeEventTypes: [],

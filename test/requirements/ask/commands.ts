@@ -56,6 +56,10 @@ export const commands = [
       'ask.vmcp.explain-call':
         'vmcp explain call TOOL ARGUMENTS decides a call of a person as a gateway would, and sends nothing',
       'ask.vmcp.simulate': 'vmcp simulate names the calls of an audit file that a file would decide in another way',
+      'ask.audit.chain':
+        'audit.chain numbers lines and names the hash of the line before each, and audit verify finds what was changed, removed or moved',
+      'ask.audit.on-failure': 'audit.onFailure refuse answers calls with 503 while audit lines cannot be written',
+      'ask.audit.query': 'audit query prints the events that match its options, over rotated parts',
       'ask.vmcp.exit-codes': 'flags, defaults and exit codes are as the reference says',
       'ask.vmcp.yaml-near-miss': 'an unknown key of the file is refused with the nearest known key',
       'ask.vmcp.yaml-plugins': 'the key plugins adds to what the file gives or replaces it',

@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { rig } from './support/rig.ts';
+import { temporaryFolderOfFile } from './support/temporary-folder.ts';
 import { workflowFaults } from './support/workflow-faults.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -16,8 +16,7 @@ const found = rig('actionlint');
 const reason = 'missing' in found ? ` (skipped: ${found.missing})` : '';
 
 describe.skipIf('missing' in found)(`actionlint${reason}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-workflows-'));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolderOfFile('workflows');
 
   /** What actionlint prints. Its helpers are switched off: the result is the same on every machine. */
   function actionlint(files: readonly string[]): string {

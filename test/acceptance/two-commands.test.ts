@@ -1,15 +1,15 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { processes, processesWith, treeOf } from '../support/processes.ts';
 import { proves } from '../support/proves.ts';
 import { quickFolder } from '../support/quick-folder.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -78,7 +78,7 @@ describe('a fresh clone', () => {
 
 describe('the installation of a clone', () => {
   function uninstalled(): string {
-    const folder = mkdtempSync(join(tmpdir(), 'toolmgr-install-'));
+    const folder = temporaryFolder('install');
     for (const path of ['package.json', 'package-lock.json', 'scripts'])
       cpSync(join(root, path), join(folder, path), { recursive: true });
     for (const workspace of ['core', 'plugins', 'hosts']) {
@@ -95,16 +95,14 @@ describe('the installation of a clone', () => {
       env: { HOME: folder, npm_config_cache: join(folder, '.npm'), ...env },
     });
     const hasNode = existsSync(join(folder, 'node_modules/.bin/node'));
-    rmSync(folder, { recursive: true, force: true });
     return { status, stderr, hasNode };
   }
 
   proves('ask.node.pinned', "uses the machine's Node where the installed one does not start, as on Alpine", () => {
-    const tools = mkdtempSync(join(tmpdir(), 'toolmgr-npm-'));
+    const tools = temporaryFolder('npm');
     const npm = 'cd node_modules/.bin && printf "#!/lib/none\\n" > node && chmod +x node';
     writeFileSync(join(tools, 'npm'), `#!/bin/sh\nmkdir -p node_modules/.bin && ${npm}\n`, { mode: 0o755 });
     expect(install({ PATH: `${tools}:/bin` })).toEqual({ status: 0, stderr: '', hasNode: false });
-    rmSync(tools, { recursive: true });
   });
 
   proves(
@@ -153,7 +151,6 @@ describe('the installation of a clone', () => {
           await until(() => !processes().some(({ pid }) => started.includes(pid)));
           registry.closeAllConnections();
           registry.close();
-          rmSync(folder, { recursive: true });
         }),
       );
     },

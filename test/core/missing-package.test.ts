@@ -1,9 +1,9 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { missingFeatures, missingPackage } from '@toolmgr/core';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const MANIFEST = {
   name: 'own',
@@ -18,8 +18,7 @@ const MANIFEST = {
 
 /** A project with the package `own`, one of its optional peers that has only ES modules, and one that has CommonJS. */
 function project(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'toolmgr-peers-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder('peers');
   const files = {
     'package.json': '{}',
     'node_modules/own/package.json': JSON.stringify(MANIFEST),

@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { METRICS, type MetricRow } from '../../plugins/telemetry/metric-table.ts';
 import { isInstalled } from '../../scripts/rigs/run-tool.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const FOLDER = join(import.meta.dirname, '../../deploy/monitoring');
 const GUIDE = join(import.meta.dirname, '../../docs/guides/observability.md');
@@ -76,19 +76,15 @@ describe('the dashboard and the alerts', () => {
   });
 
   it.skipIf(!process.env.CI && !isInstalled('promtool'))('are valid PromQL, by promtool', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-promql-'));
-    try {
-      const rules = queries.map(([, expr], at) => ({
-        record: `query:${at}`,
-        expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*'),
-      }));
-      const file = join(folder, 'queries.yaml');
-      await writeFile(file, stringify({ groups: [{ name: 'queries', rules }] }));
-      const run = (path: string) => promisify(execFile)('promtool', ['check', 'rules', path]);
-      expect((await run(file)).stdout).toContain(`${rules.length} rules found`);
-      expect((await run(join(FOLDER, 'alerts.yaml'))).stdout).toContain('SUCCESS');
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    const folder = temporaryFolder('promql');
+    const rules = queries.map(([, expr], at) => ({
+      record: `query:${at}`,
+      expr: expr.replaceAll('$__rate_interval', '5m').replaceAll('$instance', '.*'),
+    }));
+    const file = join(folder, 'queries.yaml');
+    await writeFile(file, stringify({ groups: [{ name: 'queries', rules }] }));
+    const run = (path: string) => promisify(execFile)('promtool', ['check', 'rules', path]);
+    expect((await run(file)).stdout).toContain(`${rules.length} rules found`);
+    expect((await run(join(FOLDER, 'alerts.yaml'))).stdout).toContain('SUCCESS');
   });
 });

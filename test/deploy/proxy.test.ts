@@ -1,8 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import getPort from 'get-port';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,6 +9,7 @@ import { stringify } from 'yaml';
 import { isInstalled } from '../../scripts/rigs/run-tool.ts';
 import { certificates } from '../support/certificates.ts';
 import { type RunningCli, startCli } from '../support/cli.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 const LONG = 120_000;
@@ -56,11 +56,10 @@ const PROGRAMS = [
 ] as const;
 
 describe('a reverse proxy with our configuration file', () => {
-  let folder: string;
+  const folder = temporaryFolderOfFile('proxy');
   let gateway: number;
   let running: RunningCli;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-proxy-'));
     await writeFile(join(folder, `${NAME}.pem`), pem.cert);
     await writeFile(join(folder, `${NAME}.key`), pem.key);
     gateway = await getPort();
@@ -82,10 +81,7 @@ describe('a reverse proxy with our configuration file', () => {
     running = startCli(['vmcp', 'serve', '-c', file, '--port', String(gateway)]);
     await running.printed(/everything.*ready|everything is ready/, LONG);
   }, LONG);
-  afterAll(async () => {
-    await running?.[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true, force: true });
-  });
+  afterAll(() => running?.[Symbol.asyncDispose]());
 
   it.for(PROGRAMS)(
     'of $program forwards sessions, sends events when they come, and hides the pages of operators',

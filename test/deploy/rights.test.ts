@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startOperator } from '../../hosts/operator/operator.ts';
 import { type KubeCluster, missingKube, startKube } from '../support/kube.ts';
 import { connectionTo } from '../support/kube-api.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 const missing = missingKube();
@@ -44,10 +44,9 @@ function rightsOf(rules: readonly Rule[]): readonly string[] {
 }
 
 describe.skipIf(missing)(`The rights of the chart${missing === undefined ? '' : `, skipped: ${missing}`}`, () => {
-  let folder: string;
+  const folder = temporaryFolderOfFile('rights');
   let cluster: KubeCluster;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-rights-'));
     const policy = { apiVersion: 'audit.k8s.io/v1', kind: 'Policy', rules: [{ level: 'Metadata' }] };
     await writeFile(join(folder, 'policy.json'), JSON.stringify(policy));
     const crds = await Promise.all(
@@ -65,10 +64,7 @@ describe.skipIf(missing)(`The rights of the chart${missing === undefined ? '' : 
     for (const name of ['toolmgr-system', 'team']) await cluster.kubectl(['create', 'namespace', name]);
     await cluster.kubectl(['apply'], await readFile(join(DEPLOY, 'operator.yaml'), 'utf8'));
   }, LONG);
-  afterAll(async () => {
-    await cluster?.[Symbol.asyncDispose]();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-  }, LONG);
+  afterAll(() => cluster?.[Symbol.asyncDispose](), LONG);
 
   const kubectl = (...args: readonly string[]) => cluster.kubectl(['--namespace', 'team', ...args]);
   const apply = (...objects: readonly object[]) =>

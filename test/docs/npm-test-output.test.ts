@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { resultLines } from '../support/proven.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { pageOutputProblem } from './page-output.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/test.mjs');
@@ -30,8 +30,7 @@ printf ' Test Files  3 passed | 1 skipped (4)\\n      Tests  7 passed | 2 skippe
 `;
 
 it('the README shows what `npm test` prints', async () => {
-  const root = mkdtempSync(join(tmpdir(), 'toolmgr-npm-test-'));
-  onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+  const root = temporaryFolder('npm-test');
   const add = (path: string, text: string): void => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text, { mode: 0o755 });

@@ -1,11 +1,11 @@
-import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile } from 'node:fs/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import getPort from 'get-port';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ContainerEngine, engineCall, startEngine } from '../support/container-engine.ts';
 import { PRODUCT_IMAGE, productImage, productImageMissing } from '../support/product-image.ts';
 import { recordingServer } from '../support/recording-server.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { writeVmcpFile } from '../support/vmcp-file.ts';
 
@@ -15,18 +15,14 @@ const MAX_BYTES = 200_000_000;
 
 describe.skipIf(missing)(`The image${missing === undefined ? '' : `, skipped: ${missing}`}`, () => {
   let engine: ContainerEngine;
-  let folder: string;
+  const folder = temporaryFolderOfFile('image');
   beforeAll(async () => {
     const archive = await productImage();
-    folder = await mkdtemp(`${tmpdir()}/toolmgr-image-`);
     engine = await startEngine('docker');
     const load = await engineCall(engine.socket, 'POST', '/v1.41/images/load', await readFile(archive));
     expect(load.text).toContain(PRODUCT_IMAGE);
   }, LONG);
-  afterAll(async () => {
-    await engine?.[Symbol.asyncDispose]();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
-  }, LONG);
+  afterAll(() => engine?.[Symbol.asyncDispose](), LONG);
 
   const api = async <T>(method: string, path: string, body?: object): Promise<T> => {
     const { status, text } = await engineCall(engine.socket, method, `/v1.41${path}`, body);

@@ -1,9 +1,9 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type LocalRegistry, localRegistry } from '../support/local-registry.ts';
 import { rig } from '../support/rig.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const found = rig('packaging');
@@ -20,7 +20,7 @@ const COPIED = [
 const OWN_PACKAGES = ['zod', 'jose', 'ajv', '@cedar-policy/cedar-wasm'] as const;
 
 describe.skipIf('missing' in found)('first-party plugins that were copied into an empty folder', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-copied-'));
+  const folder = temporaryFolderOfFile('copied');
   let registry: LocalRegistry;
 
   beforeAll(async () => {
@@ -34,8 +34,6 @@ describe.skipIf('missing' in found)('first-party plugins that were copied into a
     const packages = [...OWN_PACKAGES, '@types/node'].map((name) => `${name}@${versions[name]}`);
     await registry.install(folder, ['@toolmgr/core', '@toolmgr/plugins', ...packages]);
   }, LONG_MS);
-
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it(
     'compile without a change',

@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import getPort from 'get-port';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { blocksOf, type DocBlock } from '../docs/blocks.ts';
 import { type LocalRegistry, localRegistry } from '../support/local-registry.ts';
 import { proves } from '../support/proves.ts';
 import { rig } from '../support/rig.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const PAGE = 'docs/start/embed.md';
 const BLOCKS = blocksOf(PAGE, readFileSync(join(import.meta.dirname, '../..', PAGE), 'utf8'));
@@ -30,7 +30,7 @@ const PAIRS = [
 ];
 
 describe.skipIf('missing' in found)('the page about embedding, followed in an empty folder with the packages', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-embed-'));
+  const scratch = temporaryFolderOfFile('embed');
   const project = join(scratch, 'embedded');
   const home = join(scratch, 'home');
   const env = { HOME: home, XDG_STATE_HOME: join(home, 'state'), NO_COLOR: '1', TOOLMGR_STATE_DIR: undefined };
@@ -56,8 +56,6 @@ describe.skipIf('missing' in found)('the page about embedding, followed in an em
     for (const text of more) await run(project, text);
     for (const block of BLOCKS) if (block.file !== undefined) write(block);
   }, LONG_MS);
-
-  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
   proves(
     'ask.embedding.page',

@@ -1,15 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, globSync, lstatSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type Manifest, targetsOf } from '../../scripts/pack/published-manifest.ts';
 import { type LocalRegistry, localRegistry, type Ran, type RunOptions } from '../support/local-registry.ts';
 import { startNpxGateway } from '../support/npx-gateway.ts';
 import { proves } from '../support/proves.ts';
 import { rig } from '../support/rig.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -23,7 +23,7 @@ const OLD_NODE = ['/usr/bin/node', '/usr/local/bin/node'].find((file) => existsS
 
 describe.skipIf('missing' in found)('packages from a registry', () => {
   const tools = 'folder' in found ? join(found.folder, 'node_modules/.bin') : '';
-  const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-install-'));
+  const scratch = temporaryFolderOfFile('install');
   const prefix = join(scratch, 'global');
   const project = join(scratch, 'project');
   /** An empty home: no settings, no cache of npx. The downloads of npm are kept by the machine. */
@@ -41,8 +41,6 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
     const npm = await run('npm', ['install', '-g', '--prefix', prefix, 'toolmgr'], { cwd: scratch });
     if (npm.code !== 0) throw new Error(npm.err);
   }, LONG);
-
-  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
   it('a global installation without optional peers takes less than 60 MB', () => {
     const files = globSync('**/*', { cwd: join(prefix, 'lib'), withFileTypes: true });

@@ -1,13 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { blocksOf } from '../docs/blocks.ts';
 import { consoleSteps } from '../docs/console-session.ts';
 import { type LocalRegistry, localRegistry, type Ran } from '../support/local-registry.ts';
 import { startNpxGateway } from '../support/npx-gateway.ts';
 import { proves } from '../support/proves.ts';
 import { rig } from '../support/rig.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const EVERYTHING = join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
@@ -15,7 +15,7 @@ const found = rig('packaging');
 const LONG_MS = 600_000; // npm installs: a minute on a quiet machine
 
 describe.skipIf('missing' in found)('a new plugin of an installed toolmgr', () => {
-  const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-own-plugin-'));
+  const scratch = temporaryFolderOfFile('own-plugin');
   /** The folder of the gateway file. */
   const project = join(scratch, 'project');
   const plugin = join(project, 'shout');
@@ -37,8 +37,6 @@ describe.skipIf('missing' in found)('a new plugin of an installed toolmgr', () =
     await registry.install(project, ['toolmgr']);
     await run(project, 'npx', 'toolmgr', 'plugin', 'new', 'shout');
   }, LONG_MS);
-
-  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
   it(
     'passes its tests and serves from its TypeScript file without a build',

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { beforeAll, describe, expect } from 'vitest';
 import { blocksOf, type DocBlock } from '../docs/blocks.ts';
 import { type LocalRegistry, localRegistry, type Ran } from '../support/local-registry.ts';
 import { proves } from '../support/proves.ts';
 import { rig } from '../support/rig.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const PAGE = 'docs/start/install.md';
 const found = rig('packaging');
@@ -31,7 +31,7 @@ const reason = 'missing' in found ? ` (skipped: ${found.missing})` : '';
 
 describe.skipIf('missing' in found)(`the tarballs of a clone${reason}`, () => {
   const tools = 'folder' in found ? join(found.folder, 'node_modules/.bin') : '';
-  const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-tarballs-'));
+  const scratch = temporaryFolderOfFile('tarballs');
   const home = join(scratch, 'home');
   let registry: LocalRegistry;
 
@@ -60,8 +60,6 @@ describe.skipIf('missing' in found)(`the tarballs of a clone${reason}`, () => {
     mkdirSync(home);
     registry = await localRegistry();
   }, LONG_MS);
-
-  afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
   /** A text of the page with the folder of the packed tarballs instead of the one of the reader's clone. */
   const here = (text: string): string => text.replaceAll('../toolmgr/.scratch/packages', packages());

@@ -1,10 +1,10 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type LocalRegistry, localRegistry } from '../support/local-registry.ts';
 import { proves } from '../support/proves.ts';
 import { rig } from '../support/rig.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const found = rig('packaging');
@@ -15,7 +15,7 @@ const NODENEXT = { module: 'nodenext', moduleResolution: 'nodenext' };
 const BUNDLER = { module: 'esnext', moduleResolution: 'bundler' };
 
 describe.skipIf('missing' in found)('apps in a new folder that installed the core from a registry', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-apps-'));
+  const folder = temporaryFolderOfFile('apps');
   const rigFolder = 'folder' in found ? found.folder : '';
   let registry: LocalRegistry;
 
@@ -29,8 +29,6 @@ describe.skipIf('missing' in found)('apps in a new folder that installed the cor
     const frameworks = FRAMEWORKS.map((name) => `${name}@${dependencies[name]}`);
     await registry.install(folder, ['@toolmgr/core', 'zod', ...frameworks]);
   }, LONG_MS);
-
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   // TypeScript 5.9 takes half a minute for each on a busy machine; node16 and nodenext differ only for CommonJS. That the exports are
   // found by both resolutions is shown by attw and by TypeScript 7.

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Era, JsonObject } from '@toolmgr/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startConformanceServer } from '../support/conformance-server.ts';
 import { proves } from '../support/proves.ts';
 import { sdkGateway } from '../support/sdk-gateway.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type Comparable, comparable, type Settle } from './wire/comparable.ts';
 import { exampleArguments } from './wire/example-value.ts';
 import { type FarServer, gatewayBefore } from './wire/gateway-before.ts';
@@ -226,8 +226,7 @@ describe('published servers', () => {
 });
 
 function freshFolder(): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'proof-files-')));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder('proof-files');
   mkdirSync(join(folder, 'inner'));
   writeFileSync(join(folder, 'a.txt'), 'one\ntwo\nthree\n');
   writeFileSync(join(folder, 'pixel.png'), Buffer.from('iVBORw0KGgoAAAANSUhEUg==', 'base64'));

@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { getEventListeners } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@toolmgr/core';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
@@ -11,6 +9,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { toolmgr } from '../hosts/run/toolmgr.ts';
 import { watchSignals } from '../support/leaks.ts';
 import { processes, processesWith } from '../support/processes.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { CELLS } from './rig/cells.ts';
 import { hardServer, hardStdio } from './rig/programs.ts';
@@ -226,11 +225,10 @@ describe('what npx starts', () => {
   });
 
   it('ends when a workload of `toolmgr run npx://…` is stopped', { timeout: LONG }, async () => {
-    const state = mkdtempSync(join(tmpdir(), 'toolmgr-run-'));
+    const state = temporaryFolder('run');
     onTestFinished(async () => {
       const names = (await readWorkloads(state)).map(({ name }) => name);
       if (names.length > 0) await toolmgr(state, 'rm', '--force', ...names);
-      rmSync(state, { recursive: true, force: true });
     }, LONG);
     const mark = marker();
     const target = 'npx://@modelcontextprotocol/server-memory';

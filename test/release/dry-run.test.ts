@@ -1,14 +1,14 @@
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import getPort from 'get-port';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { hostPlatform } from '../../scripts/release/executable/platforms.ts';
 import { recordingServer } from '../support/recording-server.ts';
 import { rig } from '../support/rig.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 import { writeVmcpFile } from '../support/vmcp-file.ts';
 
@@ -24,12 +24,11 @@ interface Printed {
 }
 
 describe.skipIf(missing)(`npm run release -- --dry-run${missing === undefined ? '' : `, skipped: ${missing}`}`, () => {
-  let folder: string;
+  const folder = temporaryFolderOfFile('dry-run');
   let printed: Printed;
   let program: string;
   let env: NodeJS.ProcessEnv;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-dry-run-'));
     env = {
       ...process.env,
       HOME: folder,
@@ -50,7 +49,6 @@ describe.skipIf(missing)(`npm run release -- --dry-run${missing === undefined ? 
     const file = printed.outcomes.find(({ detail }) => detail.startsWith('executable with'))?.name ?? '';
     program = join(printed.files, file);
   }, LONG);
-  afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
   const run = (
     file: string,

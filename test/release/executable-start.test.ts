@@ -1,11 +1,11 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { assembleExecutable } from '../../scripts/release/executable/build-executable.ts';
 import { rig } from '../support/rig.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 import { until } from '../support/until.ts';
 
 const found = rig('release');
@@ -20,10 +20,9 @@ if (process.argv[2] === 'worker') new Worker(new URL('./worker.js', import.meta.
 `;
 
 describe.skipIf(missing)(`The single executable${missing === undefined ? '' : `, skipped: ${missing}`}`, () => {
-  let folder: string;
+  const folder = temporaryFolderOfFile('executable');
   let program: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-executable-'));
     const bin = join(folder, 'tree/node_modules/toolmgr/bin');
     await mkdir(bin, { recursive: true });
     await writeFile(join(bin, '../package.json'), '{"type":"module"}');
@@ -35,7 +34,6 @@ describe.skipIf(missing)(`The single executable${missing === undefined ? '' : `,
     const node = { version: process.versions.node, file: process.execPath, writer: process.execPath };
     await assembleExecutable({ tree: join(folder, 'tree'), file: program, node, folder });
   }, LONG);
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   const freshCache = async (): Promise<string> => mkdtemp(join(folder, 'cache-'));
   const run = (cache: string, ...args: readonly string[]): Promise<{ code: number; out: string; err: string }> =>

@@ -1,8 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { WORKSPACES } from '../../scripts/pack/pack-workspaces.ts';
 import { waitingChangesets } from '../../scripts/release/changesets.ts';
 import { checksumsOf, writeChecksums } from '../../scripts/release/checksums.ts';
@@ -14,13 +13,13 @@ import { writePackageSbom } from '../../scripts/release/sbom.ts';
 import { sourceState } from '../../scripts/release/source-state.ts';
 import { readManifest, versionFaults } from '../../scripts/release/versions.ts';
 import { startSigstore } from '../support/fake-sigstore.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const COMMIT = 'a'.repeat(40);
 
 it('a command that needs a rig names it and how to build it, without a stack', () => {
-  const cache = mkdtempSync(join(tmpdir(), 'no-rigs-'));
-  onTestFinished(() => rmSync(cache, { recursive: true, force: true }));
+  const cache = temporaryFolder('no-rigs');
   const env = { ...process.env, XDG_CACHE_HOME: cache };
   const scripts = { 'site.ts': 'site', 'release/executable.ts': 'release', 'release/changesets.ts': 'release' };
   for (const [script, rig] of Object.entries(scripts)) {
@@ -52,98 +51,82 @@ it('changesets moves the three packages together, and every changeset names a pa
 });
 
 it('a dirty tree, a version with another tag and a waiting changeset are reasons not to publish', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-source-'));
+  const folder = temporaryFolder('source');
   const git = (...args: readonly string[]) =>
     execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd: folder });
-  try {
-    git('init', '-q');
-    git('commit', '-q', '--allow-empty', '-m', 'one');
-    git('tag', 'v1.0.0');
-    expect((await sourceState('1.0.0', [], folder)).faults).toEqual([]);
-    git('commit', '-q', '--allow-empty', '-m', 'two');
-    writeFileSync(join(folder, 'left.txt'), '');
-    const { faults } = await sourceState('1.0.0', ['blue-cats.md'], folder);
-    expect(faults).toEqual([
-      '1 changed files are not committed, first left.txt',
-      'the tag v1.0.0 is at another commit: npm run versions makes a new version',
-      '1 changesets are not in a version: npm run versions',
-    ]);
-    expect((await sourceState('1.0.1', [], folder)).faults).toHaveLength(1);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  git('init', '-q');
+  git('commit', '-q', '--allow-empty', '-m', 'one');
+  git('tag', 'v1.0.0');
+  expect((await sourceState('1.0.0', [], folder)).faults).toEqual([]);
+  git('commit', '-q', '--allow-empty', '-m', 'two');
+  writeFileSync(join(folder, 'left.txt'), '');
+  const { faults } = await sourceState('1.0.0', ['blue-cats.md'], folder);
+  expect(faults).toEqual([
+    '1 changed files are not committed, first left.txt',
+    'the tag v1.0.0 is at another commit: npm run versions makes a new version',
+    '1 changesets are not in a version: npm run versions',
+  ]);
+  expect((await sourceState('1.0.1', [], folder)).faults).toHaveLength(1);
 });
 
 it('the bill of materials of the core has its dependencies and none of development', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-sbom-'));
-  try {
-    const file = join(folder, 'core.cdx.json');
-    await writePackageSbom('core', file);
-    const bom = JSON.parse(readFileSync(file, 'utf8')) as {
-      metadata: { component: object };
-      components: { name: string; purl: string }[];
-    };
-    expect(bom.metadata.component).toMatchObject({
-      name: '@toolmgr/core',
-      purl: expect.stringMatching(/^pkg:npm\/%40/),
-    });
-    const names = bom.components.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(['zod', 'tapable']));
-    expect(names).not.toContain('vitest');
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder('sbom');
+  const file = join(folder, 'core.cdx.json');
+  await writePackageSbom('core', file);
+  const bom = JSON.parse(readFileSync(file, 'utf8')) as {
+    metadata: { component: object };
+    components: { name: string; purl: string }[];
+  };
+  expect(bom.metadata.component).toMatchObject({
+    name: '@toolmgr/core',
+    purl: expect.stringMatching(/^pkg:npm\/%40/),
+  });
+  const names = bom.components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['zod', 'tapable']));
+  expect(names).not.toContain('vitest');
 });
 
 it('sha256sum accepts the checksums, and the provenance names the same files', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-sums-'));
-  try {
-    writeFileSync(join(folder, 'b.tgz'), 'b');
-    writeFileSync(join(folder, 'a.tgz'), 'a');
-    const sums = await checksumsOf(folder);
-    writeChecksums(folder, sums);
-    execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: folder });
-    const dates = { startedOn: new Date(0), finishedOn: new Date(1) };
-    const facts = { repository: 'https://example.com/r', commit: COMMIT, version: '1.0.0', node: '24.0.0', ...dates };
-    expect(provenanceOf(sums, { ...facts, env: {} })).toMatchObject({
-      _type: 'https://in-toto.io/Statement/v1',
-      subject: [{ name: 'a.tgz', digest: { sha256: sums[0]?.sha256 } }, { name: 'b.tgz' }],
-      predicate: { runDetails: { builder: { id: 'urn:toolmgr:build:local' } } },
-    });
-    const env = {
-      GITHUB_ACTIONS: 'true',
-      GITHUB_SERVER_URL: 'https://g',
-      GITHUB_REPOSITORY: 'o/r',
-      GITHUB_RUN_ID: '7',
-    };
-    expect(provenanceOf(sums, { ...facts, env })).toMatchObject({
-      predicate: {
-        runDetails: { builder: { id: 'https://g/o/r' }, metadata: { invocationId: expect.stringMatching(/7/) } },
-      },
-    });
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder('sums');
+  writeFileSync(join(folder, 'b.tgz'), 'b');
+  writeFileSync(join(folder, 'a.tgz'), 'a');
+  const sums = await checksumsOf(folder);
+  writeChecksums(folder, sums);
+  execFileSync('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: folder });
+  const dates = { startedOn: new Date(0), finishedOn: new Date(1) };
+  const facts = { repository: 'https://example.com/r', commit: COMMIT, version: '1.0.0', node: '24.0.0', ...dates };
+  expect(provenanceOf(sums, { ...facts, env: {} })).toMatchObject({
+    _type: 'https://in-toto.io/Statement/v1',
+    subject: [{ name: 'a.tgz', digest: { sha256: sums[0]?.sha256 } }, { name: 'b.tgz' }],
+    predicate: { runDetails: { builder: { id: 'urn:toolmgr:build:local' } } },
+  });
+  const env = {
+    GITHUB_ACTIONS: 'true',
+    GITHUB_SERVER_URL: 'https://g',
+    GITHUB_REPOSITORY: 'o/r',
+    GITHUB_RUN_ID: '7',
+  };
+  expect(provenanceOf(sums, { ...facts, env })).toMatchObject({
+    predicate: {
+      runDetails: { builder: { id: 'https://g/o/r' }, metadata: { invocationId: expect.stringMatching(/7/) } },
+    },
+  });
 });
 
 it('the provenance is signed where the build has an identity', async () => {
   expect(await signingOf({})).toBeUndefined();
   expect(await (await signingOf({ SIGSTORE_ID_TOKEN: 'x' }))?.token()).toBe('x');
   await using sigstore = await startSigstore();
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-signed-'));
-  try {
-    const file = join(folder, 'bundle.json');
-    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
-    const token = `${part({ alg: 'none' })}.${part({ sub: 'build', iss: 'https://issuer.example.com' })}.x`;
-    const signing = { fulcioUrl: sigstore.url, rekorUrl: sigstore.url, token: async () => token };
-    await writeSignedProvenance({ _type: 'https://in-toto.io/Statement/v1' }, file, signing);
-    const bundle = JSON.parse(readFileSync(file, 'utf8')) as { dsseEnvelope: { payload: string; payloadType: string } };
-    expect(bundle.dsseEnvelope.payloadType).toBe('application/vnd.in-toto+json');
-    expect(Buffer.from(bundle.dsseEnvelope.payload, 'base64').toString()).toContain('in-toto.io/Statement/v1');
-    expect(JSON.stringify(bundle)).not.toContain(token);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const folder = temporaryFolder('signed');
+  const file = join(folder, 'bundle.json');
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+  const token = `${part({ alg: 'none' })}.${part({ sub: 'build', iss: 'https://issuer.example.com' })}.x`;
+  const signing = { fulcioUrl: sigstore.url, rekorUrl: sigstore.url, token: async () => token };
+  await writeSignedProvenance({ _type: 'https://in-toto.io/Statement/v1' }, file, signing);
+  const bundle = JSON.parse(readFileSync(file, 'utf8')) as { dsseEnvelope: { payload: string; payloadType: string } };
+  expect(bundle.dsseEnvelope.payloadType).toBe('application/vnd.in-toto+json');
+  expect(Buffer.from(bundle.dsseEnvelope.payload, 'base64').toString()).toContain('in-toto.io/Statement/v1');
+  expect(JSON.stringify(bundle)).not.toContain(token);
 });
 
 it('the table has one line per thing, and no secret of the environment', () => {
@@ -172,19 +155,15 @@ it('the units of gateways are those that the program writes, and systemd accepts
   expect(plist).toContain('<string>dev.toolmgr.vmcp</string>');
   expect(plist).not.toContain('AbandonProcessGroup'); // its backends end with it
   if (spawnSync('systemd-analyze', ['--version']).status !== 0) return;
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-units-'));
-  try {
-    for (const [path, text] of gatewayUnits(process.execPath)) {
-      if (!path.endsWith('.service')) continue;
-      const file = join(folder, basename(path));
-      writeFileSync(file, text);
-      const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
-      expect({ status, about: stderr.split('\n').filter((line) => line.includes(basename(path))) }).toEqual({
-        status: 0,
-        about: [],
-      });
-    }
-  } finally {
-    rmSync(folder, { recursive: true });
+  const folder = temporaryFolder('units');
+  for (const [path, text] of gatewayUnits(process.execPath)) {
+    if (!path.endsWith('.service')) continue;
+    const file = join(folder, basename(path));
+    writeFileSync(file, text);
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' });
+    expect({ status, about: stderr.split('\n').filter((line) => line.includes(basename(path))) }).toEqual({
+      status: 0,
+      about: [],
+    });
   }
 });

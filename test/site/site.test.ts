@@ -1,23 +1,22 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type BuiltSite, buildSite } from '../../scripts/site/build-site.ts';
 import { serveSite } from '../../scripts/site/serve-site.ts';
 import { browserMissing, freshPage, openBrowser } from '../support/browser.ts';
 import { rig } from '../support/rig.ts';
+import { temporaryFolderOfFile } from '../support/temporary-folder.ts';
 
 const found = rig('site');
 const missing = 'missing' in found ? found.missing : undefined;
 
 describe.skipIf(missing !== undefined)(`the documentation site${missing === undefined ? '' : ` (${missing})`}`, () => {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-site-test-'));
+  const folder = temporaryFolderOfFile('site-test');
   let site: BuiltSite;
 
   beforeAll(async () => {
     site = await buildSite(folder); // fails for a link to a page that does not exist
   }, 240_000);
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it('has every page, a page for unknown addresses, and the list for programs', () => {
     const files = new Set(readdirSync(folder, { recursive: true, encoding: 'utf8' }));

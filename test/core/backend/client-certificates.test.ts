@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { type AddressInfo, createServer as createPlainServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TlsOptions } from 'node:tls';
 import type { Backend } from '@toolmgr/core';
@@ -10,6 +9,7 @@ import { createUndiciClient } from '../../../core/http1/undici-client.ts';
 import backendSource from '../../../plugins/backend-sources/static/index.ts';
 import { certificates } from '../../support/certificates.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { legacyAnswers, managerWith } from './support.ts';
 
@@ -18,8 +18,7 @@ const client = certificates();
 
 /** Files of a client certificate, in a folder of the test. */
 function filesOf({ cert, key } = client) {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-mtls-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder('mtls');
   const write = (name: string, text: string): string => {
     const path = join(folder, name);
     writeFileSync(path, text);

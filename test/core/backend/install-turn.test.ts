@@ -1,18 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { takeInstallTurn } from '@toolmgr/core';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { fixture } from './support.ts';
 
 const signal = new AbortController().signal;
 
 function turns() {
-  const cache = mkdtempSync(join(tmpdir(), 'turns-'));
-  onTestFinished(() => rmSync(cache, { recursive: true, force: true }));
+  const cache = temporaryFolder('turns');
   const of = (...packages: string[]) => ({ runner: 'npx', packages, cache });
   return { cache, of, take: (waitMs = 0) => takeInstallTurn(of('pkg'), { signal, waitMs }) };
 }

@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { absentPackage } from '../../../core/backend/transports/package-runner.ts';
 import { processes } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { callOf, fixture, managerWith, send, stdioBackend, testManager, testOwner, textOf } from './support.ts';
 
@@ -12,8 +12,7 @@ const SCRIPT = fixture('odd-server.ts');
 
 /** An odd server and the file in which it notes what happens to it. */
 function odd(oddity = 'none') {
-  const folder = mkdtempSync(join(tmpdir(), 'backend-odd-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder('backend-odd');
   const ledger = join(folder, 'ledger');
   const notes = () => readFileSync(ledger, 'utf8').trim().split('\n');
   return { backend: stdioBackend('odd', SCRIPT, [oddity, ledger]), notes };
@@ -72,8 +71,7 @@ describe('probing a stdio backend', () => {
 
 describe('a package that does not exist', () => {
   proves('choice.first-start.absent', 'is started once for each try, and tried again with long pauses', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'absent-npx-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder('absent-npx');
     const file = join(folder, 'npx');
     const said = 'npm error code E404\nnpm error 404 Not Found - GET https://registry.example/absent';
     writeFileSync(file, `#!/bin/sh\necho start >> '${folder}/starts'\necho '${said}' >&2\nexit 1\n`, { mode: 0o755 });

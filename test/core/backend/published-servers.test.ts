@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Backend, RawObject } from '@toolmgr/core';
 import getPort from 'get-port';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { BackendError } from '../../../core/mcp/errors.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { callOf, managerWith, published, send, stdioBackend, testOwner, textOf } from './support.ts';
 
@@ -119,8 +119,7 @@ describe.each(Object.entries(TRANSPORTS))('the Everything server over %s', (name
 
 describe('published stdio servers', () => {
   it('serve files of a folder', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'backend-files-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder('backend-files');
     writeFileSync(join(folder, 'greeting.txt'), 'hello from a file');
     const { manager } = await managerWith([stdioBackend('files', published('filesystem'), [folder])]);
     const read = { path: join(folder, 'greeting.txt') };
@@ -129,8 +128,7 @@ describe('published stdio servers', () => {
   });
 
   it('keep their state', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'backend-memory-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder('backend-memory');
     const env = { MEMORY_FILE_PATH: join(folder, 'memory.json') };
     const command = { file: process.execPath, args: [published('memory')], env };
     const { manager } = await managerWith([{ name: 'memory', transport: 'stdio', command }]);

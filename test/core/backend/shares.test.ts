@@ -1,19 +1,18 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEFAULT_LIMITS, encode, type JsonObject } from '@toolmgr/core';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { SessionOwner } from '../../../core/contract/client-context.ts';
 import { networkOf, shareOf } from '../../../core/mcp/shares.ts';
 import { createSessionOwners } from '../../../core/server/era-2026-07-28/session-owners.ts';
 import { ANONYMOUS, callerNamed } from '../../support/fake-gateway.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { fixture, managerWith, send, stdioBackend, testOwner, textOf } from './support.ts';
 
 /** A legacy program that notes each start and subscription. */
 function program() {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-shares-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder('shares');
   const ledger = join(folder, 'ledger');
   const backend = stdioBackend('odd', fixture('odd-server.ts'), ['none', ledger], { era: 'legacy' });
   return { backend, notes: () => readFileSync(ledger, 'utf8').trim().split('\n') };

@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { type Got, httpBackend, httpServer, type Message, managerWith, openStream, send, textOf } from './support.ts';
 
@@ -107,8 +107,7 @@ describe('a backend over TLS', () => {
   const openssl = spawnSync('openssl', ['version']).status === 0;
 
   it.skipIf(!openssl)('is trusted with the CA file of its description, and not without', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'backend-tls-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const folder = temporaryFolder('backend-tls');
     const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')];
     const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
     execFileSync(

@@ -1,23 +1,21 @@
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { programEnvironment } from '@toolmgr/core';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { inheritedEnvironment } from '../../../core/backend/transports/inherited-environment.ts';
 import { ProcessGroup } from '../../../core/backend/transports/process-group.ts';
 import { windowsCommand } from '../../../core/backend/transports/windows-command.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
-let folder: string;
+const folder = temporaryFolderOfFile('windows');
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-windows-'));
   await script('bin/npx', '');
   await script('bin/npx.cmd', '');
   await script('bin/uvx.exe', '');
   await script('project/npx.cmd', '');
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 afterEach(() => vi.unstubAllEnvs());
 
 async function script(path: string, text: string): Promise<string> {

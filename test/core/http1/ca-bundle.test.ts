@@ -1,13 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readCaBundle } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { certificates } from '../../support/certificates.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('certificates of authorities', () => {
   it('are read from a file, and a file without one is named', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-ca-'));
+    const folder = temporaryFolder('ca');
     const { ca } = certificates();
     await writeFile(join(folder, 'ca.crt'), `Some words\n${ca}`);
     await writeFile(join(folder, 'empty.crt'), 'nothing');
@@ -17,6 +17,5 @@ describe('certificates of authorities', () => {
       const sentence = new RegExp(`^x\\.caBundlePath: cannot use .*${name}: `);
       expect(() => readCaBundle(join(folder, name), 'x.caBundlePath')).toThrow(sentence);
     }
-    await rm(folder, { recursive: true });
   });
 });

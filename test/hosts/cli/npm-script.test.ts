@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const REPOSITORY = join(import.meta.dirname, '../../..');
 const LONG = 120_000;
@@ -19,12 +19,6 @@ async function runFrom(folder: string, file: string, args: readonly string[]) {
   });
 }
 
-async function emptyFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-npm-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 const npm = (...args: readonly string[]) => ['--prefix', REPOSITORY, 'run', '-s', 'toolmgr', '--', ...args];
 
 describe('toolmgr through npm', () => {
@@ -32,7 +26,7 @@ describe('toolmgr through npm', () => {
     'choice.cli.person-folder',
     'reads relative paths from the folder of the user',
     async () => {
-      const folder = await emptyFolder();
+      const folder = temporaryFolder('npm');
       await writeFile(join(folder, 'servers.json'), '{"mcpServers": {"off": {"command": "x", "disabled": true}}}');
       const read = await runFrom(folder, 'npm', npm('up', 'servers.json', '--port', '0'));
       expect(read).toEqual({ code: 1, printed: expect.stringContaining('servers.json: no server is left to serve') });
@@ -46,7 +40,7 @@ describe('toolmgr through npm', () => {
     'choice.cli.own-flags',
     'gets its own flags, also those that Node has with the same name',
     async () => {
-      const folder = await emptyFolder();
+      const folder = temporaryFolder('npm');
       const args = ['run', '--env-file', 'no-such-file', 'node'];
       const bin = join(REPOSITORY, 'hosts/bin/toolmgr.js');
       const ways = [

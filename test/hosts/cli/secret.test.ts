@@ -1,24 +1,23 @@
-import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { secretNameProblem } from '@toolmgr/plugins/kit/secrets';
 import { createEncryptedFile, encryptedFile, newHeader, unlocker } from '@toolmgr/plugins/secrets';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { cli, type Finished } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { keyringAbsence, withKeyring } from '../../support/keyring.ts';
 import { PROGRAM } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const PASSWORD = 'correct horse';
 const LONG = 120_000;
 let home: string;
 let path: string;
 
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'toolmgr-secret-'));
+beforeEach(() => {
+  home = temporaryFolder('secret');
   path = join(home, 'data/toolmgr/secrets_encrypted');
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 /** What `secret setup` does, with a key that is derived quickly: that of a real one takes a second of CPU time for each command. */
 async function quickSetup(): Promise<void> {

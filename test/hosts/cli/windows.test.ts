@@ -1,18 +1,17 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { beforeAll, expect } from 'vitest';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const SERVER = join(ROOT, 'node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 const AS_WINDOWS = join(ROOT, 'test/support/as-windows.mjs');
 
-let folder: string;
+const folder = temporaryFolderOfFile('as-windows');
 let env: NodeJS.ProcessEnv;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-as-windows-'));
   await script('bin/npx', 'exit 1'); // for other shells
   await script('bin/npx.cmd', `"${process.execPath}" "${SERVER}"; :`); // below the shell, as on Windows
   await script(
@@ -27,7 +26,6 @@ beforeAll(async () => {
     NODE_OPTIONS: `--import ${AS_WINDOWS}`,
   };
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function script(path: string, text: string): Promise<void> {
   await mkdir(join(folder, path, '..'), { recursive: true });

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of client files look like this
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { userPlace } from '@toolmgr/plugins/clients';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +9,7 @@ import { clientPlaces, findClientFiles } from '../../../hosts/client-files/find-
 import { joinFiles } from '../../../hosts/client-files/join-files.ts';
 import { parseJsonWithComments } from '../../../hosts/client-files/json-with-comments.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const around = { env: { TOKEN: 't0ken', EMPTY: '' }, home: '/home/ada', folder: '/project' };
 const read = (value: object | string, more: Partial<typeof around> = {}) =>
@@ -100,14 +101,13 @@ describe('a client configuration file', () => {
   });
 
   it('reads an envFile, and env overrides it', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-env-'));
+    const folder = temporaryFolder('env');
     await writeFile(join(folder, '.env'), 'A=from file\nB="quoted"\n# no\n');
     const { backends } = await read(
       { mcpServers: { a: { command: 'x', envFile: '${workspaceFolder}/.env', env: { A: 'from env' } } } },
       { folder },
     );
     expect(backends[0]?.command?.env).toEqual({ A: 'from env', B: 'quoted' });
-    await rm(folder, { recursive: true });
   });
 
   it.each([
@@ -226,7 +226,7 @@ describe('JSON with comments', () => {
 
 describe('the search for the file', () => {
   it('takes the first file with servers, all files of a client, or all files', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-find-'));
+    const folder = temporaryFolder('find');
     const [home, project] = [join(folder, 'home'), join(folder, 'project')];
     const places = clientPlaces(project, userPlace({ HOME: home }, 'linux', home));
     const hasServers = ({ text }: { text: string }): boolean => text !== '{}';
@@ -258,7 +258,6 @@ describe('the search for the file', () => {
     expect(await find({ all: true })).toEqual([files, []]);
     expect(await find({ client: 'vscode' })).toEqual([[files[0], files[3]], []]);
     await expect(find({ client: 'cursor' })).rejects.toThrow('no configuration of cursor with servers');
-    await rm(folder, { recursive: true });
   });
 });
 

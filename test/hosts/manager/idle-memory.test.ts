@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRecord } from '@toolmgr/plugins/kit/workloads';
 import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
 
@@ -18,7 +18,7 @@ const IDLE_MS = 15_000;
 test.skipIf(!existsSync('/proc/self/status'))(
   'an idle manager with 50 recorded workloads stays under 110 MB, and reads none of them again',
   async () => {
-    const home = await mkdtemp(join(tmpdir(), 'toolmgr-idle-'));
+    const home = temporaryFolder('idle');
     const state = join(home, 'state');
     for (let n = 0; n < WORKLOADS; n++) await createRecord(state, workloadConfigOf(`server-${n}`));
     const env = { PATH: process.env.PATH, HOME: home, TOOLMGR_STATE_DIR: state, NO_COLOR: '1' };
@@ -41,7 +41,6 @@ test.skipIf(!existsSync('/proc/self/status'))(
     } finally {
       child.kill('SIGTERM');
       await ended;
-      await rm(home, { recursive: true, force: true, maxRetries: 5 });
     }
   },
 );

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type OperationCommand, operation } from '@toolmgr/plugins/kit/operations';
 import { Command } from 'commander';
@@ -10,6 +9,7 @@ import { operationRunner } from '../../../hosts/manager/commands/run-operation.t
 import { stdout } from '../../../hosts/shared/terminal.ts';
 import { cli } from '../../support/cli.ts';
 import { ownFolders, startManager } from '../../support/manager.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const HAS = 'every command has an option';
 const seen: unknown[] = [];
@@ -133,22 +133,20 @@ it('a command asks with lists, and with what a manager and this process read ali
 });
 
 it('a command goes through a manager on a unix socket', async () => {
-  const home = await mkdtemp(join(tmpdir(), 'toolmgr-socket-'));
+  const home = temporaryFolder('socket');
   await using manager = await startManager({ operations: [listed], home, listen: { socket: join(home, 's.sock') } });
   const runs = vi.spyOn(listed, 'run').mockClear();
   await printed(['notes', 'add', 'work', 'x'], await operationRunner(manager.state));
   expect(runs.mock.calls[0]?.[0].context.caller).not.toBe('this user');
   await manager.stop();
-  await rm(home, { recursive: true, force: true });
 });
 
 describe('a manager.yaml', { timeout: 60_000 }, () => {
   const run = async (yaml: string, ...words: string[]) => {
-    const home = await mkdtemp(join(tmpdir(), 'toolmgr-yaml-'));
+    const home = temporaryFolder('yaml');
     await mkdir(join(home, 'config/toolmgr'), { recursive: true });
     await writeFile(join(home, 'config/toolmgr/manager.yaml'), yaml);
     const ran = await cli(words, { env: ownFolders(home) });
-    await rm(home, { recursive: true, force: true });
     return ran;
   };
 

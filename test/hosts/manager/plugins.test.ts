@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createLog, definePlugin, defineSlot } from '@toolmgr/core';
 import { operation, operations, pageViews } from '@toolmgr/plugins/kit/operations';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +6,7 @@ import { planFrom } from '../../../hosts/manager/manager-config.ts';
 import { openFeatures } from '../../../hosts/manager/open-features.ts';
 import { DEFAULT_PLAN, type ManagerPlan } from '../../../hosts/manager/plan.ts';
 import { startManager } from '../../support/manager.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const hello = (address: string, path = `/api/v1beta/${address}`) =>
   definePlugin({
@@ -149,13 +147,12 @@ describe('the plugins of a manager', () => {
         },
       }),
     );
-    const home = await mkdtemp(join(tmpdir(), 'toolmgr-plugins-'));
+    const home = temporaryFolder('plugins');
     const plan = [{ use: 'good' }, { use: 'bad' }];
     await expect(startManager({ plan, inline: plugins, home })).rejects.toThrow(/bad.*starting|the file is locked/);
     expect(seen).toContain('good stopped');
     const again = await startManager({ plan: [{ use: 'good' }], inline: plugins, home }); // the state is free again
     await again.stop();
-    await rm(home, { recursive: true, force: true });
   });
 
   it('may define a slot that another plugin fills', async () => {

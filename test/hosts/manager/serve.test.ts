@@ -1,13 +1,13 @@
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type CliOptions, cli, type RunningCli, startCli } from '../../support/cli.ts';
 import { ownFolders, send } from '../../support/manager.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { removeAll, smallConfig } from './workloads/small.ts';
 
@@ -15,12 +15,10 @@ const LONG = 120_000;
 let home: string;
 let state: string;
 
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'toolmgr-serve-'));
+beforeEach(() => {
+  home = temporaryFolder('serve');
   state = join(home, 'state', 'toolmgr');
 });
-
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 const options = (env: CliOptions['env'] = {}): CliOptions => ({ env: { ...ownFolders(home), ...env } });
 const serve = (...args: string[]): RunningCli => startCli(['serve', '--port', '0', ...args], options());

@@ -1,8 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import type { Resource } from '@toolmgr/plugins/kit/kubernetes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
@@ -20,15 +18,15 @@ import { apiOf } from '../../support/kube-api.ts';
 import { own } from '../../support/own-objects.ts';
 import { PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const WAIT_MS = 60_000;
 /** Of CPU. What a quiet machine does in 50 ms, on a busy one. */
 const IN_TIME_MS = 3_000;
 const missing = missingKube();
-const folder = mkdtempSync(join(tmpdir(), 'toolmgr-hostile-'));
+const folder = temporaryFolderOfFile('hostile');
 const { specs, ranFile } = hostileServers(folder);
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a VirtualMCPServer that was made to end its reader', () => {
   it.each(Object.entries(specs))('runs nothing and is read in time when it %s', async (_what, spec) => {

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { catalogue } from '@toolmgr/plugins';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { checkManifests, type ManifestReport } from '../../../hosts/operator/manifests/check-manifests.ts';
 import { isManifest } from '../../../hosts/operator/manifests/read-manifests.ts';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { cliSession } from '../../support/cli-session.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { entry, object, podOf, resolveYaml, secret, server } from '../operator/resolve/resolve-yaml.ts';
 
 const check = (text: string): Promise<ManifestReport> => checkManifests(text, 'm.yaml', catalogue);
@@ -23,10 +23,9 @@ spec:
 
 const cli = cliSession();
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-manifests-'));
+beforeEach(() => {
+  folder = temporaryFolder('manifests');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('toolmgr vmcp validate with manifests', () => {
   it('says what a cluster would say: conditions and backends', async () => {

@@ -1,11 +1,11 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { readWorkload, readWorkloads, workloadsDir } from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processesWith } from '../../support/processes.ts';
 import { PROXY_PROGRAM } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { toolmgr, toolmgrSession } from './toolmgr.ts';
 
@@ -24,13 +24,12 @@ const CASES = [
 const session = toolmgrSession();
 let state: string;
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-once-'));
+beforeEach(() => {
+  state = temporaryFolder('once');
 });
 
 afterEach(async () => {
   if ((await readWorkloads(state)).length > 0) await session(state, ['rm', '--force', '--all']);
-  await rm(state, { recursive: true, force: true });
 }, LONG);
 
 /** No other run of these tests has it. */

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, utimes } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkloads, workloadsDir } from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { clientConfigOf } from '../../../hosts/run/commands/list.ts';
 import type { WorkloadSummary } from '../../../hosts/workloads/planning/summary.ts';
 import { hidePackage } from '../../support/hide-package.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startToolmgr, toolmgrSession } from './toolmgr.ts';
 
 const TELLS = [process.execPath, '--', join(import.meta.dirname, 'servers/tells.mjs')];
@@ -15,13 +15,12 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 let state: string;
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-commands-'));
+beforeEach(() => {
+  state = temporaryFolder('commands');
 });
 
 afterEach(async () => {
   if ((await readWorkloads(state)).length > 0) await toolmgr('rm', '--force', '--all');
-  await rm(state, { recursive: true, force: true });
 }, LONG);
 
 const session = toolmgrSession();

@@ -1,8 +1,7 @@
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { permissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { configFromFlags } from '../../../hosts/workloads/config/config-from-flags.ts';
 import type { RunFlags } from '../../../hosts/workloads/fields/options.ts';
 import { exposureWarnings } from '../../../hosts/workloads/planning/add-workload.ts';
@@ -10,20 +9,18 @@ import { rowsOf, scriptOf, summaryOf } from '../../../hosts/workloads/planning/s
 import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';
 import { startDeadlineMs } from '../../../hosts/workloads/proxy/start-deadline.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
 import { defaultFlags } from './default-flags.ts';
 
 const NOW = 1_800_000_000_000;
-let cwd: string;
+const cwd = temporaryFolderOfFile('config');
 
 beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'toolmgr-config-'));
   await writeFile(join(cwd, 'my server.sh'), '#!/bin/sh\n');
   await chmod(join(cwd, 'my server.sh'), 0o755);
   await writeFile(join(cwd, 'plain.py'), 'print()');
 });
-
-afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 const ALWAYS = {
   schema_version: 'v0.1.0',

@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { httpBrowser } from '../../support/http-browser.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { freePort, providerFor, signInWith, tokenServer } from '../../support/sign-in-gateway.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startToolmgr, toolmgr } from './toolmgr.ts';
 
 const MS = 120_000;
@@ -14,8 +14,7 @@ describe('toolmgr run --from-config with an authorization server', () => {
     'signs a person in and sends the server their token of the provider',
     async () => {
       await using closing = new AsyncDisposableStack();
-      const state = await mkdtemp(join(tmpdir(), 'toolmgr-embedded-auth-'));
-      closing.defer(() => rm(state, { recursive: true, force: true }));
+      const state = temporaryFolder('embedded-auth');
       const port = await freePort();
       const issuer = `http://127.0.0.1:${port}`;
       const url = `${issuer}/mcp`;

@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { parseVariables } from '../../../hosts/workloads/config/env-files.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { planned } from './planned-gateway.ts';
 
-let folder: string;
+const folder = temporaryFolderOfFile('env');
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-env-'));
   await mkdir(join(folder, 'vars/more'), { recursive: true });
   await writeFile(join(folder, 'vars/a'), 'A=dir-a\nB=dir-a\nC=dir-a\nD=dir-a\n');
   await writeFile(join(folder, 'vars/b'), 'B=dir-b\nC=dir-b\nD=dir-b\n');
@@ -17,8 +16,6 @@ beforeAll(async () => {
   await writeFile(join(folder, 'vars/more/c'), 'NESTED=1\n');
   await writeFile(join(folder, 'one.env'), 'C=file\nD=file\n');
 });
-
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('files of environment variables', () => {
   proves('run.option.env-file', 'have one KEY=VALUE per line, and nothing else is read', () => {

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkload, readWorkloads, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -7,6 +6,7 @@ import { configFromFile } from '../../../hosts/workloads/config/from-config.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { startToolmgr, toolmgrSession } from './toolmgr.ts';
 
@@ -17,16 +17,14 @@ const toolmgr = (...args: readonly string[]) => session(state, args);
 let state: string;
 let folder: string;
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-export-'));
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-exported-'));
+beforeEach(() => {
+  state = temporaryFolder('export');
+  folder = temporaryFolder('exported');
 });
 
 afterEach(async () => {
   const names = (await readWorkloads(state)).map(({ name }) => name);
   if (names.length > 0) await toolmgr('rm', '--force', ...names);
-  await rm(state, { recursive: true, force: true });
-  await rm(folder, { recursive: true, force: true });
 }, LONG);
 
 const configOf = async (name: string) => {

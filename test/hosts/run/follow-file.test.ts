@@ -1,20 +1,18 @@
-import { appendFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openLogFile } from '@toolmgr/plugins/kit/files';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { followFile } from '../../../hosts/workloads/planning/follow-file.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 let folder: string;
 let path: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-follow-'));
+beforeEach(() => {
+  folder = temporaryFolder('follow');
   path = join(folder, 'a.log');
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe('followFile', () => {
   it('waits for a file, follows it, and restarts from the beginning after a truncation', async () => {

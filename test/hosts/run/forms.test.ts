@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { delimiter, join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { isInstalled } from '../../../scripts/rigs/run-tool.ts';
@@ -15,6 +13,7 @@ import {
   startEngine,
 } from '../../support/container-engine.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { uvFolder } from '../../support/uv.ts';
 import { toolmgrSession } from './toolmgr.ts';
 
@@ -22,11 +21,10 @@ const LONG = 240_000;
 const LOCAL_SERVER = join(import.meta.dirname, '../../support/go-small');
 const noEngine = engineMissing('docker');
 let engine: ContainerEngine | undefined;
-let state: string;
+const state = temporaryFolderOfFile('forms');
 let far: Listening;
 
 beforeAll(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-forms-'));
   far = await everythingOverHttp();
   if (noEngine !== undefined) return;
   engine = await startEngine('docker');
@@ -35,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await engine?.[Symbol.asyncDispose]();
   await far?.[Symbol.asyncDispose]();
-  await rm(state, { recursive: true, force: true });
 }, LONG);
 
 const uv = await uvFolder();

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { readWorkloads } from '@toolmgr/plugins/kit/workloads';
@@ -17,6 +16,7 @@ import {
 import { type DockerRegistry, registryMissing, startDockerRegistry } from '../../support/docker-registry.ts';
 import { type FakeSigstore, startSigstore, workflowClaims } from '../../support/fake-sigstore.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 180_000;
@@ -34,11 +34,10 @@ describe.each(ENGINES)('the verification of images on %s', (name) => {
   let registry: DockerRegistry;
   let sigstore: FakeSigstore;
   let engine: ContainerEngine;
-  let home: string;
+  const home = temporaryFolderOfFile('signed');
 
   beforeAll(async () => {
     if (missing !== undefined) return;
-    home = await mkdtemp(join(tmpdir(), 'toolmgr-signed-'));
     registry = await startDockerRegistry();
     sigstore = await startSigstore();
     engine = await startEngine(name, { insecureRegistry: registry.host });
@@ -51,7 +50,6 @@ describe.each(ENGINES)('the verification of images on %s', (name) => {
     await engine[Symbol.asyncDispose]();
     await registry[Symbol.asyncDispose]();
     await sigstore[Symbol.asyncDispose]();
-    await rm(home, { recursive: true, force: true });
   }, LONG);
 
   const settings = async (): Promise<void> => {

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,6 +13,7 @@ import {
   startEngine,
 } from '../../support/container-engine.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 180_000;
@@ -36,18 +36,16 @@ const session = toolmgrSession();
 describe.each(ENGINES)('toolmgr run IMAGE on %s', (name) => {
   const missing = engineMissing(name);
   let engine: ContainerEngine;
-  let state: string;
+  const state = temporaryFolderOfFile('images');
 
   beforeAll(async () => {
     if (missing !== undefined) return;
-    state = await mkdtemp(join(tmpdir(), 'toolmgr-images-'));
     engine = await startEngine(name);
     await importServerImage(engine);
   }, LONG);
   afterAll(async () => {
     if (missing !== undefined) return;
     await engine[Symbol.asyncDispose]();
-    await rm(state, { recursive: true, force: true });
   }, LONG);
 
   const runs = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void => {

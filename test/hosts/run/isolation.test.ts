@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { readWorkload, readWorkloads } from '@toolmgr/plugins/kit/workloads';
@@ -18,6 +17,7 @@ import {
   startEngine,
 } from '../../support/container-engine.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { toolmgrSession } from './toolmgr.ts';
 
@@ -42,11 +42,10 @@ const session = toolmgrSession();
 describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
   const missing = engineMissing(name);
   let engine: ContainerEngine;
-  let state: string;
+  const state = temporaryFolderOfFile('isolation');
 
   beforeAll(async () => {
     if (missing !== undefined) return;
-    state = await mkdtemp(join(tmpdir(), 'toolmgr-isolation-'));
     engine = await startEngine(name);
     await importServerImage(engine);
   }, LONG);
@@ -54,7 +53,6 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
     if (missing !== undefined) return;
     if ((await readWorkloads(state)).length > 0) await toolmgr('rm', '--force', '--all'); // left by a test that failed
     await engine[Symbol.asyncDispose]();
-    await rm(state, { recursive: true, force: true });
   }, LONG);
 
   const runs = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void => {

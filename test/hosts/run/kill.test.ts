@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { readWorkload, workloadDir, workloadsDir } from '@toolmgr/plugins/kit/workloads';
@@ -17,6 +16,7 @@ import {
   startEngine,
 } from '../../support/container-engine.ts';
 import { processes } from '../../support/processes.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { toolmgrSession } from './toolmgr.ts';
 
@@ -29,11 +29,10 @@ const session = toolmgrSession();
 describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) => {
   const missing = engineMissing(name);
   let engine: ContainerEngine;
-  let state: string;
+  const state = temporaryFolderOfFile('kill');
 
   beforeAll(async () => {
     if (missing !== undefined) return;
-    state = await mkdtemp(join(tmpdir(), 'toolmgr-kill-'));
     engine = await startEngine(name);
     await importServerImage(engine);
   }, LONG);
@@ -43,7 +42,6 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
   afterAll(async () => {
     if (missing !== undefined) return;
     await engine[Symbol.asyncDispose]();
-    await rm(state, { recursive: true, force: true });
   }, LONG);
 
   const kills = (title: string, test: () => Promise<void>): void => {

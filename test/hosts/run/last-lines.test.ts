@@ -1,19 +1,18 @@
-import { appendFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { lastLines, logEnds } from '../../../hosts/workloads/planning/last-lines.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let state: string;
 const file = (name: string): string => join(workloadDir(state, 'one'), name);
 const START = { output: 0, proxy: 0 };
 
 beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-lines-'));
+  state = temporaryFolder('lines');
   await mkdir(workloadDir(state, 'one'), { recursive: true });
 });
-afterEach(() => rm(state, { recursive: true }));
 
 describe('the lines below the message of a failed start', () => {
   it('are output of this start only', async () => {

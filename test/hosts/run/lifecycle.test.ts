@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as LegacyClient } from '@modelcontextprotocol/sdk/client/index.js';
@@ -15,6 +14,7 @@ import { findMarked } from '../../../hosts/workloads/proxy/sweep-orphans.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { PROGRAM, PROXY_PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { startToolmgr, toolmgr, toolmgrSession } from './toolmgr.ts';
 
@@ -33,14 +33,13 @@ const session = toolmgrSession();
 const command = (...args: readonly string[]) => session(state, args);
 let state: string;
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-run-'));
+beforeEach(() => {
+  state = temporaryFolder('run');
 });
 
 afterEach(async () => {
   const left = await readWorkloads(state);
   await Promise.all(left.map(({ name }) => removeWorkload(state, name, { force: true })));
-  await rm(state, { recursive: true, force: true });
 }, LONG);
 
 async function listed(name: string): Promise<WorkloadSummary | undefined> {
@@ -247,7 +246,7 @@ describe('toolmgr run', () => {
     ['run.option.foreground', 'choice.cli.foreground-exit-code'],
     'ends with -f when the program ends by itself, with its exit code, over stdio and over HTTP',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-ends-'));
+      const folder = temporaryFolder('ends');
       const cases = [
         { name: 'three', flags: [], code: 3 },
         { name: 'zero', flags: [], code: 0 },
@@ -264,7 +263,6 @@ describe('toolmgr run', () => {
         expect(await listed(name)).toBeUndefined();
       };
       await Promise.all(cases.map(ends));
-      await rm(folder, { recursive: true });
     },
     LONG,
   );

@@ -1,5 +1,4 @@
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,6 +18,7 @@ import {
   packageBase,
 } from '../../support/package-base.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder, temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { startToolmgr, toolmgrSession } from './toolmgr.ts';
 
@@ -38,12 +38,11 @@ interface Image {
 function onEngine(name: EngineName, base: BaseKind) {
   const missing = engineMissing(name) ?? baseMissing(base);
   let engine: ContainerEngine;
-  let state: string;
+  const state = temporaryFolderOfFile('packages');
   let ca: string;
 
   beforeAll(async () => {
     if (missing !== undefined) return;
-    state = await mkdtemp(join(tmpdir(), 'toolmgr-packages-'));
     ca = join(state, 'ca.pem');
     await writeFile(ca, await machineCertificates());
     engine = await startEngine(name);
@@ -52,7 +51,6 @@ function onEngine(name: EngineName, base: BaseKind) {
   afterAll(async () => {
     if (missing !== undefined) return;
     await engine[Symbol.asyncDispose]();
-    await rm(state, { recursive: true, force: true });
   }, LONG);
 
   const ofEngine = () => ({ DOCKER_HOST: `unix://${engine.socket}`, TOOLMGR_RUNTIME: '' });
@@ -256,33 +254,29 @@ describe('a package in a container of podman', () => {
 
 describe('toolmgr build', () => {
   it('prints or writes the Dockerfile without an engine, and refuses what it cannot build', async () => {
-    const state = await mkdtemp(join(tmpdir(), 'toolmgr-build-'));
+    const state = temporaryFolder('build');
     const build = (...args: string[]) => session(state, ['build', ...args], state, { DOCKER_HOST: 'unix:///none' });
-    try {
-      const printed = await build('--dry-run', 'npx://pkg@1.0.0', '--', '--port', '1');
-      expect(printed).toMatchObject({ code: 0, out: expect.stringContaining('ENTRYPOINT ["/app/run","--port","1"]') });
-      const json = await build('--dry-run', '--format', 'json', '--tag', 'mine:1', 'npx://pkg@1.0.0');
-      expect(JSON.parse(json.out)).toMatchObject({
-        image: 'mine:1',
-        built: false,
-        dockerfile: expect.stringContaining('FROM'),
-      });
-      expect(await build('--dry-run', '-o', 'Dockerfile', 'uvx://pkg')).toMatchObject({ code: 0 });
-      expect(await readFile(join(state, 'Dockerfile'), 'utf8')).toContain('tool install');
-      expect(await build('npx://pkg; rm')).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('expected npx://PACKAGE'),
-      });
-      expect(await build('--tag', '-x', 'npx://pkg')).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('--tag -x'),
-      });
-      expect(await build('npx://pkg')).toMatchObject({
-        code: 1,
-        err: expect.stringContaining('no container engine answers'),
-      });
-    } finally {
-      await rm(state, { recursive: true, force: true });
-    }
+    const printed = await build('--dry-run', 'npx://pkg@1.0.0', '--', '--port', '1');
+    expect(printed).toMatchObject({ code: 0, out: expect.stringContaining('ENTRYPOINT ["/app/run","--port","1"]') });
+    const json = await build('--dry-run', '--format', 'json', '--tag', 'mine:1', 'npx://pkg@1.0.0');
+    expect(JSON.parse(json.out)).toMatchObject({
+      image: 'mine:1',
+      built: false,
+      dockerfile: expect.stringContaining('FROM'),
+    });
+    expect(await build('--dry-run', '-o', 'Dockerfile', 'uvx://pkg')).toMatchObject({ code: 0 });
+    expect(await readFile(join(state, 'Dockerfile'), 'utf8')).toContain('tool install');
+    expect(await build('npx://pkg; rm')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('expected npx://PACKAGE'),
+    });
+    expect(await build('--tag', '-x', 'npx://pkg')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('--tag -x'),
+    });
+    expect(await build('npx://pkg')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining('no container engine answers'),
+    });
   });
 });

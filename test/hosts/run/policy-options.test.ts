@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readWorkload, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import { postModern } from '../../support/open-endpoint.ts';
 import { otlpReceiver } from '../../support/otlp-receiver.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder, temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { tokenEndpoint } from '../../support/token-endpoint.ts';
 import { until } from '../../support/until.ts';
 import { planned, served } from './planned-gateway.ts';
@@ -21,18 +21,14 @@ import { toolmgrSession } from './toolmgr.ts';
 const LONG = 120_000;
 const AUDIENCE = 'https://tools.example/mcp';
 const session = toolmgrSession();
-let folder: string;
+const folder = temporaryFolderOfFile('policy');
 let far: RecordingServer;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-policy-'));
   far = await recordingServer();
 });
 
-afterAll(async () => {
-  await far[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => far[Symbol.asyncDispose]());
 
 const fileWith = async (name: string, value: unknown): Promise<string> => {
   const file = join(folder, name);
@@ -73,14 +69,13 @@ describe('the audit log of a workload', () => {
     'goes to the log of the proxy with --enable-audit, and there is none without it',
     async () => {
       expect((await planned([far.url])).plan.plugins).not.toContainEqual(expect.objectContaining({ use: 'audit' }));
-      const state = await mkdtemp(join(tmpdir(), 'toolmgr-audit-'));
+      const state = temporaryFolder('audit');
       expect(await session(state, ['run', '--name', 'far', '--enable-audit', far.url])).toMatchObject({ code: 0 });
       await echo((await readWorkload(state, 'far'))?.status.url ?? '');
       const log = () => readFile(join(workloadDir(state, 'far'), 'proxy.log'), 'utf8');
       await until(async () => (await log()).includes('"type":"mcp_tool_call"'));
       expect(await log()).toContain('"component":"far"');
       await session(state, ['rm', '--force', 'far']);
-      await rm(state, { recursive: true });
     },
     LONG,
   );
@@ -413,7 +408,7 @@ describe('requests to a remote server', () => {
     ['run.option.remote-auth-bearer-token', 'run.option.remote-auth-bearer-token-file'],
     'carry the bearer token of the flag or of its file, which no log and no run.json holds',
     async () => {
-      const state = await mkdtemp(join(tmpdir(), 'toolmgr-bearer-'));
+      const state = temporaryFolder('bearer');
       const token = ['--remote-auth-bearer-token', 's3cret-token'];
       const ran = await session(state, ['run', '--debug', '--name', 'flag', ...token, far.url]);
       expect(ran).toMatchObject({ code: 0 });
@@ -439,7 +434,6 @@ describe('requests to a remote server', () => {
       await echo((await readWorkload(state, 'flag'))?.status.url ?? '');
       expect(far.calls.at(-1)?.authorization).toBe('Bearer s3cret-token');
       await session(state, ['rm', '--force', 'file', 'flag']);
-      await rm(state, { recursive: true });
       await expect(planned([...token, 'node'])).rejects.toThrow(/is for URLs/);
       await expect(planned([...token, '--remote-auth-bearer-token-file', file, far.url])).rejects.toThrow(
         /exclude each/,

@@ -1,6 +1,4 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -14,6 +12,7 @@ import { type ConformanceServer, startConformanceServer } from '../../support/co
 import { proves } from '../../support/proves.ts';
 import { rig } from '../../support/rig.ts';
 import { connectSse, openSseSession } from '../../support/sse-client.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { planned, type ServedPlan, served } from './planned-gateway.ts';
 import { toolmgrSession } from './toolmgr.ts';
@@ -121,7 +120,7 @@ describe('the proxy mode sse', () => {
   it(
     'is shown as the URL of the workload, by run and by list',
     async () => {
-      const state = await mkdtemp(join(tmpdir(), 'toolmgr-proxy-modes-'));
+      const state = temporaryFolder('proxy-modes');
       try {
         const ran = await session(state, ['run', '--name', 'old', '--proxy-mode', 'sse', ...everything('stdio')]);
         expect(ran).toMatchObject({ code: 0, err: expect.stringContaining('deprecated') });
@@ -133,7 +132,6 @@ describe('the proxy mode sse', () => {
         expect(await client.request('ping')).toMatchObject({ result: {} });
       } finally {
         await session(state, ['rm', '--force', 'old']);
-        await rm(state, { recursive: true, force: true });
       }
     },
     LONG,

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,20 +6,17 @@ import { exposureWarnings } from '../../../hosts/workloads/planning/add-workload
 import { openSession, postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { planned, served } from './planned-gateway.ts';
 
-let folder: string;
+const folder = temporaryFolderOfFile('options');
 let far: RecordingServer;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-options-'));
   far = await recordingServer();
 });
 
-afterAll(async () => {
-  await far[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => far[Symbol.asyncDispose]());
 
 const fileWith = async (name: string, value: unknown): Promise<string> => {
   const file = join(folder, name);

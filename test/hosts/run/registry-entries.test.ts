@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { RunFlags } from '../../../hosts/workloads/fields/options.ts';
@@ -7,19 +6,17 @@ import { newWorkload } from '../../../hosts/workloads/planning/new-workload.ts';
 import { readUserSecrets } from '../../../hosts/workloads/secrets/start-secrets.ts';
 import { loopbackServer } from '../../support/loopback-server.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { defaultFlags } from './default-flags.ts';
 
 let home: string;
 
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'toolmgr-entries-'));
+beforeEach(() => {
+  home = temporaryFolder('entries');
   vi.stubEnv('XDG_CONFIG_HOME', home);
   vi.stubEnv('XDG_CACHE_HOME', home);
 });
-afterEach(async () => {
-  vi.unstubAllEnvs();
-  await rm(home, { recursive: true, force: true });
-});
+afterEach(() => vi.unstubAllEnvs());
 
 const registry = async (document: object): Promise<void> => {
   const path = join(home, 'registry.json');

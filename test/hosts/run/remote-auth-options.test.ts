@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createRecord, type RunConfig, readWorkload, readWorkloadSecrets } from '@toolmgr/plugins/kit/workloads';
 import type { Provider } from 'oidc-provider';
@@ -12,6 +11,7 @@ import type { IdentityProvider } from '../../support/identity-provider.ts';
 import { LOGIN_CLIENTS, loginProvider } from '../../support/login-provider.ts';
 import { followLogin, type OauthRemote, oauthRemote } from '../../support/oauth-remote.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { planned } from './planned-gateway.ts';
 
 const opened = vi.hoisted((): string[] => []);
@@ -26,7 +26,7 @@ let state: string;
 let idp: IdentityProvider;
 
 beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-login-'));
+  state = temporaryFolder('login');
   idp = await loginProvider();
   opened.length = 0;
 });
@@ -34,7 +34,6 @@ beforeEach(async () => {
 afterEach(async () => {
   vi.restoreAllMocks();
   await idp[Symbol.asyncDispose]();
-  await rm(state, { recursive: true, force: true });
 });
 
 /** What a login left. */

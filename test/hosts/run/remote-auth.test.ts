@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   changeConfig,
@@ -14,6 +13,7 @@ import { loginProvider } from '../../support/login-provider.ts';
 import { followLogin, type OauthRemote, oauthRemote } from '../../support/oauth-remote.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { type Ran, type Running, startToolmgr, toolmgrSession } from './toolmgr.ts';
 
@@ -22,14 +22,11 @@ const session = toolmgrSession();
 const command = (...args: readonly string[]) => session(state, args);
 let state: string;
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-login-'));
+beforeEach(() => {
+  state = temporaryFolder('login');
 });
 
-afterEach(async () => {
-  await removeWorkload(state, 'far', { force: true });
-  await rm(state, { recursive: true, force: true });
-});
+afterEach(() => removeWorkload(state, 'far', { force: true }));
 
 /** The URL that a command asks the user to open. */
 async function shownUrl(running: Running): Promise<string> {

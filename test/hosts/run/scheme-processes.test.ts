@@ -1,11 +1,11 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { isInstalled } from '../../../scripts/rigs/run-tool.ts';
 import type { RequirementId } from '../../requirements.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 600_000; // a published Go server is compiled with all its packages where that was never done
@@ -19,13 +19,10 @@ const noGo = process.env.CI === undefined && !hasGo ? 'no go on this machine' : 
 let state: string;
 const env = { PATH: [process.env.PATH, '/usr/local/go/bin'].join(delimiter) };
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-schemes-'));
+beforeEach(() => {
+  state = temporaryFolder('schemes');
 });
-afterEach(async () => {
-  await run('rm', '--force', 'it');
-  await rm(state, { recursive: true, force: true });
-}, LONG);
+afterEach(() => run('rm', '--force', 'it'), LONG);
 
 const session = toolmgrSession();
 const run = (...args: string[]) => session(state, args, state, env);

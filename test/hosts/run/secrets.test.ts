@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkload, readWorkloads, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { createEncryptedFile, encryptedFile, newHeader, type SecretScope, unlocker } from '@toolmgr/plugins/secrets';
@@ -13,6 +12,7 @@ import { postModern } from '../../support/open-endpoint.ts';
 import { PROGRAM, PROXY_PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { type Ran, startToolmgr, toolmgrSession } from './toolmgr.ts';
 
@@ -23,13 +23,12 @@ const TELLS = join(import.meta.dirname, 'servers/tells.mjs');
 const WITH_PASSWORD = { TOOLMGR_SECRETS_PASSWORD: PASSWORD };
 let state: string;
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-run-secrets-'));
+beforeEach(() => {
+  state = temporaryFolder('run-secrets');
 });
 
 afterEach(async () => {
   for (const { name } of await readWorkloads(state)) await removeWorkload(state, name, { force: true });
-  await rm(state, { recursive: true, force: true });
 }, LONG);
 
 /** A process opens the secrets once, so that each of these commands needs its own. */

@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markProcess } from '@toolmgr/plugins/kit/files';
 import { changeStatus, createRecord, readWorkload, WORKLOAD_FILES, workloadDir } from '@toolmgr/plugins/kit/workloads';
@@ -12,6 +11,7 @@ import { moveText, startStored } from '../../../hosts/workloads/planning/start.t
 import { stopWorkload } from '../../../hosts/workloads/planning/stop.ts';
 import { withFailingWrites } from '../../plugins/skills/install/failing-writes.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
 
 const SERVER = join(import.meta.dirname, '../manager/workloads/server.mjs');
@@ -19,14 +19,13 @@ const SERVER = join(import.meta.dirname, '../manager/workloads/server.mjs');
 let state: string;
 const proxies: ChildProcess[] = [];
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-faults-'));
+beforeEach(() => {
+  state = temporaryFolder('faults');
 });
 
 afterEach(async () => {
   await removeWorkload(state, 'one', { force: true });
   for (const proxy of proxies.splice(0)) proxy.kill('SIGKILL');
-  await rm(state, { recursive: true, force: true });
 });
 
 /** A workload whose proxy is a process that only runs. `ended` resolves with the signal that ended it. */

@@ -1,19 +1,18 @@
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import getPort from 'get-port';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { startToolmgr, toolmgr } from './toolmgr.ts';
 
 const LONG = 120_000;
 let folder: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-supervised-'));
+beforeEach(() => {
+  folder = temporaryFolder('supervised');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function configOf(port: number, url: string): Promise<string> {
   const file = join(folder, 'config.json');

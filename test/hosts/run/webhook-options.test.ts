@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkload, workloadDir } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -7,26 +6,23 @@ import { configFromFile } from '../../../hosts/workloads/config/from-config.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { allow, patching, webhookServer } from '../../support/webhook-server.ts';
 import { planned, served } from './planned-gateway.ts';
 import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 120_000;
 const session = toolmgrSession();
-let folder: string;
+const folder = temporaryFolderOfFile('webhooks');
 let far: RecordingServer;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-webhooks-'));
   far = await recordingServer();
 });
 afterEach(() => {
   delete process.env.TOOLMGR_SECRET_HOOK;
 });
-afterAll(async () => {
-  await far[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => far[Symbol.asyncDispose]());
 
 const fileWith = async (name: string, value: unknown): Promise<string> => {
   const file = join(folder, name);

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { cli, startCli } from '../../support/cli.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 120_000;
@@ -40,7 +39,7 @@ describe('V8 in a host', () => {
   it(
     'is set up for calls by vmcp serve once its backends have answered',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-engine-'));
+      const folder = temporaryFolder('engine');
       await using far = await recordingServer();
       const file = await writeVmcpFile(folder, { far: far.url });
       const noting = pathToFileURL(join(SUPPORT, 'note-engine-flags.ts')).href;
@@ -51,7 +50,6 @@ describe('V8 in a host', () => {
         await running.printed(/engine flag --semi-space-growth-factor=2/);
         expect(running.err()).toMatch(/growth-factor=1.*serves http.*growth-factor=2/s);
       }
-      await rm(folder, { recursive: true, force: true });
     },
     LONG,
   );

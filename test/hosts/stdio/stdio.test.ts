@@ -1,7 +1,6 @@
 import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { access, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
@@ -10,11 +9,12 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as Transport1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { ElicitRequestSchema, ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { pausedRunner } from '../../support/package-runner.ts';
 import { processesWith } from '../../support/processes.ts';
 import { PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const LONG = 120_000;
@@ -23,16 +23,14 @@ const BACKEND = join(import.meta.dirname, 'backend.mjs');
 const GATEWAY = ['--conditions=development', PROGRAM, 'up'];
 const TEN_MB = 10_000_000;
 
-let folder: string;
+const folder = temporaryFolderOfFile('stdio');
 let args: string[];
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-stdio-'));
   const file = join(folder, 'mcp.json');
   const backend = { command: process.execPath, args: [BACKEND, `--of=${folder}`] };
   await writeFile(file, JSON.stringify({ mcpServers: { own: backend } }));
   args = [...GATEWAY, file, '--stdio'];
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const gateway = () => ({ command: process.execPath, args, stderr: 'ignore' as const });
 const textOf = (result: unknown): string => (result as { content: [{ text: string }] }).content[0].text;

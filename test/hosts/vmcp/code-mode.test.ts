@@ -1,11 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { testClient } from '@toolmgr/core/testing';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { runScript } from '../../support/scripted-gateway.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
@@ -16,8 +16,7 @@ describe('codeMode of a vmcp file', () => {
     ['vmcp.code-mode.enabled', 'vmcp.surface.execute-tool-script'],
     'offers scripts over real servers when it is enabled, and explain knows the tool',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-code-mode-'));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const folder = temporaryFolder('code-mode');
       const memory = join(
         import.meta.dirname,
         '../../../node_modules/@modelcontextprotocol/server-memory/dist/index.js',

@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { cli as cliProcess, startCli } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const LONG = 120_000;
@@ -16,10 +16,9 @@ const EVERYTHING = join(
 
 const cli = cliSession();
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-commands-'));
+beforeEach(() => {
+  folder = temporaryFolder('commands');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const CONFIG = {
   name: 'dev-vmcp',

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { namedFileChecks } from '../../../hosts/cli/doctor/named-file-checks.ts';
 import { cli as cliProcess, startCli } from '../../support/cli.ts';
@@ -11,6 +10,7 @@ import { hidePackage } from '../../support/hide-package.ts';
 import { SOURCE_SESSION } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const LONG = 120_000;
 const REFUSING = `
@@ -22,10 +22,9 @@ const REFUSING = `
   };`;
 let folder: string;
 const cli = cliSession();
-beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'toolmgr-custom-')));
+beforeEach(() => {
+  folder = temporaryFolder('custom');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function put(files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {

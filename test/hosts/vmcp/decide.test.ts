@@ -1,11 +1,11 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { testClient } from '@toolmgr/core/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { startCli } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { apiKeys, writeVmcpFile } from '../../support/vmcp-file.ts';
 
@@ -14,10 +14,9 @@ const OPS = 'principal has claim_groups && principal.claim_groups.contains("ops"
 
 const cli = cliSession();
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-decide-'));
+beforeEach(() => {
+  folder = temporaryFolder('decide');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const memoryFile = (): string => join(folder, 'memory.json');
 

@@ -1,20 +1,19 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { testClient } from '@toolmgr/core/testing';
-import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 120_000;
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-vmcp-'));
+beforeEach(() => {
+  folder = temporaryFolder('vmcp');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const write = (backends: Record<string, string>, more: object = {}): Promise<string> =>
   writeVmcpFile(folder, backends, more);

@@ -1,17 +1,14 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { newStored, PASSWORD } from '../../plugins/secrets/encrypted/stored.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-vmcp-secrets-'));
+beforeEach(() => {
+  folder = temporaryFolder('vmcp-secrets');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const outgoingAuth = {
   source: 'inline',

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { testClient } from '@toolmgr/core/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { SOURCE_PROGRAM } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 120_000;
@@ -14,10 +13,9 @@ const NOTING = pathToFileURL(join(import.meta.dirname, '../../support/note-modul
 const LATER = /(?:node_modules|internal\/deps)\/(fastify|undici|ajv|jose|ioredis|@opentelemetry|@cedar-policy|@jitl)\b/;
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-first-'));
+beforeEach(() => {
+  folder = temporaryFolder('first');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const serve = async (): Promise<RunningCli> => {
   const file = await writeVmcpFile(folder, {});

@@ -1,16 +1,16 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of client files look like this
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { cliSession } from '../../support/cli-session.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const cli = cliSession();
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-init-attack-'));
+beforeEach(() => {
+  folder = temporaryFolder('init-attack');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 it('a server of a cloned project does not get the variable of a server of the user, also when both are in files of one client', async () => {
   const [home, project] = [join(folder, 'home'), join(folder, 'project')];

@@ -1,21 +1,18 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of client files look like this
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { startCli } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
 const LONG = 120_000;
 const BACKEND = join(import.meta.dirname, '../stdio/backend.mjs');
 const SECRETS = ['env-s3cret', 'header-s3cret', 'toml-s3cret'];
 
 const cli = cliSession();
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-init-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolderOfFile('init');
 
 describe('toolmgr vmcp init --from', () => {
   it(

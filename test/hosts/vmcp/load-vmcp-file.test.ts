@@ -1,11 +1,11 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway, GatewayFault } from '@toolmgr/core';
 import { loadVmcpFile } from 'toolmgr';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const BACKENDS = 'backends:\n  - { name: docs, transport: streamable-http, url: "http://127.0.0.1:9/mcp" }\n';
 const CALLERS = 'incomingAuth: { type: anonymous }\n';
@@ -20,8 +20,7 @@ export default {
 };`;
 
 function folderWith(files: Readonly<Record<string, string>>): string {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'load-vmcp-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder('load-vmcp');
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
   return folder;
 }

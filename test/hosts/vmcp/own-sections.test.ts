@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { catalogue } from '@toolmgr/plugins';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { readConfig, readConfigText } from '../../../hosts/vmcp/read-config.ts';
 import { cli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const ZOD = JSON.stringify(import.meta.resolve('zod'));
 const HOURS = `
@@ -41,10 +41,9 @@ const BROKEN = `
   };`;
 
 let folder: string;
-beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'toolmgr-section-')));
+beforeEach(() => {
+  folder = temporaryFolder('section');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function put(path: string, text: string): Promise<void> {
   await mkdir(dirname(join(folder, path)), { recursive: true });

@@ -1,20 +1,19 @@
-import { cp, mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { type ConfigSource, followFile } from '../../../hosts/vmcp/serve/config-source.ts';
 import { createPluginModules } from '../../../hosts/vmcp/serve/plugin-modules.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'toolmgr-plugin-reload-')));
+beforeEach(() => {
+  folder = temporaryFolder('plugin-reload');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function put(files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +8,7 @@ import { startCli } from '../../support/cli.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const LONG = 120_000;
 const PAGE = await readFile(join(import.meta.dirname, '../../../docs/guides/policy.md'), 'utf8');
@@ -41,7 +41,7 @@ describe('the guide to policies', () => {
   it.skipIf(redisMissing !== undefined)(
     'describes a gateway that serves the last block to callers of a real provider',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-guide-'));
+      const folder = temporaryFolder('guide');
       await using idp = await identityProvider();
       await using redis = await startRedis();
       const config = parse(blocks.at(-1) ?? '') as Guide;
@@ -95,7 +95,6 @@ describe('the guide to policies', () => {
       expect((await running.finished).code).toBe(0);
       const trail = await readFile(config.audit.logFile, 'utf8');
       expect(trail).toMatch(/"outcome":"denied".*"user":"Bob".*"name":"memory_delete_entities"/);
-      await rm(folder, { recursive: true, force: true });
     },
     LONG,
   );

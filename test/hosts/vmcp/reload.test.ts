@@ -1,11 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { INITIALIZE, request } from '../../support/replicas.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
@@ -13,11 +13,10 @@ const LONG = 120_000;
 const SLOW = { name: 'one_slow', arguments: {} };
 let folder: string;
 let file: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-reload-'));
+beforeEach(() => {
+  folder = temporaryFolder('reload');
   file = join(folder, 'vmcp.yaml');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const write = async (backends: Record<string, string>, more: object = {}): Promise<void> => {
   await writeVmcpFile(folder, backends, more);

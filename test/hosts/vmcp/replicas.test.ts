@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { startCli } from '../../support/cli.ts';
@@ -8,6 +5,7 @@ import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
 import { type RedisServer, redisMissing, startRedis } from '../../support/redis.ts';
 import { INITIALIZE, request } from '../../support/replicas.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { apiKeys, writeVmcpFile } from '../../support/vmcp-file.ts';
 
@@ -15,16 +13,12 @@ const LONG = 120_000;
 const LIMITED = request('tools/call', { name: 'far_fail', arguments: {} });
 const ECHO = request('tools/call', { name: 'far_echo', arguments: { message: 'hi' } });
 
-let folder: string;
+const folder = temporaryFolderOfFile('replicas');
 let far: RecordingServer;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-replicas-'));
   far = await recordingServer();
 });
-afterAll(async () => {
-  await far[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => far[Symbol.asyncDispose]());
 
 /** Two processes of one file, with one Redis between them. */
 async function replicas(redis: RedisServer, flags: readonly string[] = [], more: object = {}) {

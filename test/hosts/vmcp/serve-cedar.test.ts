@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect } from 'vitest';
@@ -10,6 +9,7 @@ import { AUDIENCE } from '../../support/oidc-gateway.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const LONG = 120_000;
@@ -19,7 +19,7 @@ describe('toolmgr vmcp serve with oidc and cedar', () => {
     ['vmcp.config-incoming.authz-policies', 'choice.order.list-and-call-agree', 'choice.authorization.refusal-words'],
     'shows and serves two callers of a real identity provider only what their groups may use',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-cedar-'));
+      const folder = temporaryFolder('cedar');
       await using idp = await identityProvider();
       await using far = await recordingServer();
       const oidc = { issuer: idp.issuer, clientId: CLIENTS.gateway.id, audience: AUDIENCE };
@@ -80,7 +80,6 @@ describe('toolmgr vmcp serve with oidc and cedar', () => {
       // caller, target and policy of the denied call
       await until(() => /"denied by policy".*"caller":"ada".*"policies":\["quiet"\]/.test(running.err()));
       expect(running.err()).not.toContain('loud');
-      await rm(folder, { recursive: true, force: true });
     },
     LONG,
   );

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { networkInterfaces, tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { cli, type RunningCli, startCli } from '../../support/cli.ts';
 import { CLIENTS, type IdentityProvider, identityProvider } from '../../support/identity-provider.ts';
@@ -10,15 +10,15 @@ import { AUDIENCE } from '../../support/oidc-gateway.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const LONG = 120_000;
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-oidc-'));
+beforeEach(() => {
+  folder = temporaryFolder('oidc');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** A vmcp file that trusts the provider, with one backend. */
 const configOf = ({ issuer }: Pick<IdentityProvider, 'issuer'>, backend: string, oidc: object = {}) => ({

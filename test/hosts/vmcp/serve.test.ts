@@ -1,26 +1,25 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { testClient } from '@toolmgr/core/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { vmcpConfig } from '../../support/vmcp-file.ts';
 
 const LONG = 120_000;
 const cli = cliSession();
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-vmcp-'));
+beforeEach(() => {
+  folder = temporaryFolder('vmcp');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const write = async (config: object, name = 'vmcp.yaml'): Promise<string> => {
   const file = join(folder, name);

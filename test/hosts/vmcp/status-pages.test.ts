@@ -1,16 +1,16 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { catalogue } from '@toolmgr/plugins';
 import getPort from 'get-port';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { vmcpConfig } from '../../support/vmcp-file.ts';
 
@@ -22,11 +22,10 @@ const OPEN = ['/health', '/ping', '/readyz'] as const;
 const cli = cliSession();
 let folder: string;
 let file: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-status-'));
+beforeEach(() => {
+  folder = temporaryFolder('status');
   file = join(folder, 'vmcp.yaml');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const configOf = (url: string, more: object) =>
   stringify(vmcpConfig({ docs: url }, { telemetry: { enablePrometheusMetricsPath: true }, ...more }));

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
@@ -7,6 +6,7 @@ import { describe, expect } from 'vitest';
 import { startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
@@ -31,7 +31,7 @@ describe('SIGTERM while clients of both eras call a server and a program', () =>
     'choice.stop.calls-end',
     'completes all calls with their progress, and all of them are in the audit trail',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-stop-'));
+      const folder = temporaryFolder('stop');
       const gate = Promise.withResolvers<void>();
       await using far = await recordingServer(() => gate.promise);
       await using running = startCli(['vmcp', 'serve', '-c', await fileIn(folder, far.url), '--port', '0']);
@@ -57,7 +57,6 @@ describe('SIGTERM while clients of both eras call a server and a program', () =>
       const lines = (await readFile(join(folder, 'audit.log'), 'utf8')).trimEnd().split('\n');
       expect(lines.map((line) => (JSON.parse(line) as { outcome: string }).outcome)).toEqual(Array(4).fill('success'));
       await Promise.all(clients.map((client) => client.close()));
-      await rm(folder, { recursive: true, force: true });
     },
     LONG,
   );

@@ -1,11 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished } from 'vitest';
+import { describe, expect } from 'vitest';
 import { cli, startCli } from '../../support/cli.ts';
 import { otlpReceiver } from '../../support/otlp-receiver.ts';
 import { prometheusSamples } from '../../support/prometheus-text.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { tracedServer } from '../../support/traced-server.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
@@ -17,8 +16,7 @@ describe('telemetry of a vmcp file', () => {
     ['vmcp.telemetry.prometheus-path', 'choice.telemetry.reload'],
     'is served while the file enables it, and sends pending data when the file disables it',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-telemetry-'));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const folder = temporaryFolder('telemetry');
       await using docs = await tracedServer();
       await using collector = await otlpReceiver();
       const file = join(folder, 'vmcp.yaml');

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
@@ -10,6 +9,7 @@ import { answer, type Got, httpServer, json, legacyAnswers } from '../../core/ba
 import { startCli } from '../../support/cli.ts';
 import { CLIENTS, type IdentityProvider, identityProvider } from '../../support/identity-provider.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -92,8 +92,7 @@ describe('toolmgr vmcp serve with oidc and token_exchange', () => {
     async () => {
       const idp = await exchangingProvider();
       const far = await farServer(idp);
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-exchange-'));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const folder = temporaryFolder('exchange');
       const file = join(folder, 'vmcp.yaml');
       const oidc = {
         issuer: idp.issuer,

@@ -1,14 +1,14 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { GatewayFault, UserActionRequired } from '@toolmgr/core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { RawJsonError, TooManyElements } from '../../../core/json/json-errors.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
@@ -32,8 +32,7 @@ const PLUGIN = `
   });`;
 
 /** A folder in which packages find a copy of the core that is not ours, as built. */
-const folder = mkdtempSync(join(tmpdir(), 'toolmgr-two-copies-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolderOfFile('two-copies');
 const copy = join(folder, 'node_modules/@toolmgr/core');
 beforeAll(() => {
   const packages = join(ROOT, 'node_modules');

@@ -1,13 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { catalogue } from '@toolmgr/plugins';
-import { afterEach, beforeEach, describe, expect } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import { stringify } from 'yaml';
 import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const LONG = 120_000;
@@ -15,11 +15,10 @@ const BACKEND = join(import.meta.dirname, '../stdio/backend.mjs');
 const BUCKET = { maxTokens: 5, refillPeriod: '1m' };
 let folder: string;
 let file: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-unknown-'));
+beforeEach(() => {
+  folder = temporaryFolder('unknown');
   file = join(folder, 'vmcp.yaml');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const configOf = (backends: Readonly<Record<string, string>>, more: object) =>
   stringify({

@@ -1,14 +1,14 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type CallRecord, type JsonObject, RawObject } from '@toolmgr/core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { Cancel } from '../../../core/timing/cancel.ts';
 import { auditConfig } from '../../../plugins/audit/config.ts';
 import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
 import audit from '../../../plugins/audit/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const settled = (changes: Partial<CallRecord> = {}, call: Partial<CallRecord['call']> = {}): CallRecord => ({
   call: {
@@ -58,10 +58,9 @@ const settled = (changes: Partial<CallRecord> = {}, call: Partial<CallRecord['ca
 
 describe('audit', () => {
   let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-audit-'));
+  beforeEach(() => {
+    folder = temporaryFolder('audit');
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   const linesOf = async (file: string): Promise<JsonObject[]> =>
     (await readFile(file, 'utf8'))

@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { auditConfig } from '../../../plugins/audit/config.ts';
@@ -9,6 +8,7 @@ import { openSink, type Sink } from '../../../plugins/audit/sink.ts';
 import { type AuditLine, linesOf } from '../../support/audited.ts';
 import { type PluginCore, pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const config = auditConfig.parse({});
@@ -108,13 +108,12 @@ describe('the audit journal', () => {
 
   proves('choice.audit.stop', 'writes 20,000 queued lines within the limit of a stop', async () => {
     const { core, journal } = journalWith();
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-journal-'));
+    const folder = temporaryFolder('journal');
     const file = join(folder, 'audit.log');
     for (let n = 0; n < 20_000; n++) journal.add(event({ requestId: `r${n}` }));
     journal.start(await openSink(file, core), config);
     await journal.stop();
     const ids = linesOf(await readFile(file, 'utf8')).map(({ source }) => source.extra.request_id);
-    await rm(folder, { recursive: true });
     expect(ids).toHaveLength(20_000);
     expect(ids[19_999]).toBe('r19999');
     expect(core.lines).toEqual([]);

@@ -1,24 +1,23 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fakeServer } from '@toolmgr/core/testing';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { openSink } from '../../../plugins/audit/sink.ts';
 import { audited } from '../../support/audited.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe('the audit sink', () => {
   let folder: string;
   let file: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-sink-'));
+  beforeEach(() => {
+    folder = temporaryFolder('sink');
     file = join(folder, 'audit.log');
   });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
 
   proves(
     ['choice.audit.file', 'vmcp.audit.log-file'],

@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect } from 'vitest';
 import { linesOf } from '../../support/audited.ts';
@@ -10,6 +9,7 @@ import { postModern } from '../../support/open-endpoint.ts';
 import { PROGRAM } from '../../support/program.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { writeVmcpFile } from '../../support/vmcp-file.ts';
 
@@ -20,12 +20,11 @@ describe('a gateway process', () => {
   let folder: string;
   let server: RecordingServer;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-audit-stop-'));
+    folder = temporaryFolder('audit-stop');
     server = await recordingServer();
   });
   afterEach(async () => {
     await server[Symbol.asyncDispose]();
-    await rm(folder, { recursive: true });
   });
 
   /** A vmcp file; an empty `logFile` means stdout. */

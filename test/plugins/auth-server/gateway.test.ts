@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Gateway } from '@toolmgr/core';
 import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
@@ -14,6 +13,7 @@ import { claimsOf, REDIRECT, TestBrowser } from '../../support/auth-server-rig.t
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A gateway over HTTP at which people sign in with a real provider. */
 async function signInGateway(idp: string) {
@@ -111,66 +111,62 @@ describe('a gateway with an authorization server', () => {
     async () => {
       await using idp = await identityProvider();
       await using at = await signInGateway(idp.issuer);
-      const folder = await mkdtemp(join(tmpdir(), 'secrets-'));
+      const folder = temporaryFolder('secrets');
       const [old, current] = [join(folder, 'old'), join(folder, 'current')];
       await writeFile(old, randomBytes(32));
       await writeFile(current, randomBytes(32));
-      try {
-        await at.start([old]);
-        expect(await at.status('no-token')).toBe(401);
-        const registered = await fetch(`${at.issuer}/oauth/register`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ client_name: 'Test client', redirect_uris: [REDIRECT] }),
-        });
-        const { client_id: clientId } = (await registered.json()) as { readonly client_id: string };
-        const verifier = randomBytes(32).toString('base64url');
-        const request = {
-          response_type: 'code',
-          client_id: clientId,
-          redirect_uri: REDIRECT,
-          state: 'state-of-client',
-          resource: at.audience,
-          code_challenge: createHash('sha256').update(verifier).digest('base64url'),
-          code_challenge_method: 'S256',
-        };
-        const browser = new TestBrowser();
-        const callback = await walk(browser, `${at.issuer}/oauth/authorize?${new URLSearchParams(request)}`);
-        const issued = await at.form('/oauth/token', {
-          grant_type: 'authorization_code',
-          client_id: clientId,
-          code: callback.get('code') ?? '',
-          redirect_uri: REDIRECT,
-          code_verifier: verifier,
-        });
-        expect(issued).toMatchObject({ status: 200 });
-        const token = issued.body.access_token ?? '';
-        expect(await at.status(token)).toBe(200);
+      await at.start([old]);
+      expect(await at.status('no-token')).toBe(401);
+      const registered = await fetch(`${at.issuer}/oauth/register`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ client_name: 'Test client', redirect_uris: [REDIRECT] }),
+      });
+      const { client_id: clientId } = (await registered.json()) as { readonly client_id: string };
+      const verifier = randomBytes(32).toString('base64url');
+      const request = {
+        response_type: 'code',
+        client_id: clientId,
+        redirect_uri: REDIRECT,
+        state: 'state-of-client',
+        resource: at.audience,
+        code_challenge: createHash('sha256').update(verifier).digest('base64url'),
+        code_challenge_method: 'S256',
+      };
+      const browser = new TestBrowser();
+      const callback = await walk(browser, `${at.issuer}/oauth/authorize?${new URLSearchParams(request)}`);
+      const issued = await at.form('/oauth/token', {
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        code: callback.get('code') ?? '',
+        redirect_uri: REDIRECT,
+        code_verifier: verifier,
+      });
+      expect(issued).toMatchObject({ status: 200 });
+      const token = issued.body.access_token ?? '';
+      expect(await at.status(token)).toBe(200);
 
-        await at.start([current, old]);
-        expect(await at.status(token)).toBe(200);
-        const { refresh_token: refreshToken = '' } = issued.body;
-        const form = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken };
-        const refreshed = await at.form('/oauth/token', form);
-        expect(refreshed.status).toBe(200);
-        expect(claimsOf(refreshed.body.access_token ?? '').tsid).toBe(claimsOf(token).tsid);
-        // the browser is signed in still: no provider, and the consent is remembered
-        const again = await browser.get(`${at.issuer}/oauth/authorize?${new URLSearchParams(request)}`);
-        expect(
-          (await walk(browser, new URL(again.headers.get('location') ?? '', at.issuer).href)).get('code'),
-        ).not.toBeNull();
+      await at.start([current, old]);
+      expect(await at.status(token)).toBe(200);
+      const { refresh_token: refreshToken = '' } = issued.body;
+      const form = { grant_type: 'refresh_token', client_id: clientId, refresh_token: refreshToken };
+      const refreshed = await at.form('/oauth/token', form);
+      expect(refreshed.status).toBe(200);
+      expect(claimsOf(refreshed.body.access_token ?? '').tsid).toBe(claimsOf(token).tsid);
+      // the browser is signed in still: no provider, and the consent is remembered
+      const again = await browser.get(`${at.issuer}/oauth/authorize?${new URLSearchParams(request)}`);
+      expect(
+        (await walk(browser, new URL(again.headers.get('location') ?? '', at.issuer).href)).get('code'),
+      ).not.toBeNull();
 
-        await at.start([current]);
-        const second = await at.form('/oauth/token', { ...form, refresh_token: refreshed.body.refresh_token ?? '' });
-        expect(second.status).toBe(200); // signed with the new secret at the first reload
+      await at.start([current]);
+      const second = await at.form('/oauth/token', { ...form, refresh_token: refreshed.body.refresh_token ?? '' });
+      expect(second.status).toBe(200); // signed with the new secret at the first reload
 
-        expect(
-          (await at.form('/oauth/revoke', { token: second.body.refresh_token ?? '', client_id: clientId })).status,
-        ).toBe(200);
-        expect(await at.status(token)).toBe(401);
-      } finally {
-        await rm(folder, { recursive: true });
-      }
+      expect(
+        (await at.form('/oauth/revoke', { token: second.body.refresh_token ?? '', client_id: clientId })).status,
+      ).toBe(200);
+      expect(await at.status(token)).toBe(401);
     },
   );
 });

@@ -1,7 +1,4 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { Backend } from '@toolmgr/core';
 import { markProcess, type ProcessMark } from '@toolmgr/plugins/kit/files';
 import { changeStatus, createRecord, removeRecord } from '@toolmgr/plugins/kit/workloads';
@@ -10,6 +7,7 @@ import plugin from '../../../plugins/backend-sources/group/index.ts';
 import { watchGroup } from '../../../plugins/backend-sources/group/watch-group.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
 
@@ -18,8 +16,8 @@ let abort: AbortController;
 let watching: Promise<void>;
 const children: ChildProcess[] = [];
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-group-'));
+beforeEach(() => {
+  state = temporaryFolder('group');
   abort = new AbortController();
   watching = Promise.resolve();
 });
@@ -28,7 +26,6 @@ afterEach(async () => {
   abort.abort();
   await watching;
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  await rm(state, { recursive: true, force: true });
 });
 
 async function proxy(): Promise<{ child: ChildProcess; mark: ProcessMark }> {

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   CLIENT_TYPES,
@@ -13,7 +12,8 @@ import {
   userPlace,
   userSkillFolder,
 } from '@toolmgr/plugins/clients';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
 const linux: UserPlace = { platform: 'linux', home: '/home/ada', env: {} };
 const mac: UserPlace = { platform: 'darwin', home: '/Users/ada', env: {} };
@@ -175,13 +175,11 @@ describe('the table of clients', () => {
 });
 
 describe('detection', () => {
-  let home: string;
+  const home = temporaryFolderOfFile('clients');
   beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), 'clients-'));
     await mkdir(join(home, '.cursor'));
     await mkdir(join(home, '.claude'));
   });
-  afterAll(() => rm(home, { recursive: true, force: true }));
 
   it('finds a client by the folder of its file, and Claude Code by the file itself', async () => {
     const place = { platform: 'linux', home, env: {} } as const;

@@ -1,19 +1,18 @@
 import { spawnSync } from 'node:child_process';
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chown, mkdir, readdir, readFile, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { CLIENT_TYPES } from '@toolmgr/plugins/clients';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Entry } from '../../../plugins/clients/entry.ts';
 import { maskedDiff } from '../../../plugins/clients/registration/masked-diff.ts';
 import { planEntries } from '../../../plugins/clients/registration/plan-entries.ts';
 import { syncClient } from '../../../plugins/clients/registration/sync-client.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let home: string;
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'clients-attack-'));
+beforeEach(() => {
+  home = temporaryFolder('clients-attack');
 });
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 const places = () => ({
   state: join(home, 'state'),

@@ -1,19 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { canonical } from '../../../plugins/clients/edit/canonical.ts';
 import { editClientFile, UnreadableText } from '../../../plugins/clients/file/edit-client-file.ts';
 import { syncClient } from '../../../plugins/clients/registration/sync-client.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
-let home: string;
-beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'client-race-'));
-});
-afterAll(() => rm(home, { recursive: true, force: true }));
+const home = temporaryFolderOfFile('client-race');
 
 const now = { nowMs: Date.now };
 

@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { encode, type JsonObject, type ToolEntry } from '@toolmgr/core';
 import { typeOfSchema } from '@toolmgr/plugins/kit/settings';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { codeModeConfig } from '../../../plugins/code-mode/execute-script/config.ts';
 import { declarationsOf } from '../../../plugins/code-mode/execute-script/declarations.ts';
 import { scopeOf } from '../../../plugins/code-mode/execute-script/scope.ts';
 import { toolDefinition } from '../../../plugins/code-mode/execute-script/tool-definition.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const LARGE_BUDGET = 100_000;
 
@@ -186,8 +186,7 @@ function about(n: number): JsonObject {
 
 /** The compiler's errors for a text; empty when it compiles. */
 async function compiled(text: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-declarations-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder('declarations');
   const file = join(folder, 'script.ts');
   await writeFile(file, `${text}\nexport {};\n`);
   const tsc = join(import.meta.dirname, '../../../node_modules/typescript/lib/tsc.js');

@@ -1,12 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JsonObject } from '@toolmgr/core';
 import { fakeServer, testGateway, text } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { proves } from '../../support/proves.ts';
 import { runScript } from '../../support/scripted-gateway.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const CODE_MODE = [
@@ -85,8 +85,7 @@ describe('scripts beside other plugins', () => {
   });
 
   it('write an audit event for each call, without the text of the script', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-scripts-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder('scripts');
     const logFile = join(folder, 'audit.log');
     await using kit = await testGateway({
       backends: { far: fakeServer().tool('read', 'words') },

@@ -1,12 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway, type Gateway } from '@toolmgr/core';
 import { testClient } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { stderrLog } from '../../../core/extension/log.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
 const program = (name: string) => createRequire(import.meta.url).resolve(`@modelcontextprotocol/${name}/dist/index.js`);
 const server = (name: string, file: string, args: string[] = [], env = {}) => ({
@@ -60,10 +60,9 @@ const FILED = {
 };
 
 describe('a composite tool over published servers', () => {
-  let folder = '';
+  const folder = temporaryFolderOfFile('composite');
   let gateway: Gateway;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-composite-'));
     gateway = await createGateway(
       {
         name: 'real',
@@ -90,7 +89,6 @@ describe('a composite tool over published servers', () => {
   });
   afterAll(async () => {
     await gateway.stop();
-    await rm(folder, { recursive: true });
   });
 
   for (const era of ['2025-11-25', '2026-07-28'] as const) {

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { verifyImage } from '@toolmgr/plugins/image-verification';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +10,7 @@ import {
   workflowClaims,
 } from '../../support/fake-sigstore.ts';
 import { type FakeRegistry, type RegistryAbilities, startRegistry } from '../../support/oci-registry.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
 const BUNDLE_TYPE = 'application/vnd.dev.sigstore.bundle.v0.3+json';
 const IMAGE_MANIFEST = {
@@ -29,19 +29,15 @@ const PROVENANCE = {
 };
 
 let sigstore: FakeSigstore;
-let folder: string;
+const folder = temporaryFolderOfFile('verify');
 let trustedRootFile: string;
 
 beforeAll(async () => {
   sigstore = await startSigstore();
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-verify-'));
   trustedRootFile = join(folder, 'trusted_root.json');
   await writeFile(trustedRootFile, JSON.stringify(sigstore.trustedRoot));
 });
-afterAll(async () => {
-  await sigstore[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => sigstore[Symbol.asyncDispose]());
 
 const options = (more: object = {}) => ({
   trustedRootFile,

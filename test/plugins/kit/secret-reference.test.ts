@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { environmentSecrets } from '@toolmgr/plugins';
 import { readSecretBytes, readSecretReference, secretReference } from '@toolmgr/plugins/kit/secrets';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createSlots } from '../../../core/extension/slots.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CANARY = 'canary-value-of-a-secret';
 
@@ -21,12 +21,11 @@ const slotsOf = (environment: NodeJS.ProcessEnv) => {
 
 let folder: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'secret-reference-'));
+beforeEach(() => {
+  folder = temporaryFolder('secret-reference');
 });
 afterEach(async () => {
   vi.unstubAllEnvs();
-  await rm(folder, { recursive: true });
 });
 
 describe('a secret reference', () => {

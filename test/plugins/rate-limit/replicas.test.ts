@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { testClient } from '@toolmgr/core/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -9,22 +8,19 @@ import { per } from '../../support/limited-gateway.ts';
 import { proves } from '../../support/proves.ts';
 import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { apiKeys, writeVmcpFile } from '../../support/vmcp-file.ts';
 
 const LONG = 120_000;
 const PASSWORD = 'pw-of-the-replicas';
 
-let folder: string;
+const folder = temporaryFolderOfFile('replicas');
 let far: RecordingServer;
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-replicas-'));
   far = await recordingServer();
 });
-afterAll(async () => {
-  await far[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => far[Symbol.asyncDispose]());
 
 /** A file with ten calls for all users and six per user. */
 function fileWith(sessionStorage: object): Promise<string> {

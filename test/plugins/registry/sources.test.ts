@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { loadRegistry, loadRegistryFor, sourceFromText } from '../../../plugins/registry/sources.ts';
 import { type LoopbackServer, loopbackServer } from '../../support/loopback-server.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const DOCUMENT = JSON.stringify({ servers: { one: { image: 'example/one:1', transport: 'stdio' } } });
 const HOUR_MS = 3_600_000;
@@ -12,11 +12,10 @@ const START_MS = Date.UTC(2026, 0, 2);
 let cacheDir: string;
 let options: { cacheDir: string; allowPrivateAddresses: true; nowMs: number };
 
-beforeEach(async () => {
-  cacheDir = await mkdtemp(join(tmpdir(), 'toolmgr-registry-'));
+beforeEach(() => {
+  cacheDir = temporaryFolder('registry');
   options = { cacheDir, allowPrivateAddresses: true, nowMs: START_MS };
 });
-afterEach(() => rm(cacheDir, { recursive: true, force: true }));
 
 const namesOf = (loaded: Awaited<ReturnType<typeof loadRegistry>>) =>
   'problem' in loaded ? loaded.problem : loaded.registry.entries.map(({ name }) => name);

@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { signatureVerifier } from '@toolmgr/plugins/image-verification';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,6 +12,7 @@ import { verifySkill } from '../../../plugins/skills/signature/verify-skill.ts';
 import { type DockerRegistry, registryMissing, startDockerRegistry } from '../../support/docker-registry.ts';
 import { type FakeSigstore, startSigstore, tokenWith, workflowClaims } from '../../support/fake-sigstore.ts';
 import { type SkillFolder, skillFolder } from '../../support/skill-folder.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 
 const signal = AbortSignal.timeout(120_000);
 
@@ -20,7 +20,7 @@ describe.skipIf(registryMissing() !== undefined)(`signatures of skills ${registr
   let registry: DockerRegistry;
   let sigstore: FakeSigstore;
   let skill: SkillFolder;
-  let folder: string;
+  const folder = temporaryFolderOfFile('signatures');
   let rootFile: string;
   let count = 0;
 
@@ -30,13 +30,11 @@ describe.skipIf(registryMissing() !== undefined)(`signatures of skills ${registr
       startSigstore(),
       skillFolder('code-review'),
     ]);
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-signatures-'));
     rootFile = join(folder, 'root.json');
     await writeFile(rootFile, JSON.stringify(sigstore.trustedRoot));
   });
   afterAll(async () => {
     await Promise.all([registry, sigstore, skill].map((each) => each?.[Symbol.asyncDispose]()));
-    await rm(folder, { recursive: true, force: true });
   });
 
   const pushed = async (choice: SigningChoice, env: NodeJS.ProcessEnv = {}) => {

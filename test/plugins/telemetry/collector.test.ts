@@ -1,11 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { telemetryConfig } from '../../../plugins/telemetry/config.ts';
 import { openExporters } from '../../../plugins/telemetry/exporters.ts';
 import telemetry from '../../../plugins/telemetry/index.ts';
@@ -13,6 +12,7 @@ import { forwardProxy } from '../../support/forward-proxy.ts';
 import { otlpReceiver } from '../../support/otlp-receiver.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { tracedGateway } from './traced-gateway.ts';
 
@@ -85,11 +85,10 @@ describe('exports', () => {
   });
 
   describe('over TLS', () => {
-    let folder: string;
+    const folder = temporaryFolderOfFile('telemetry');
     let tls: { cert: string; key: string };
     let ca: string;
     beforeAll(async () => {
-      folder = await mkdtemp(join(tmpdir(), 'toolmgr-telemetry-'));
       ca = join(folder, 'ca.pem');
       const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'pipe' });
       const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
@@ -110,7 +109,6 @@ describe('exports', () => {
       const read = (name: string) => readFile(join(folder, name), 'utf8');
       tls = { cert: await read('cert.pem'), key: await read('key.pem') };
     });
-    afterAll(() => rm(folder, { recursive: true, force: true }));
 
     proves('vmcp.telemetry.ca-cert-path', 'trust only the CA of caCertPath', async () => {
       await using collector = await otlpReceiver({ tls });

@@ -1,16 +1,15 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { JsonObject } from '@toolmgr/core';
 import { type FakeServer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
 import { decide, pinsOf, readPins } from '@toolmgr/plugins/kit/tool-pins';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { instructionsOf } from '../../support/gateway-streams.ts';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-pins-attack-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = temporaryFolderOfFile('pins-attack');
 let files = 0;
 const newFile = (): string => join(scratch, `${++files}`, 'pins.json');
 

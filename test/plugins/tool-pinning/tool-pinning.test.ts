@@ -1,15 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject } from '@toolmgr/core';
 import { type FakeServer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
 import { decide as decidePins, pinsOf, readPins } from '@toolmgr/plugins/kit/tool-pins';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
-const scratch = mkdtempSync(join(tmpdir(), 'toolmgr-pins-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = temporaryFolderOfFile('pins');
 let files = 0;
 const newFile = (): string => join(scratch, `${++files}`, 'pins.json');
 

@@ -1,15 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type WorkloadHandle, type WorkloadSpec, workloadRuntimes } from '@toolmgr/plugins/kit/extension-points';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inheritedEnvironment } from '../../../core/backend/transports/inherited-environment.ts';
 import { nextRestart, RESTART_POLICY } from '../../../plugins/kit/workloads/restart-policy.ts';
-
 import plugin from '../../../plugins/workloads/process/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { processes, processesWith } from '../../support/processes.ts';
 import { proves } from '../../support/proves.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 
 const never = new AbortController().signal;
@@ -18,14 +17,11 @@ const QUICK = { restart: { firstDelayMs: 20, maxDelayMs: 40, resetAfterMs: 60_00
 let folder: string;
 const handles: WorkloadHandle[] = [];
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-process-'));
+beforeEach(() => {
+  folder = temporaryFolder('process');
 });
 
-afterEach(async () => {
-  await Promise.all(handles.splice(0).map((handle) => handle.stop(1_000)));
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => Promise.all(handles.splice(0).map((handle) => handle.stop(1_000))));
 
 /** A server that listens on PORT and runs `extra`. */
 async function program(extra = ''): Promise<string> {

@@ -1,16 +1,14 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { commandFromScheme } from '@toolmgr/plugins';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let folder: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-scheme-'));
+beforeEach(() => {
+  folder = temporaryFolder('scheme');
 });
-
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 async function put(path: string, text: string, mode = 0o644): Promise<string> {
   const whole = join(folder, path);

@@ -1,20 +1,18 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { cli } from '../../../support/cli.ts';
 import { ownFolders } from '../../../support/manager.ts';
 import { recordRunning } from '../../../support/running-workload.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 
 const LONG = 120_000;
-let home: string;
+const home = temporaryFolderOfFile('cli-clients');
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'cli-clients-'));
   await recordRunning(join(home, 'state/toolmgr'), 'fetch', 10_101);
   await mkdir(join(home, '.cursor'));
   await writeFile(join(home, '.cursor/mcp.json'), '{}');
 });
-afterAll(() => rm(home, { recursive: true, force: true }));
 const client = (...args: string[]) => cli(['client', ...args], { env: ownFolders(home) });
 
 it(

@@ -1,13 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createRecord } from '@toolmgr/plugins/kit/workloads';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { candidates } from '../../../../hosts/cli/completion/candidates.ts';
 import { COMPLETION_SCRIPTS, SHELLS } from '../../../../hosts/cli/completion/scripts.ts';
 import { createProgram } from '../../../../hosts/cli/main.ts';
 import { PROGRAM } from '../../../support/program.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 
 const names = {
@@ -56,14 +54,12 @@ describe('completion', () => {
 });
 
 describe('completion scripts', () => {
-  let state: string;
+  const state = temporaryFolderOfFile('complete');
   const env = () => ({ ...process.env, TOOLMGR_STATE_DIR: state });
 
   beforeAll(async () => {
-    state = await mkdtemp(join(tmpdir(), 'toolmgr-complete-'));
     await createRecord(state, workloadConfigOf('my-server'));
   });
-  afterAll(() => rm(state, { recursive: true, force: true }));
 
   it('completes in bash', () => {
     const script = `

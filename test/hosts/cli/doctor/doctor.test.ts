@@ -1,8 +1,7 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { ok, runChecks } from '../../../../hosts/cli/doctor/checks.ts';
 import {
   certificateFinding,
@@ -13,12 +12,12 @@ import {
 import { nodeFinding } from '../../../../hosts/cli/doctor/program-checks.ts';
 import { cli } from '../../../support/cli.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-doctor-'));
+beforeEach(() => {
+  folder = temporaryFolder('doctor');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 it('doctor checks the machine, names the fix of each fault, prints no secret, and ends with 1 when a check fails', async () => {
   await mkdir(join(folder, 'config/toolmgr'), { recursive: true });

@@ -1,13 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { cli, type RunningCli, startCli } from '../../../support/cli.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 
 const LONG = 120_000;
 const MEMORY = join(import.meta.dirname, '../../../../node_modules/@modelcontextprotocol/server-memory/dist/index.js');
 
-let folder: string;
+const folder = temporaryFolderOfFile('gateways');
 let first: RunningCli;
 let port: string;
 let pin: string;
@@ -16,17 +16,13 @@ const run = (...args: string[]) => cli(args, { cwd: folder, env: env() });
 const json = async (...args: string[]) => JSON.parse((await run(...args, '--json')).out);
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-gateways-'));
   const memory = { command: process.execPath, args: [MEMORY], env: { MEMORY_FILE_PATH: join(folder, 'm.jsonl') } };
   const crash = { command: process.execPath, args: ['-e', 'console.error("no API key s3t"); process.exit(1)'] };
   const ghost = { command: join(folder, 'ghost'), env: { TOKEN: 'very-secret' } };
   await writeFile(join(folder, '.mcp.json'), JSON.stringify({ mcpServers: { memory, crash } }));
   await writeFile(join(folder, 'second.json'), JSON.stringify({ mcpServers: { ghost } }));
 });
-afterAll(async () => {
-  await first?.[Symbol.asyncDispose]();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => first?.[Symbol.asyncDispose]());
 
 describe('commands for a running gateway', () => {
   it(

@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { emptyProgramMs } from '../../../support/busy-machine.ts';
 import { cli } from '../../../support/cli.ts';
 import { proves } from '../../../support/proves.ts';
 import { rig } from '../../../support/rig.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 const REPOSITORY = join(import.meta.dirname, '../../../..');
@@ -18,10 +18,9 @@ const OLDEST_NODES = ['node-22-oldest', 'node-24-oldest'];
 const nodes = process.platform === 'linux' && process.arch === 'x64' ? rig('nodes') : { missing: 'only Linux on x64' };
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-plugin-'));
+beforeEach(() => {
+  folder = temporaryFolder('plugin');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** Runs a program in the new plugin's folder with this project's Node first on PATH; fails with its output. */
 function inPlugin(name: string, program: string, ...args: string[]): Promise<string> {

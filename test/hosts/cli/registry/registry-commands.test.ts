@@ -1,17 +1,16 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { changeUserConfig, readUserConfig, userConfigPath } from '../../../../hosts/shared/user-config.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { toolmgrSession } from '../../run/toolmgr.ts';
 
 let home: string;
 
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'toolmgr-home-'));
+beforeEach(() => {
+  home = temporaryFolder('home');
 });
-afterEach(() => rm(home, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
 
 const session = toolmgrSession();
 const toolmgr = (...args: string[]) => session(home, args, home, { XDG_CACHE_HOME: join(home, 'cache') });

@@ -1,7 +1,6 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { pageOutputProblem } from '../../../docs/page-output.ts';
@@ -10,6 +9,7 @@ import { cli, startCli } from '../../../support/cli.ts';
 import { modernRequest } from '../../../support/open-endpoint.ts';
 import { processesWith } from '../../../support/processes.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 
 const LONG = 120_000;
@@ -131,14 +131,13 @@ describe('npm start', () => {
     'stops cleanly when it is stopped before it serves',
     async () => {
       // a separate temporary folder, because other runs on this machine use the common one
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-early-stop-'));
+      const folder = temporaryFolder('early-stop');
       await using started = startCli(['--port', '0'], { script, env: { TMPDIR: folder } });
       await started.printed(/starting everything/);
       started.signal('SIGTERM');
       expect((await started.finished).code).toBe(0);
       await until(() => processesWith(folder).length === 0);
       expect(await readdir(folder)).toEqual([]);
-      await rm(folder, { recursive: true });
     },
     LONG,
   );

@@ -1,19 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { requireAgreement, requireAgreementToChange } from '../../../../hosts/cli/up/agreed-files.ts';
 import { watchFiles } from '../../../../hosts/cli/up/watch-files.ts';
 import { clientPlaces } from '../../../../hosts/client-files/find-file.ts';
 import { cli, startCli } from '../../../support/cli.ts';
 import { PROGRAM } from '../../../support/program.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-agreed-'));
+beforeEach(() => {
+  folder = temporaryFolder('agreed');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 it('up --stdio, as a client starts it in a cloned repository, does not start the programs of its files unasked', async () => {
   const proof = join(folder, 'it-ran');

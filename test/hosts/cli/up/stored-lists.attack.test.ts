@@ -1,9 +1,9 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Backend } from '@toolmgr/core';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createStoredLists } from '../../../../hosts/cli/up/stored-lists.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const LISTS = { tools: ['{"name":"echo"}'] };
 const server = (name: string, args: readonly string[] = [], env: Record<string, string> = {}): Backend => ({
@@ -22,9 +22,7 @@ function opened(headers: Record<string, string> = {}, folder = temporary()) {
 }
 
 function temporary(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'toolmgr-lists-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  return join(folder, 'lists');
+  return join(temporaryFolder('lists'), 'lists');
 }
 
 describe('lists that are kept between two runs', () => {

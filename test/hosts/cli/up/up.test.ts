@@ -1,11 +1,11 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of client files look like this
+
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type JsonObject, readPlan } from '@toolmgr/core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { upPlan } from '../../../../hosts/cli/up/serve.ts';
 import { httpPeer } from '../../../proof/wire/wire-peer.ts';
 import { cli, startCli } from '../../../support/cli.ts';
@@ -13,6 +13,7 @@ import { pausedRunner } from '../../../support/package-runner.ts';
 import { processesWith } from '../../../support/processes.ts';
 import { proves } from '../../../support/proves.ts';
 import { recordingServer } from '../../../support/recording-server.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 
 const LONG = 120_000;
@@ -20,10 +21,9 @@ const packages = join(import.meta.dirname, '../../../../node_modules/@modelconte
 const MEMORY = join(packages, 'server-memory/dist/index.js');
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-up-'));
+beforeEach(() => {
+  folder = temporaryFolder('up');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const write = async (value: object, name = '.mcp.json'): Promise<string> => {
   const file = join(folder, name);

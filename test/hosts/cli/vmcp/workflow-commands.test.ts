@@ -1,10 +1,10 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { startCli } from '../../../support/cli.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 
 const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
 
@@ -25,14 +25,12 @@ steps:
   - { id: last, tool: every.echo, dependsOn: [sum, sure], arguments: { message: "{{ .steps.sum.output.text }}" } }
 `;
 
-let folder = '';
+const folder = temporaryFolderOfFile('workflow');
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-workflow-'));
   await writeFile(join(folder, 'vmcp.yaml'), BACKENDS);
   await writeFile(join(folder, 'greet.yaml'), DEFINITION);
   await writeFile(join(folder, 'bad.yaml'), DEFINITION.replace('dependsOn: [sum, sure]', 'dependsOn: [sure, summ]'));
 });
-afterAll(() => rm(folder, { recursive: true }));
 
 const workflow = (...args: string[]) => startCli(['vmcp', 'workflow', ...args], { cwd: folder }).finished;
 const RUN = ['run', 'greet.yaml', '-c', 'vmcp.yaml', 'who=Ada', 'a=3'];

@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { operation, problem } from '@toolmgr/plugins/kit/operations';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { startManager } from '../../../support/manager.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const greet = operation({
   id: 'greet',
@@ -88,8 +88,7 @@ proves('choice.manager.problem-json', 'answers errors of the host as problems', 
 });
 
 it('answers 501 with the command to install when an operation needs an optional package that is missing', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-peers-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder('peers');
   await mkdir(join(folder, 'node_modules/own'), { recursive: true });
   const manifest = {
     peerDependencies: { 'own-tar': '^3.2.2' },

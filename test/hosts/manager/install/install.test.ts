@@ -1,13 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { install, type Machine, showInstalled, uninstall } from '../../../../hosts/manager/install/install.ts';
 import { keptVariables } from '../../../../hosts/manager/install/start-command.ts';
 import { launchAgent, type StartCommand, systemdUnit } from '../../../../hosts/manager/install/unit-text.ts';
 import { startCli } from '../../../support/cli.ts';
 import { ownFolders } from '../../../support/manager.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const START: StartCommand = {
   command: [process.execPath, '/opt/a folder/toolmgr.js', 'serve', '--socket', '/tmp/100% "a" $HOME\\<&>.sock'],
@@ -19,13 +19,11 @@ let home: string;
 let ran: string[];
 let printed: string[];
 
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'toolmgr-install-'));
+beforeEach(() => {
+  home = temporaryFolder('install');
   ran = [];
   printed = [];
 });
-
-afterEach(() => rm(home, { recursive: true, force: true }));
 
 const machine = (more: Partial<Machine> = {}, answers = true): Machine => ({
   platform: 'linux',

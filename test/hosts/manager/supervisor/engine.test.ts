@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { readWorkload, type WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RunningCli, startCli } from '../../../support/cli.ts';
@@ -14,6 +11,7 @@ import {
 } from '../../../support/container-engine.ts';
 import { ownFolders } from '../../../support/manager.ts';
 import { processes } from '../../../support/processes.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 
 const LONG = 240_000;
@@ -22,12 +20,11 @@ const missing = engineMissing('docker');
 
 describe.skipIf(missing !== undefined)(`the supervisor with a container engine ${missing ?? ''}`, () => {
   let engine: ContainerEngine;
-  let home: string;
+  const home = temporaryFolderOfFile('supervised');
   let state: string;
   let manager: RunningCli;
 
   beforeAll(async () => {
-    home = await mkdtemp(join(tmpdir(), 'toolmgr-supervised-'));
     state = ownFolders(home).TOOLMGR_STATE_DIR ?? '';
     engine = await startEngine('docker');
     await importServerImage(engine);
@@ -38,7 +35,6 @@ describe.skipIf(missing !== undefined)(`the supervisor with a container engine $
     await manager[Symbol.asyncDispose]();
     await cli('rm', '--all', '--force').finished;
     await engine[Symbol.asyncDispose]();
-    await rm(home, { recursive: true, force: true });
   }, LONG);
 
   const cli = (...args: string[]): RunningCli =>

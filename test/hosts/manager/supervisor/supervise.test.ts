@@ -1,6 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   createRecord,
@@ -16,6 +15,7 @@ import { type RunningCli, startCli } from '../../../support/cli.ts';
 import { ownFolders } from '../../../support/manager.ts';
 import { processes, processesWith } from '../../../support/processes.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 
@@ -28,8 +28,8 @@ let home: string;
 let state: string;
 let managers: RunningCli[];
 
-beforeEach(async () => {
-  home = await mkdtemp(join(tmpdir(), 'toolmgr-supervisor-'));
+beforeEach(() => {
+  home = temporaryFolder('supervisor');
   state = ownFolders(home).TOOLMGR_STATE_DIR ?? '';
   managers = [];
 });
@@ -37,7 +37,6 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const manager of managers) await manager[Symbol.asyncDispose]();
   await toolmgr('rm', '--all', '--force');
-  await rm(home, { recursive: true, force: true });
 }, LONG);
 
 const cli = (...args: string[]): RunningCli => startCli(args, { env: ownFolders(home), cwd: '/' });

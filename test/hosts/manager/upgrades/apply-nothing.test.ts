@@ -1,14 +1,11 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createRecord } from '@toolmgr/plugins/kit/workloads';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { cli } from '../../../support/cli.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 
 it('upgrade apply says that a workload cannot be upgraded, and ends with exit code 1', async () => {
-  const state = await mkdtemp(join(tmpdir(), 'toolmgr-upgrade-'));
-  onTestFinished(() => rm(state, { recursive: true, force: true }));
+  const state = temporaryFolder('upgrade');
   await createRecord(state, workloadConfigOf('by-hand'));
   const env = { TOOLMGR_STATE_DIR: state, XDG_CONFIG_HOME: state };
   const ran = await cli(['upgrade', 'apply', 'by-hand'], { env });

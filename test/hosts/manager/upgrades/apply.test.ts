@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkload, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,6 +15,7 @@ import {
 import { type DockerRegistry, registryMissing, startDockerRegistry } from '../../../support/docker-registry.ts';
 import { ownFolders, type StartedManager, startManager } from '../../../support/manager.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 
 const LONG = 240_000;
 const REPOSITORY = 'org/server';
@@ -24,12 +24,11 @@ const missing = engineMissing('docker') ?? registryMissing();
 describe('an upgrade of a container', () => {
   let engine: ContainerEngine;
   let registry: DockerRegistry;
-  let home: string;
+  const home = temporaryFolderOfFile('apply');
   let manager: StartedManager;
 
   beforeAll(async () => {
     if (missing !== undefined) return;
-    home = await mkdtemp(join(tmpdir(), 'toolmgr-apply-'));
     registry = await startDockerRegistry();
     engine = await startEngine('docker');
     await importServerImage(engine);
@@ -46,7 +45,6 @@ describe('an upgrade of a container', () => {
     await manager.stop();
     await engine[Symbol.asyncDispose]();
     await registry[Symbol.asyncDispose]();
-    await rm(home, { recursive: true, force: true });
   }, LONG);
 
   const upgrades = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void => {

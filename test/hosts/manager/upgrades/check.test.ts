@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   createRecord,
@@ -11,17 +10,17 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 
 const API = '/api/v1beta/workloads';
 const SECRET = 'a-value-that-is-secret';
 const LONG = 180_000;
 
-let home: string;
+const home = temporaryFolderOfFile('upgrades');
 let manager: StartedManager;
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'toolmgr-upgrades-'));
   const document = {
     servers: {
       time: {
@@ -51,10 +50,7 @@ beforeAll(async () => {
   await writeFile(join(workloadDir(manager.state, 'damaged'), WORKLOAD_FILES.config), '{');
 }, LONG);
 
-afterAll(async () => {
-  await manager.stop();
-  await rm(home, { recursive: true, force: true });
-});
+afterAll(() => manager.stop());
 
 async function add(name: string, more: Partial<RunConfig>): Promise<void> {
   const { process: _, ...config } = workloadConfigOf(name, { permission_profile_name_or_path: 'network', ...more });

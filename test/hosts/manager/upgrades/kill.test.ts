@@ -1,23 +1,21 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readWorkload, type WorkloadRecord } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isReplaced } from '../../../../plugins/kit/workloads/state/replace-config.ts';
 import { type RunningCli, startCli } from '../../../support/cli.ts';
 import { ownFolders } from '../../../support/manager.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 
 const LONG = 180_000;
 const TELLS = join(import.meta.dirname, '../../run/servers/tells.mjs');
 const REPLACES = join(import.meta.dirname, 'replace-once.ts');
 
-let home: string;
+const home = temporaryFolderOfFile('replace');
 let state: string;
 let manager: RunningCli;
 
 beforeAll(async () => {
-  home = await mkdtemp(join(tmpdir(), 'toolmgr-replace-'));
   state = ownFolders(home).TOOLMGR_STATE_DIR ?? '';
   manager = startCli(['serve', '--port', '0'], { env: ownFolders(home), cwd: '/' });
   await manager.printed(/serves http/);
@@ -26,7 +24,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await manager[Symbol.asyncDispose]();
   await startCli(['rm', '--all', '--force'], { env: ownFolders(home), cwd: '/' }).finished;
-  await rm(home, { recursive: true, force: true });
 }, LONG);
 
 const recordOf = async (): Promise<WorkloadRecord> => {

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createRecord, readGroup, readWorkload, readWorkloads } from '@toolmgr/plugins/kit/workloads';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { recoverReplacement } from '../../../../hosts/workloads/planning/replace.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { configOf } from './changes.ts';
 
 const SCRIPT = join(import.meta.dirname, 'interrupted-change.ts');
@@ -14,11 +14,9 @@ const LONG = 120_000;
 let state: string;
 
 beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-crash-'));
+  state = temporaryFolder('crash');
   await createRecord(state, configOf('old', 'first'));
 });
-
-afterEach(() => rm(state, { recursive: true, force: true }));
 
 /** Runs a change in a process that kills itself at a write. `full`: files may have 1 KB. */
 async function run(

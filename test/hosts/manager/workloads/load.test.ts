@@ -1,11 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { changeStatus, createRecord } from '@toolmgr/plugins/kit/workloads';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listenForWorkload } from '../../../../hosts/workloads/proxy/ports.ts';
 import { type StartedManager, startManager } from '../../../support/manager.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { configOf } from './changes.ts';
 import { createSmall, LONG, removeAll } from './small.ts';
 
@@ -64,7 +62,7 @@ describe('the ports of 100 workloads that start at the same time', () => {
   it(
     'are all different, and none is that of a stopped workload',
     async () => {
-      const state = await mkdtemp(join(tmpdir(), 'toolmgr-ports-'));
+      const state = temporaryFolder('ports');
       const names = Array.from({ length: 100 }, (_, n) => `w${n}`);
       // a stopped workload remembers each port that the system would give next
       const probe = createServer();
@@ -99,7 +97,6 @@ describe('the ports of 100 workloads that start at the same time', () => {
       expect(new Set(ports).size).toBe(100);
       for (const port of ports) expect(kept).not.toContain(port);
       await Promise.all(served.map((each) => each.close(0)));
-      await rm(state, { recursive: true, force: true });
     },
     LONG,
   );

@@ -1,19 +1,18 @@
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { createApi, type ResourceType } from '@toolmgr/plugins/kit/kubernetes';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { kubeconfigConnection } from '../../../../hosts/operator/connection/kubeconfig.ts';
 import { certificates } from '../../../support/certificates.ts';
 import { kubeSkipped, kubeSuite } from '../../../support/kube-suite.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 
 const namespaces: ResourceType = { apiVersion: 'v1', kind: 'Namespace', plural: 'namespaces', isClusterScoped: true };
-const folder = mkdtempSync(join(tmpdir(), 'toolmgr-kubeconfig-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolderOfFile('kubeconfig');
 
 /** Writes a kubeconfig with one context. */
 function kubeconfig(name: string, cluster: object, user: object, more: object = {}): string {

@@ -1,10 +1,10 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, it as test } from 'vitest';
 import { PROGRAM } from '../../../support/program.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '..', '..', '..', '..');
@@ -27,7 +27,7 @@ interface Size {
 
 /** `toolmgr up` with these servers on a terminal of its own. */
 async function upOnTerminal(servers: Readonly<Record<string, readonly string[]>>, size: Size, env = {}) {
-  const folder = mkdtempSync(join(tmpdir(), 'terminal-'));
+  const folder = temporaryFolder('terminal');
   const entries = Object.entries(servers).map(([name, args]) => {
     return [name, { command: process.execPath, args: [SERVER, ...args, folder] }];
   });
@@ -42,7 +42,6 @@ async function upOnTerminal(servers: Readonly<Record<string, readonly string[]>>
   await tmux('-f', '/dev/null', 'new-session', '-d', ...sized, '-c', ROOT, `sh -c "${line.replaceAll('"', '\\"')}"`);
   onTestFinished(async () => {
     await tmux('kill-server').catch(() => {});
-    rmSync(folder, { recursive: true, force: true });
   });
   return {
     tmux,

@@ -1,18 +1,17 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { fetchLines, fetchStatus } from '../../../../hosts/shared/running/control-client.ts';
 import { type GatewayRecord, readRecords, readRunning } from '../../../../hosts/shared/running/gateway-record.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const { createServer } = process.getBuiltinModule('node:http');
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-records-')); // mode 0700
+beforeEach(() => {
+  folder = temporaryFolder('records'); // mode 0700
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 const record = (socket: string): GatewayRecord => ({
   ...{ id: 'one', kind: 'up', name: 'up', version: '1', startedAt: '2026', socket },

@@ -1,20 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createLog, type Gateway } from '@toolmgr/core';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { chooseGateway } from '../../../../hosts/shared/running/choose-gateway.ts';
 import { fetchLines, fetchStatus } from '../../../../hosts/shared/running/control-client.ts';
 import { type GatewayRecord, readRunning, writeRecord } from '../../../../hosts/shared/running/gateway-record.ts';
 import { type ControlOptions, serveControl } from '../../../../hosts/shared/running/serve-control.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-running-'));
+beforeEach(() => {
+  folder = temporaryFolder('running');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** The members that the socket reads. */
 const gateway = { backends: () => [], catalog: () => ({ visible: () => [] }) } as unknown as Gateway;

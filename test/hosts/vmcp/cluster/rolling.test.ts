@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect } from 'vitest';
@@ -9,6 +6,7 @@ import { proves } from '../../../support/proves.ts';
 import { recordingServer } from '../../../support/recording-server.ts';
 import { redisMissing, startRedis } from '../../../support/redis.ts';
 import { tcpBalancer } from '../../../support/tcp-balancer.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 import { writeVmcpFile } from '../../../support/vmcp-file.ts';
 
@@ -59,7 +57,7 @@ describe('three pods that are replaced one after the other, with one Redis', () 
     'choice.stop.pods-drain',
     'lose no call of clients of both eras',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-rolling-'));
+      const folder = temporaryFolder('rolling');
       await using redis = await startRedis();
       await using far = await recordingServer(() => delay(1_000));
       await using balancer = await tcpBalancer();
@@ -96,7 +94,6 @@ describe('three pods that are replaced one after the other, with one Redis', () 
       await until(() => callers.every(({ answered }, n) => answered() > (before[n] ?? 0)), WAIT);
       expect(callers.flatMap(({ failed }) => failed)).toEqual([]);
       await Promise.all(callers.map((one) => one.stop()));
-      await rm(folder, { recursive: true, force: true });
     },
     LONG,
   );

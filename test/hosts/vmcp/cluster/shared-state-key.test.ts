@@ -1,13 +1,10 @@
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { Api } from '@toolmgr/plugins/kit/kubernetes';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { z } from 'zod';
 import type { Contents } from '../../../../hosts/operator/controllers/contents.ts';
 import { ensureStateKey } from '../../../../hosts/operator/controllers/virtual-mcp-server/state-key.ts';
@@ -16,6 +13,7 @@ import type { Caches } from '../../../../hosts/operator/machinery/controller.ts'
 import type { Secret } from '../../../../hosts/operator/objects/built-in-kinds.ts';
 import { dualServer } from '../../../core/backend/fixtures/dual-server.ts';
 import { startCli } from '../../../support/cli.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { writeVmcpFile } from '../../../support/vmcp-file.ts';
 
 const LONG = 240_000;
@@ -25,8 +23,7 @@ const CONFIRM = { name: 'far_confirm', arguments: {} };
 it(
   'pods with the state key of one Secret continue calls of each other that wait for input; one with another key does not',
   async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-state-key-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder('state-key');
     await using running = new AsyncDisposableStack();
     const file = await writeVmcpFile(folder, { far: await backendIn(running) });
     const podWith = async (key: string): Promise<Client> => {

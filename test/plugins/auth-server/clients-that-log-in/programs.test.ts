@@ -1,7 +1,5 @@
 import { spawn } from 'node:child_process';
 import { type EventEmitter, once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
@@ -11,22 +9,19 @@ import { clientDocument, publicClient } from '../../../support/client-document.t
 import { httpBrowser } from '../../../support/http-browser.ts';
 import { type RigName, rig } from '../../../support/rig.ts';
 import { freePort, type SignInGateway, signInGateway } from '../../../support/sign-in-gateway.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 
 const BIN = new URL('../../../../node_modules/.bin/', import.meta.url).pathname;
 const TOOLS = ['notes_whoami', 'files_whoami'];
 const MS = 120_000;
 
 let gateway: SignInGateway;
-let home: string;
+const home = temporaryFolderOfFile('clients');
 
 beforeAll(async () => {
   gateway = await signInGateway();
-  home = await mkdtemp(join(tmpdir(), 'toolmgr-clients-'));
 }, MS);
-afterAll(async () => {
-  await gateway?.[Symbol.asyncDispose]();
-  await rm(home, { recursive: true, force: true });
-});
+afterAll(() => gateway?.[Symbol.asyncDispose]());
 
 /** An environment in which nothing opens a real browser and nothing of this user is read. */
 const environment = (folder: string): Record<string, string> => ({

@@ -1,7 +1,6 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
@@ -12,6 +11,7 @@ import { linesOf } from '../../../support/audited.ts';
 import { identityProvider } from '../../../support/identity-provider.ts';
 import { postModern } from '../../../support/open-endpoint.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 import { ACCESS_TOKEN, EXCHANGE, JWT_BEARER, SECRET } from './delegating.ts';
 
@@ -20,7 +20,7 @@ const AUDIENCE = `${ISSUER}/mcp`;
 
 /** A whole gateway whose callers have tokens of its own authorization server. */
 async function gateway() {
-  const folder = await mkdtemp(join(tmpdir(), 'toolmgr-delegated-'));
+  const folder = temporaryFolder('delegated');
   const [logFile, file] = [join(folder, 'audit.log'), join(folder, 'secret')];
   await writeFile(file, SECRET, { mode: 0o600 });
   const other = await identityProvider();
@@ -88,7 +88,6 @@ async function gateway() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
       await other[Symbol.asyncDispose]();
-      await rm(folder, { recursive: true });
     },
   };
 }

@@ -1,12 +1,12 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readServerSecrets } from '../../../../plugins/auth-server/provider/server-secrets.ts';
 import { authServerRig, claimsOf, headerOf } from '../../../support/auth-server-rig.ts';
 import { pluginCore } from '../../../support/plugin-core.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 describe('the public documents', () => {
   it('say what the server does, and nothing more', async () => {
@@ -112,7 +112,7 @@ describe('signing keys', () => {
     'of every kind sign tokens, and older ones stay published',
     async () => {
       onTestFinished(() => void vi.unstubAllEnvs());
-      const folder = await mkdtemp(join(tmpdir(), 'keys-'));
+      const folder = temporaryFolder('keys');
       const pem = { type: 'pkcs8', format: 'pem' } as const;
       const kinds = {
         RS256: generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export(pem),
@@ -121,26 +121,22 @@ describe('signing keys', () => {
         ES512: generateKeyPairSync('ec', { namedCurve: 'P-521' }).privateKey.export(pem),
         EdDSA: generateKeyPairSync('ed25519').privateKey.export(pem),
       };
-      try {
-        vi.stubEnv('TOOLMGR_SECRETS_DIR', folder);
-        await mkdir(join(folder, 'signing'));
-        for (const [alg, text] of Object.entries(kinds)) await writeFile(join(folder, 'signing', alg), text);
-        for (const alg of Object.keys(kinds)) {
-          const older = alg === 'ES256' ? [] : [{ name: 'signing', key: 'ES256' }];
-          await using rig = await authServerRig({
-            config: { signingKeySecretRefs: [{ name: 'signing', key: alg }, ...older] },
-          });
-          const { access } = await rig.tokens();
-          const header = headerOf(access);
-          expect(header.alg).toBe(alg);
-          const { keys } = (await (await fetch(`${rig.issuer}/.well-known/jwks.json`)).json()) as {
-            keys: { kid: string }[];
-          };
-          expect(keys[0]?.kid).toBe(header.kid);
-          expect(keys).toHaveLength(alg === 'ES256' ? 1 : 2);
-        }
-      } finally {
-        await rm(folder, { recursive: true });
+      vi.stubEnv('TOOLMGR_SECRETS_DIR', folder);
+      await mkdir(join(folder, 'signing'));
+      for (const [alg, text] of Object.entries(kinds)) await writeFile(join(folder, 'signing', alg), text);
+      for (const alg of Object.keys(kinds)) {
+        const older = alg === 'ES256' ? [] : [{ name: 'signing', key: 'ES256' }];
+        await using rig = await authServerRig({
+          config: { signingKeySecretRefs: [{ name: 'signing', key: alg }, ...older] },
+        });
+        const { access } = await rig.tokens();
+        const header = headerOf(access);
+        expect(header.alg).toBe(alg);
+        const { keys } = (await (await fetch(`${rig.issuer}/.well-known/jwks.json`)).json()) as {
+          keys: { kid: string }[];
+        };
+        expect(keys[0]?.kid).toBe(header.kid);
+        expect(keys).toHaveLength(alg === 'ES256' ? 1 : 2);
       }
     },
   );
@@ -149,30 +145,26 @@ describe('signing keys', () => {
     'vmcp.auth-server.hmac-secret-length',
     'that are too weak or of another kind are refused with their setting, without the key',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'keys-'));
+      const folder = temporaryFolder('keys');
       const file = join(folder, 'key.pem');
       const pem = { type: 'pkcs8', format: 'pem' } as const;
-      try {
-        for (const text of [
-          generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export(pem),
-          generateKeyPairSync('x25519').privateKey.export(pem),
-          generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey.export(pem),
-          'CANARY-not-a-key',
-        ]) {
-          await writeFile(file, text);
-          const failure = await authServerRig({ config: { signingKeySecretRefs: [{ file }] } }).catch(
-            (cause: Error) => cause,
-          );
-          expect(String(failure)).toMatch(/authServerConfig\.signingKeySecretRefs\[0\]: expected an? (RSA|PEM)/);
-          expect(String(failure)).not.toContain('CANARY');
-        }
-        await writeFile(file, 'x'.repeat(31));
-        await expect(authServerRig({ config: { hmacSecretRefs: [{ file }] } })).rejects.toThrow(
-          'authServerConfig.hmacSecretRefs[0]: expected at least 32 bytes, found 31',
+      for (const text of [
+        generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey.export(pem),
+        generateKeyPairSync('x25519').privateKey.export(pem),
+        generateKeyPairSync('ec', { namedCurve: 'secp256k1' }).privateKey.export(pem),
+        'CANARY-not-a-key',
+      ]) {
+        await writeFile(file, text);
+        const failure = await authServerRig({ config: { signingKeySecretRefs: [{ file }] } }).catch(
+          (cause: Error) => cause,
         );
-      } finally {
-        await rm(folder, { recursive: true });
+        expect(String(failure)).toMatch(/authServerConfig\.signingKeySecretRefs\[0\]: expected an? (RSA|PEM)/);
+        expect(String(failure)).not.toContain('CANARY');
       }
+      await writeFile(file, 'x'.repeat(31));
+      await expect(authServerRig({ config: { hmacSecretRefs: [{ file }] } })).rejects.toThrow(
+        'authServerConfig.hmacSecretRefs[0]: expected at least 32 bytes, found 31',
+      );
     },
   );
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import { type AuthServerRig, authServerRig, claimsOf } from '../../../support/auth-server-rig.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const refresh = (rig: AuthServerRig, clientId: string, token: string, more: Readonly<Record<string, string>> = {}) =>
   rig.token({ grant_type: 'refresh_token', client_id: clientId, refresh_token: token, ...more });
@@ -186,37 +186,33 @@ describe('refresh tokens', () => {
     'vmcp.auth-server.hmac-secret-first-current',
     'and sessions survive new secrets after a reload of the configuration',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'secrets-'));
+      const folder = temporaryFolder('secrets');
       const [old, current] = [join(folder, 'old'), join(folder, 'new')];
       await writeFile(old, randomBytes(32));
       await writeFile(current, randomBytes(48));
-      try {
-        await using before = await authServerRig({ config: { hmacSecretRefs: [{ file: old }] } });
-        const { clientId, refresh: first } = await before.tokens();
-        const attempt = before.begin(clientId);
-        const code = (await attempt.finish()).get('code') ?? '';
-        const waiting = before.begin(clientId);
-        const answer = await waiting.browser.get(waiting.url); // the browser is at the sign-in page during the reload
-        // the reload opens the new server before it closes the old one
-        await using after = await authServerRig({
-          issuer: before.issuer,
-          config: { hmacSecretRefs: [{ file: current }, { file: old }] },
-        });
-        await before.server.close();
-        expect((await refresh(after, clientId, first)).status).toBe(200);
-        const exchange = {
-          grant_type: 'authorization_code',
-          client_id: clientId,
-          code,
-          code_verifier: attempt.verifier,
-        };
-        expect((await after.token({ ...exchange, redirect_uri: 'http://127.0.0.1:49152/callback' })).status).toBe(200);
-        const page = new URL(answer.headers.get('location') ?? '');
-        const signedIn = await waiting.browser.get(`${after.http.origin}${page.pathname}`);
-        expect(signedIn.status).toBe(303);
-      } finally {
-        await rm(folder, { recursive: true });
-      }
+      await using before = await authServerRig({ config: { hmacSecretRefs: [{ file: old }] } });
+      const { clientId, refresh: first } = await before.tokens();
+      const attempt = before.begin(clientId);
+      const code = (await attempt.finish()).get('code') ?? '';
+      const waiting = before.begin(clientId);
+      const answer = await waiting.browser.get(waiting.url); // the browser is at the sign-in page during the reload
+      // the reload opens the new server before it closes the old one
+      await using after = await authServerRig({
+        issuer: before.issuer,
+        config: { hmacSecretRefs: [{ file: current }, { file: old }] },
+      });
+      await before.server.close();
+      expect((await refresh(after, clientId, first)).status).toBe(200);
+      const exchange = {
+        grant_type: 'authorization_code',
+        client_id: clientId,
+        code,
+        code_verifier: attempt.verifier,
+      };
+      expect((await after.token({ ...exchange, redirect_uri: 'http://127.0.0.1:49152/callback' })).status).toBe(200);
+      const page = new URL(answer.headers.get('location') ?? '');
+      const signedIn = await waiting.browser.get(`${after.http.origin}${page.pathname}`);
+      expect(signedIn.status).toBe(303);
     },
   );
 });

@@ -1,8 +1,8 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { buildProgram, GO, refill } from './go-program.ts';
 import { type GoldenCase, TABLES, tableNames } from './tables.ts';
 
@@ -13,7 +13,7 @@ proves.skipIf(GO === undefined, 'Go is not installed')(
   'the installed Go produces the same tables',
   () => {
     const program = buildProgram();
-    const folder = mkdtempSync(join(tmpdir(), 'go-tables-'));
+    const folder = temporaryFolder('go-tables');
     try {
       const names = tableNames();
       for (const name of names) cpSync(`${TABLES}${name}`, join(folder, name));
@@ -23,7 +23,6 @@ proves.skipIf(GO === undefined, 'Go is not installed')(
       );
       for (const name of names) expect(facts(join(folder, name)), name).toEqual(facts(`${TABLES}${name}`));
     } finally {
-      rmSync(folder, { recursive: true });
       rmSync(dirname(program), { recursive: true });
     }
   },

@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { oidcConfig } from '@toolmgr/plugins/incoming-auth/oidc';
 import { describe, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { identityProvider } from '../../../support/identity-provider.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';
 import { AUDIENCE, oidcGateway } from '../../../support/oidc-gateway.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const LEAST = { issuer: 'https://id.example', clientId: 'gw', audience: 'api' };
 
@@ -80,7 +80,7 @@ describe('the configuration of incoming-auth/oidc', () => {
     'vmcp.config-incoming.oidc-ca-bundle-path',
     'has a CA bundle for a provider with a certificate of its own',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-oidc-'));
+      const folder = temporaryFolder('oidc');
       const made = certificates();
       const caBundlePath = join(folder, 'ca.crt');
       await writeFile(caBundlePath, made.ca);

@@ -1,25 +1,21 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { fieldPath } from '@toolmgr/core';
 import { createRemoteHttp } from '@toolmgr/plugins/kit/safe-http';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { webhooksConfig } from '../../../../plugins/interception/webhooks/config.ts';
 import { addressRules, webhookSettings } from '../../../../plugins/kit/settings/webhook-settings.ts';
 import { certificates } from '../../../support/certificates.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 import { allow, webhookServer } from '../../../support/webhook-server.ts';
 import { hook, hooked, toolCalls } from './support.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-webhooks-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolderOfFile('webhooks');
 
 async function file(name: string, text: string): Promise<string> {
   const path = join(folder, name);

@@ -1,20 +1,16 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createSigner, signatureOf } from '../../../../plugins/interception/webhooks/signature.ts';
 import { pluginCore } from '../../../support/plugin-core.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 import { type WebhookRequest, webhookServer } from '../../../support/webhook-server.ts';
 import { hook, hooked } from './support.ts';
 
 const SECRET = 'a shared secret';
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-webhooks-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolderOfFile('webhooks');
 
 /** A receiver as the documentation describes it. */
 function receiver(secret: () => string, now: () => number) {

@@ -1,7 +1,6 @@
 import { type ChildProcess, execFileSync, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withFileLock, withLock } from '@toolmgr/plugins/kit/files';
 import {
@@ -16,6 +15,7 @@ import { createEncryptedFile, encryptedFile, newHeader, unlocker } from '@toolmg
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readLock } from '../../../../plugins/skills/lock/lock-file.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 import { workloadConfigOf } from '../../../support/workload-config.ts';
 
@@ -27,14 +27,13 @@ let folder: string;
 let path: string;
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-lock-'));
+  folder = temporaryFolder('lock');
   path = join(folder, 'one');
   await writeFile(path, 'first');
 });
 
-afterEach(async () => {
+afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL');
-  await rm(folder, { recursive: true, force: true });
 });
 
 const children: ChildProcess[] = [];

@@ -1,14 +1,14 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { definePlugin, type JsonObject } from '@toolmgr/core';
 import type { TestClient, TestClientOptions, TestGateway } from '@toolmgr/core/testing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { linesOf } from '../../../support/audited.ts';
 import { composite, farServer } from '../../../support/composites.ts';
 import { optimized } from '../../../support/optimized-gateway.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 import { claimsFromHeader, claimsHeader } from '../../authorization/cedar/support.ts';
 
@@ -251,8 +251,7 @@ describe('policies, limits and audit with call_tool', () => {
     'choice.optimizer.audit-chain',
     'write one audit event per call, with the name of its parent and one id for all',
     async () => {
-      const folder = await mkdtemp(join(tmpdir(), 'toolmgr-chain-'));
-      onTestFinished(() => rm(folder, { recursive: true, force: true }));
+      const folder = temporaryFolder('chain');
       const logFile = join(folder, 'audit.log');
       await using kit = await everything({}, [{ use: 'audit', with: { logFile, eventTypes: ['mcp_tool_call'] } }]);
       await script(await legacy(kit), NESTED);

@@ -1,7 +1,6 @@
-import { mkdtemp, rm, symlink, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   changedLock,
   LOCK_FILE,
@@ -10,6 +9,7 @@ import {
   readLock,
 } from '../../../../plugins/skills/lock/lock-file.ts';
 import type { LockedSkill } from '../../../../plugins/skills/lock/locked-skill.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const HEX = 'a'.repeat(64);
 
@@ -38,12 +38,6 @@ const change = (text: string, ...changes: readonly [string, LockedSkill | undefi
 
 const written = (...entries: readonly LockedSkill[]) =>
   changedLock(parsed(''), new Map(entries.map((given) => [given.name, given])));
-
-async function project(): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'toolmgr-lock-'));
-  onTestFinished(() => rm(root, { recursive: true, force: true }));
-  return root;
-}
 
 describe('the lock file', () => {
   it('is written with sorted entries in a fixed order of members', () => {
@@ -174,14 +168,14 @@ describe('a hostile lock file', () => {
   it('is refused when it is nested too deep or too large', async () => {
     const deep = `version: 1\nx: ${'['.repeat(200_000)}${']'.repeat(200_000)}`;
     expect(problemOf(deep)).toMatch(/nested too deep|is not YAML/);
-    const root = await project();
+    const root = temporaryFolder('lock');
     await writeFile(join(root, LOCK_FILE), 'version: 1\n');
     await truncate(join(root, LOCK_FILE), MAX_LOCK_BYTES + 1);
     expect(await readLock(root)).toEqual({ problem: expect.stringContaining('has more than') });
   });
 
   it('is not followed when it is a link', async () => {
-    const [root, other] = [await project(), await project()];
+    const [root, other] = [temporaryFolder('lock'), temporaryFolder('lock')];
     await writeFile(join(other, 'secret'), 'version: 1\n');
     await symlink(join(other, 'secret'), join(root, LOCK_FILE));
     expect(await readLock(root)).toEqual({ problem: expect.stringContaining('is a symbolic link') });

@@ -1,21 +1,19 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ContainerBuild } from '@toolmgr/plugins/kit/extension-points';
 import type { BuildPlan } from '@toolmgr/plugins/workloads/container';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-
+import { beforeEach, describe, expect, it } from 'vitest';
 import { planBuild } from '../../../../plugins/workloads/container/build/plan-build.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const GOLDEN = '../../../golden/dockerfile';
 let folder: string;
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-plan-'));
+beforeEach(() => {
+  folder = temporaryFolder('plan');
 });
-afterEach(() => rm(folder, { recursive: true, force: true }));
 
 type Env = Readonly<Record<string, string>>;
 

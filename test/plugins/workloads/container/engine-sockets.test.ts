@@ -1,12 +1,11 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
 import { engineSockets } from '../../../../plugins/workloads/container/engine-sockets.ts';
 import { proves } from '../../../support/proves.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 const paths = (env: NodeJS.ProcessEnv, platform: NodeJS.Platform = 'linux'): readonly string[] => {
   const found = engineSockets(env, platform);
@@ -45,7 +44,7 @@ describe('the search for a container engine', () => {
   });
 
   it('gives up on a socket that does not answer', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-mute-'));
+    const folder = temporaryFolder('mute');
     const mute = createServer().listen(join(folder, 'mute.sock'));
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     try {
@@ -58,7 +57,6 @@ describe('the search for a container engine', () => {
     } finally {
       vi.useRealTimers();
       mute.close();
-      await rm(folder, { recursive: true, force: true });
     }
   });
 });

@@ -1,14 +1,14 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
 import { thisInstallation } from '@toolmgr/plugins/kit/workloads';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { removeContainers } from '../../../../plugins/workloads/container/containers.ts';
 import { connectEngine, type Engine } from '../../../../plugins/workloads/container/engine.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';
 import { engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
 import { LONG, onEngines } from '../../../support/on-engines.ts';
+import { temporaryFolder, temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 
 const RESTART = { firstDelayMs: 100, maxDelayMs: 1_000, resetAfterMs: 30_000, maxRestarts: 10 };
 const SETTINGS = { firstStartTimeoutMs: 60_000, startTimeoutMs: 60_000, restart: RESTART };
@@ -28,14 +28,7 @@ interface Listed {
 
 onEngines('two installations on one', (on) => {
   const { name, runs, proves } = on;
-  let folder: string;
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-owners-'));
-  }, LONG);
-  afterAll(async () => {
-    if (folder !== undefined) await rm(folder, { recursive: true });
-  }, LONG);
+  const folder = temporaryFolderOfFile('owners');
 
   const connect = (installation: string): Promise<Engine> =>
     connectEngine({
@@ -113,7 +106,7 @@ onEngines('two installations on one', (on) => {
 
 describe('the id of an installation', () => {
   it('is written once, also by processes at the same time, and may be given', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'toolmgr-owner-'));
+    const folder = temporaryFolder('owner');
     const env = { TOOLMGR_STATE_DIR: folder };
     const all = await Promise.all(Array.from({ length: 20 }, () => thisInstallation(env)));
     expect(new Set(all.map(({ id }) => id)).size).toBe(1);
@@ -122,6 +115,5 @@ describe('the id of an installation', () => {
     await expect(thisInstallation({ ...env, TOOLMGR_INSTALLATION: 'a b' })).rejects.toThrow('is not an id');
     await writeFile(join(folder, 'file'), '');
     await expect(thisInstallation({ TOOLMGR_STATE_DIR: join(folder, 'file') })).rejects.toThrow('cannot be written');
-    await rm(folder, { recursive: true });
   });
 });

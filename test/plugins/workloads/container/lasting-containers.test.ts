@@ -1,14 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { JsonObject } from '@toolmgr/core';
-import { afterAll, beforeAll, expect } from 'vitest';
+import { expect } from 'vitest';
 import { type ContainerEngine, engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
 import { LONG, onEngines } from '../../../support/on-engines.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 
 const COUNTER = join(import.meta.dirname, 'counter.mjs');
@@ -65,7 +64,7 @@ const idsOf = (listed: readonly Listed[]): string[] => listed.map(({ Id }) => Id
 
 onEngines('a shared stdio container on', (on) => {
   const { name, runs } = on;
-  let folder: string;
+  const folder = temporaryFolderOfFile('kept');
   const counter = (more: JsonObject = {}): JsonObject => ({
     name: 'counter',
     transport: 'stdio',
@@ -80,13 +79,6 @@ onEngines('a shared stdio container on', (on) => {
     const logs = ids.map((id) => engineCall(on.engine.socket, 'GET', `/v1.41/containers/${id}/logs?stderr=1`));
     return (await Promise.all(logs)).some(({ text }) => text.includes('slow is called'));
   };
-
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-kept-'));
-  }, LONG);
-  afterAll(async () => {
-    if (folder !== undefined) await rm(folder, { recursive: true });
-  }, LONG);
 
   runs(
     name === 'docker'

@@ -1,14 +1,10 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { lastingSessions, sessionKey } from '../../../../plugins/workloads/container/lasting-sessions.ts';
+import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'toolmgr-kept-'));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = temporaryFolderOfFile('kept');
 
 it('remembers sessions of containers in a file with mode 0600, also when many are written at once', async () => {
   const file = join(folder, 'containers.json');

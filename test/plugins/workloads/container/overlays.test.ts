@@ -1,13 +1,12 @@
-import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { WorkloadSpec } from '@toolmgr/plugins/kit/extension-points';
-import { afterEach, beforeEach, expect } from 'vitest';
-
+import { beforeEach, expect } from 'vitest';
 import { connectEngine } from '../../../../plugins/workloads/container/engine.ts';
 import { createContainerRuntime } from '../../../../plugins/workloads/container/start.ts';
 import { engineCall, SERVER_IMAGE } from '../../../support/container-engine.ts';
 import { LONG, onEngines } from '../../../support/on-engines.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { until } from '../../../support/until.ts';
 
 const RESTART = { firstDelayMs: 50, maxDelayMs: 1_000, resetAfterMs: 30_000, maxRestarts: 10 };
@@ -20,12 +19,11 @@ onEngines('hidden files on', (on) => {
   let folder: string;
 
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'toolmgr-hidden-'));
+    folder = temporaryFolder('hidden');
     await mkdir(join(folder, 'data/a'), { recursive: true });
     await writeFile(join(folder, 'data/.toolmgrignore'), '.env\n');
     for (const file of ['a/.env', 'a/seen']) await writeFile(join(folder, 'data', file), 'content');
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   const runtimeOf = () => {
     const env = { ...on.env, TOOLMGR_STATE_DIR: join(folder, 'state') };

@@ -1,17 +1,15 @@
 import { symlinkSync } from 'node:fs';
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMounts } from '@toolmgr/plugins/kit/workloads/permissions';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { temporaryFolderOfFile } from '../../../../support/temporary-folder.ts';
 
-let cwd: string;
+const cwd = temporaryFolderOfFile('mounts');
 beforeAll(async () => {
-  cwd = await mkdtemp(join(tmpdir(), 'toolmgr-mounts-'));
   await mkdir(join(cwd, 'data'));
   await mkdir(join(cwd, 'other'));
 });
-afterAll(() => rm(cwd, { recursive: true, force: true }));
 
 const NONE = { read: [], write: [] };
 const volumes = (...texts: string[]) => readMounts(texts, NONE, cwd);

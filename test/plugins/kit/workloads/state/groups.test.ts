@@ -1,16 +1,14 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { changeGroup, createGroup, readGroup, readGroups, removeGroup } from '@toolmgr/plugins/kit/workloads';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 let state: string;
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-groups-'));
+beforeEach(() => {
+  state = temporaryFolder('groups');
 });
-
-afterEach(() => rm(state, { recursive: true, force: true }));
 
 describe('groups on disk', () => {
   it('keep their clients and skills; no change of many at once is lost', async () => {

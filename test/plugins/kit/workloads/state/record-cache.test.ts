@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { markProcess } from '@toolmgr/plugins/kit/files';
@@ -12,16 +11,15 @@ import {
   removeRecord,
   workloadDir,
 } from '@toolmgr/plugins/kit/workloads';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { configOf } from '../../../../hosts/manager/workloads/changes.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 
 let state: string;
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-cache-'));
+beforeEach(() => {
+  state = temporaryFolder('cache');
 });
-
-afterEach(() => rm(state, { recursive: true, force: true }));
 
 describe('a reader of all workloads', () => {
   it('sees every change that was made before it was asked', async () => {

@@ -1,7 +1,6 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { markProcess, stateDir, withLock } from '@toolmgr/plugins/kit/files';
 import {
@@ -15,19 +14,18 @@ import {
   workloadDir,
   workloadsDir,
 } from '@toolmgr/plugins/kit/workloads';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { proves } from '../../../../support/proves.ts';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { until } from '../../../../support/until.ts';
 import { workloadConfigOf } from '../../../../support/workload-config.ts';
 import { withFailingWrites } from '../../../skills/install/failing-writes.ts';
 
 let state: string;
 
-beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-records-'));
+beforeEach(() => {
+  state = temporaryFolder('records');
 });
-
-afterEach(() => rm(state, { recursive: true, force: true }));
 
 const statusOf = (name: string): string => join(workloadDir(state, name), WORKLOAD_FILES.status);
 

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   changeConfig,
@@ -10,17 +9,16 @@ import {
   workloadDir,
   workloadSecretStore,
 } from '@toolmgr/plugins/kit/workloads';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../../support/temporary-folder.ts';
 import { workloadConfigOf } from '../../../../support/workload-config.ts';
 
 let state: string;
 
 beforeEach(async () => {
-  state = await mkdtemp(join(tmpdir(), 'toolmgr-secrets-'));
+  state = temporaryFolder('secrets');
   await createRecord(state, workloadConfigOf('one'));
 });
-
-afterEach(() => rm(state, { recursive: true, force: true }));
 
 describe('the secrets of a workload', () => {
   it('are written, read and removed in a file that only its owner can read', async () => {

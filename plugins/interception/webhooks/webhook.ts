@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { type Core, createOutageLog, explainCause, GatewayFault, readCaBundle } from '@toolmgr/core';
 import { createRemoteHttp, type RemoteHttp } from '@toolmgr/plugins/kit/safe-http';
 import { plainUrl } from '@toolmgr/plugins/kit/safe-http/addresses';
-import { addressRules, timeoutMsOf, type WebhookSettings } from '@toolmgr/plugins/kit/settings';
+import { createSigner, type Sign } from '@toolmgr/plugins/kit/secrets';
+import { addressRules, hmacSecretOf, timeoutMsOf, type WebhookSettings } from '@toolmgr/plugins/kit/settings';
 import type { Payload } from './payload.ts';
-import { createSigner, type Sign } from './signature.ts';
 import { readVerdict, type Verdict } from './verdict.ts';
 
 /** Of a request and of a response. Source: run reference §8.6. */
@@ -56,7 +56,10 @@ export function createWebhook(
   return {
     settings,
     async start() {
-      sign = await createSigner(core.slots, settings.hmac_secret_ref, `${setting}.hmac_secret_ref`);
+      const { hmac_secret_ref: reference } = settings;
+      if (reference !== undefined) {
+        sign = await createSigner(core.slots, hmacSecretOf(reference), `${setting}.hmac_secret_ref`);
+      }
       http = createRemoteHttp({
         ...addressRules(settings),
         ...certificatesOf(settings, setting),

@@ -9,6 +9,7 @@ export {
   type SecretSlots,
 } from './read-secret.ts';
 export { isSecretName, redacted, redactedText } from './redact.ts';
+export { createSigner, type Sign, signatureOf } from './request-signer.ts';
 export { secretOf } from './secret.ts';
 export {
   isOnePasswordReference,

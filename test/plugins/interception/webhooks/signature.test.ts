@@ -1,8 +1,9 @@
 import { createHmac, createSecretKey, timingSafeEqual } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createSigner, signatureOf } from '@toolmgr/plugins/kit/secrets';
+import { hmacSecretOf } from '@toolmgr/plugins/kit/settings';
 import { describe, expect, it } from 'vitest';
-import { createSigner, signatureOf } from '../../../../plugins/interception/webhooks/signature.ts';
 import { pluginCore } from '../../../support/plugin-core.ts';
 import { proves } from '../../../support/proves.ts';
 import { temporaryFolderOfFile } from '../../../support/temporary-folder.ts';
@@ -55,7 +56,7 @@ describe('a signature', () => {
     expect((await client.request('tools/call', { name: 'echo' })).status).toBe(403);
     expect(verdicts).toEqual(['good', 'good']);
 
-    const sign = await createSigner(pluginCore({ HOOK: SECRET }).slots, 'HOOK,target=hmac', 'here');
+    const sign = await createSigner(pluginCore({ HOOK: SECRET }).slots, hmacSecretOf('HOOK,target=hmac'), 'here');
     const headers = await sign?.(Buffer.from('{"version":"v0.1.0"}'), 1_700_000_000_999);
     expect(headers).toEqual({
       'x-toolmgr-timestamp': '1700000000',
@@ -93,10 +94,11 @@ describe('a signature', () => {
 
   it('needs a secret at the start', async () => {
     const { slots } = pluginCore({});
-    await expect(createSigner(slots, 'MISSING', 'mutating[0].hmac_secret_ref')).rejects.toThrow(
+    await expect(createSigner(slots, { name: 'MISSING' }, 'mutating[0].hmac_secret_ref')).rejects.toThrow(
       'mutating[0].hmac_secret_ref: the environment variable MISSING is not set',
     );
-    await expect(createSigner(slots, join(folder, 'none'), 'there')).rejects.toThrow(/there: .*none cannot be read/);
-    expect(await createSigner(slots, undefined, 'there')).toBeUndefined();
+    await expect(createSigner(slots, { file: join(folder, 'none') }, 'there')).rejects.toThrow(
+      /there: .*none cannot be read/,
+    );
   });
 });

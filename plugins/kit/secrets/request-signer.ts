@@ -1,10 +1,9 @@
 import { createHmac, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { explainCause, GatewayFault, type Slots } from '@toolmgr/core';
-import { readSecret } from '@toolmgr/plugins/kit/secrets';
-import { hmacSecretOf } from '@toolmgr/plugins/kit/settings';
+import { readSecret } from './read-secret.ts';
 
-/** Headers that prove who sent a request, and when. */
+/** Headers that prove who sent a request, and when: `x-toolmgr-timestamp` and `x-toolmgr-signature`, see {@link signatureOf}. */
 export type Sign = (body: Buffer, nowMs: number) => Promise<Readonly<Record<string, string>>>;
 
 const MAX_SECRET_BYTES = 64 * 1024;
@@ -15,17 +14,15 @@ export function signatureOf(key: KeyObject, seconds: string, body: Buffer): stri
 }
 
 /**
- * Makes the signer of a webhook. A named secret is read once; a file is read for each request, so that its content can be
- * replaced at any time.
+ * Makes the signer of requests to a webhook. A named secret is read once; a file is read for each request, so that its content can be
+ * replaced at any time. `setting` is for errors.
  * @throws GatewayFault SECRET_MISSING, PLAN_INCOMPLETE
  */
 export async function createSigner(
   slots: Pick<Slots, 'secretSources'>,
-  reference: string | undefined,
+  secret: { readonly file: string } | { readonly name: string },
   setting: string,
-): Promise<Sign | undefined> {
-  if (reference === undefined) return undefined;
-  const secret = hmacSecretOf(reference);
+): Promise<Sign> {
   if ('file' in secret) {
     await keyFromFile(secret.file, setting);
     return async (body, nowMs) => headersOf(await keyFromFile(secret.file, setting), body, nowMs);

@@ -95,8 +95,8 @@ export class Availability {
     const { cause, health } = this.#state;
     const category = cause instanceof ConnectionFailure ? cause.category : 'closed';
     const why = cause === undefined ? (health?.errorCategory ?? category) : category;
-    return new ConnectionFailure('BACKEND_UNREACHABLE', this.#options.backend, `is unavailable (${why})`, {
-      category,
+    return new ConnectionFailure(this.#options.backend, category, `is unavailable (${why})`, {
+      code: 'BACKEND_UNREACHABLE',
       cause,
     });
   }
@@ -159,10 +159,8 @@ export class Availability {
     if (now() < restsUntilMs) throw cause ?? this.unavailableError();
     const late = () =>
       this.startingSinceMs === undefined
-        ? new ConnectionFailure('BACKEND_TIMEOUT', backend, `did not become available within ${timeoutMs} ms`, {
-            category: 'timeout',
-          })
-        : new ConnectionFailure('BACKEND_STARTING', backend, 'is still starting', { category: 'starting' });
+        ? new ConnectionFailure(backend, 'timeout', `did not become available within ${timeoutMs} ms`)
+        : new ConnectionFailure(backend, 'starting', 'is still starting');
     if ((await within(timeoutMs, signal, this.discover())) === LATE) throw late();
     if (this.#isRemoved || this.#state.status !== 'ready') throw this.#state.cause ?? this.unavailableError();
   }

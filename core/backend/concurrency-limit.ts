@@ -148,7 +148,7 @@ export class ConcurrencyLimit {
   }
 
   #busy(sentence: string): ConnectionFailure {
-    return new ConnectionFailure('BACKEND_BUSY', this.#backend, sentence, { category: 'busy', notRun: true });
+    return new ConnectionFailure(this.#backend, 'busy', sentence, { notRun: true });
   }
 }
 

@@ -207,9 +207,8 @@ export class BackendController {
     if (cause.challenge === undefined) return cause;
     const advice = await credentials.authorizer.forbidden?.(this.backend, cause.challenge);
     if (advice === undefined) return cause;
-    const { category, notRun } = cause;
-    const facts = { category, notRun, status: 403 };
-    return new ConnectionFailure('BACKEND_UNAUTHENTICATED', this.backend.name, `refused the request: ${advice}`, facts);
+    const facts = { notRun: cause.notRun, status: 403 };
+    return new ConnectionFailure(this.backend.name, cause.category, `refused the request: ${advice}`, facts);
   }
 
   /** The backend contradicts its era: detects it again and resolves when done. */

@@ -20,9 +20,20 @@ export type FailureCategory =
   | 'exit'
   | 'stopped';
 
-/** Facts about a failed request. */
+/** The code of a category, where it has one of its own; the code of the others is `BACKEND_UNREACHABLE`. */
+const CODES: Readonly<Partial<Record<FailureCategory, FaultCode>>> = {
+  busy: 'BACKEND_BUSY',
+  starting: 'BACKEND_STARTING',
+  timeout: 'BACKEND_TIMEOUT',
+  protocol: 'BACKEND_PROTOCOL',
+  'too-large': 'BACKEND_TOO_LARGE',
+  unauthenticated: 'BACKEND_UNAUTHENTICATED',
+};
+
+/** Further facts about a failed request. */
 export interface FailureFacts {
-  readonly category: FailureCategory;
+  /** Another code than that of the category. */
+  readonly code?: FaultCode;
   /** The backend certainly did not start the request, so repeating it is safe. */
   readonly notRun?: boolean;
   /** The session of the request is broken. */
@@ -48,10 +59,11 @@ export class ConnectionFailure extends GatewayFault {
   /** The message without the name of the backend. */
   readonly sentence: string;
 
-  constructor(code: FaultCode, backend: string, sentence: string, facts: FailureFacts) {
-    super(code, `backend "${backend}" ${sentence}`, facts.cause === undefined ? undefined : { cause: facts.cause });
+  constructor(backend: string, category: FailureCategory, sentence: string, facts: FailureFacts = {}) {
+    const { code = CODES[category] ?? 'BACKEND_UNREACHABLE', cause } = facts;
+    super(code, `backend "${backend}" ${sentence}`, cause === undefined ? undefined : { cause });
     this.sentence = sentence;
-    this.category = facts.category;
+    this.category = category;
     this.notRun = facts.notRun === true;
     this.connectionLost = facts.connectionLost === true;
     this.httpStatus = facts.status;
@@ -59,22 +71,9 @@ export class ConnectionFailure extends GatewayFault {
   }
 }
 
-/** The backend sent something that MCP does not allow here. */
-export function protocolFailure(backend: string, sentence: string, facts: OtherFacts = {}): ConnectionFailure {
-  return new ConnectionFailure('BACKEND_PROTOCOL', backend, sentence, { ...facts, category: 'protocol' });
-}
-
-/** The backend sent more than a limit of the gateway allows. */
-export function tooLargeFailure(backend: string, sentence: string, facts: OtherFacts = {}): ConnectionFailure {
-  return new ConnectionFailure('BACKEND_TOO_LARGE', backend, sentence, { ...facts, category: 'too-large' });
-}
-
-type OtherFacts = Omit<FailureFacts, 'category'>;
-
 /** The failure of everything that a stop cancels. */
 export function stopped(backend: string): ConnectionFailure {
-  const facts = { category: 'stopped', notRun: true } as const;
-  return new ConnectionFailure('BACKEND_UNREACHABLE', backend, 'was removed', facts);
+  return new ConnectionFailure(backend, 'stopped', 'was removed', { notRun: true });
 }
 
 /** The category of any error, for status pages. Missing credentials of a caller count as refused ones. */
@@ -96,12 +95,8 @@ const WITHOUT_CREDENTIALS: ReadonlySet<FaultCode> = new Set(['AUTH_STRATEGY_FAIL
 export function socketFailure(backend: string, error: Error, sent: boolean, connectionLost = false): ConnectionFailure {
   const code = errorCode(error);
   const [category, sentence] = SOCKET_ERRORS[code] ?? tlsError(code) ?? CLOSED;
-  return new ConnectionFailure('BACKEND_UNREACHABLE', backend, sentence, {
-    category,
-    notRun: !sent,
-    connectionLost,
-    cause: error,
-  });
+  const facts = { code: 'BACKEND_UNREACHABLE', notRun: !sent, connectionLost, cause: error } as const;
+  return new ConnectionFailure(backend, category, sentence, facts);
 }
 
 const CLOSED = ['closed', 'closed the connection before it answered'] as const;

@@ -8,7 +8,7 @@ import { shareOfCall } from '../mcp/shares.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import { LATE, within } from '../timing/within.ts';
 import type { BackendController } from './controller.ts';
-import { ConnectionFailure, protocolFailure } from './failure.ts';
+import { ConnectionFailure } from './failure.ts';
 import type { ExclusiveSession } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 import { outgoingRequest } from './sessions/outgoing-request.ts';
@@ -95,9 +95,8 @@ async function opened(
   const waitMs = Math.max(timeoutMs, controller.startMs);
   const connection = await within(waitMs, call.signal, found);
   if (connection !== LATE) return connection;
-  const facts = { category: 'timeout', notRun: true } as const;
   const sentence = `could not be opened within ${waitMs} ms`;
-  throw new ConnectionFailure('BACKEND_TIMEOUT', controller.backend.name, sentence, facts);
+  throw new ConnectionFailure(controller.backend.name, 'timeout', sentence, { notRun: true });
 }
 
 function resultFrom(members: RawObject, connection: JsonRpcConnection, controller: BackendController): CallResult {
@@ -149,6 +148,6 @@ async function sendLastTime(sending: Sending, mirrored: readonly MirroredParam[]
     if (cause.code !== CODE.headerMismatch && cause.code !== CODE.unsupportedVersion) throw cause;
     // The error is about the gateway's own request; clients cannot act on it.
     const sentence = `refuses the request of this gateway (${cause.code})`;
-    throw protocolFailure(sending.controller.backend.name, sentence, { cause });
+    throw new ConnectionFailure(sending.controller.backend.name, 'protocol', sentence, { cause });
   }
 }

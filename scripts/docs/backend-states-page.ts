@@ -106,8 +106,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
 
 const AGES_MS = [0, 5_000, 60_000];
 
-const failure = (category: FailureCategory) =>
-  new ConnectionFailure('BACKEND_UNREACHABLE', 'drawn', 'is gone', { category });
+const failure = (category: FailureCategory) => new ConnectionFailure('drawn', category, 'is gone');
 const read = { connection: { era: '2026-07-28', hello: {} }, listing: {} } as unknown as ReadLists;
 const health = (status: 'healthy' | 'unhealthy'): AvailabilityEvent => ({
   is: 'health',

@@ -11,7 +11,7 @@ import { BackendError, CODE } from '../../mcp/errors.ts';
 import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import { readAnnotations, stripAnnotations } from '../../mcp/mirrored-params.ts';
 import type { BackendListing, ListedItem } from '../backend-manager.ts';
-import { type ConnectionFailure, protocolFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { BackendSession } from '../sessions/backend-session.ts';
 
 /** Caller and limits of a listing. */
@@ -222,7 +222,11 @@ function elementsOf(list: RawJson | undefined, authContext: ListingAuthContext, 
 }
 
 function tooMuch({ backend }: ListingAuthContext, shape: ListShape, sentence: string): ConnectionFailure {
-  return protocolFailure(backend.name, `answered ${shape.method} with an invalid list: it ${sentence}`);
+  return new ConnectionFailure(
+    backend.name,
+    'protocol',
+    `answered ${shape.method} with an invalid list: it ${sentence}`,
+  );
 }
 
 function sameItems(one: readonly ListedItem[], other: readonly ListedItem[]): boolean {

@@ -9,7 +9,7 @@ import type { Limits } from '../../limits.ts';
 import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import type { BackendCredentials } from '../authorizers.ts';
-import { ConnectionFailure, categoryOf, protocolFailure } from '../failure.ts';
+import { ConnectionFailure, categoryOf } from '../failure.ts';
 import { type EraAnswer, type HelloRequest, probe, probePatiently } from '../negotiate-era.ts';
 import { HttpTarget } from '../transports/http-target.ts';
 import type { Spawn } from '../transports/process-group.ts';
@@ -159,7 +159,7 @@ export class Connector {
       : probe(connection, this.#hello(who, startedMs)));
     if (backend.era === 'modern' && answer.is === 'silent' && answer.late !== undefined) answer = await answer.late;
     if (backend.era === 'modern' && answer.is !== 'modern') {
-      throw protocolFailure(backend.name, 'has `era: modern` and does not support it');
+      throw new ConnectionFailure(backend.name, 'protocol', 'has `era: modern` and does not support it');
     }
     return answer;
   }

@@ -140,7 +140,7 @@ export class ExclusiveSessions {
     const later = await this.#waitInQueue(holding, waitMs, cancel);
     if (later !== undefined) return later;
     const sentence = `had none of its ${this.#perCaller} sessions for this caller free within ${waitMs} ms`;
-    throw new ConnectionFailure('BACKEND_BUSY', backend.name, sentence, { category: 'busy', notRun: true });
+    throw new ConnectionFailure(backend.name, 'busy', sentence, { notRun: true });
   }
 
   /** The next released session; `undefined` after the time. @throws the reason of `cancel` */

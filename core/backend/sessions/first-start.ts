@@ -24,7 +24,7 @@ export async function installTurnOf(
   const endTurn = await takeInstallTurn(run, { signal, waitMs, onWait });
   if (endTurn !== undefined) return endTurn;
   const sentence = `waited ${waitMs} ms for another installation of ${packages}`;
-  throw new ConnectionFailure('BACKEND_TIMEOUT', name, sentence, { category: 'timeout', notRun: true });
+  throw new ConnectionFailure(name, 'timeout', sentence, { notRun: true });
 }
 
 /** A start may take this many times as long as an earlier one: processors and disks may be busier then. */

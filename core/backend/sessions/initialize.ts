@@ -4,7 +4,7 @@ import { isObject } from '../../json/json-value.ts';
 import { partsFromValue } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { isLegacyVersion, LEGACY_VERSIONS } from '../../mcp/versions.ts';
-import { protocolFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { EraAnswer, HelloRequest } from '../negotiate-era.ts';
 import { type JsonRpcConnection, resultValue } from './json-rpc-connection.ts';
 
@@ -28,7 +28,8 @@ export async function initialize(
   const request = { ...asked, method: 'initialize', params: partsFromValue(params), era: '2025-11-25' } as const;
   const result = resultValue(await connection.request(request));
   const version = result.protocolVersion;
-  if (!isLegacyVersion(version)) throw protocolFailure(connection.backend, 'supports no MCP revision of this gateway');
+  if (!isLegacyVersion(version))
+    throw new ConnectionFailure(connection.backend, 'protocol', 'supports no MCP revision of this gateway');
   return {
     info: isObject(result.serverInfo) ? result.serverInfo : {},
     capabilities: isObject(result.capabilities) ? result.capabilities : {},

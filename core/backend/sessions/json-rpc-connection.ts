@@ -11,7 +11,7 @@ import type { Limits } from '../../limits.ts';
 import { errorOf, idAtEdge, idFrom } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { InFlightMap } from '../../timing/in-flight.ts';
-import { ConnectionFailure, protocolFailure, tooLargeFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type {
   BackendSession,
   Exchange,
@@ -235,7 +235,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
       const exchange = this.find(idAtEdge(bytes));
       if (exchange === undefined || (via !== undefined && via !== exchange)) {
         this.#options.log.warn('a message of a backend was dropped', this.about(cause));
-      } else exchange.fail(tooLargeFailure(this.backend, `sent a message in which ${cause.reason}`));
+      } else exchange.fail(new ConnectionFailure(this.backend, 'too-large', `sent a message in which ${cause.reason}`));
       return undefined;
     }
   }
@@ -250,7 +250,8 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
       return exchange.fail(this.#unfit(error.toBytes()) ?? this.#errorFrom(error));
     }
     const members = message.object('result');
-    if (members === undefined) return exchange.fail(protocolFailure(this.backend, 'answered without a result object'));
+    if (members === undefined)
+      return exchange.fail(new ConnectionFailure(this.backend, 'protocol', 'answered without a result object'));
     const unfit = this.#unfit(members.toBytes());
     if (unfit !== undefined) return exchange.fail(unfit);
     exchange.asked.held?.add(bytes); // until the response is sent
@@ -266,9 +267,11 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
   #unfit(answer: RawJson): ConnectionFailure | undefined {
     if (answer.length > this.limits.resultBytes) {
       const sentence = `answered ${answer.length} bytes, more than the limit of ${this.limits.resultBytes}`;
-      return tooLargeFailure(this.backend, sentence);
+      return new ConnectionFailure(this.backend, 'too-large', sentence);
     }
-    return isUtf8(answer) ? undefined : protocolFailure(this.backend, 'answered bytes that are not UTF-8');
+    return isUtf8(answer)
+      ? undefined
+      : new ConnectionFailure(this.backend, 'protocol', 'answered bytes that are not UTF-8');
   }
 
   #end(cause: ConnectionFailure): void {
@@ -279,9 +282,12 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
 
   #closed(notRun: boolean): ConnectionFailure {
     const first = this.#lostBy;
-    const facts = { category: 'closed', notRun, connectionLost: true, cause: first } as const;
     const why = first === undefined ? '' : `: it ${first.sentence}`;
-    return new ConnectionFailure('BACKEND_UNREACHABLE', this.backend, `has its session closed${why}`, facts);
+    return new ConnectionFailure(this.backend, 'closed', `has its session closed${why}`, {
+      notRun,
+      connectionLost: true,
+      cause: first,
+    });
   }
 
   /** Log fields about this backend. */

@@ -57,7 +57,7 @@ async function waitForFirstStart(
   const seconds = Math.floor((performance.now() - beganMs) / 1000);
   const most = Math.round(limits.firstStartMs / 1000);
   const sentence = `is still starting, ${seconds} s so far; its first start may take ${most} s; retry later`;
-  throw new ConnectionFailure('BACKEND_STARTING', backend.name, sentence, { category: 'starting', notRun: true });
+  throw new ConnectionFailure(backend.name, 'starting', sentence, { notRun: true });
 }
 
 function openNow(

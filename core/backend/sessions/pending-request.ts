@@ -98,7 +98,7 @@ export class PendingRequest implements Exchange, WithDeadline {
   expire(): void {
     const waitedMs = this.#connection.now() - this.startedMs;
     const sentence = `did not answer ${this.asked.method} within ${waitedMs} ms`;
-    this.fail(new ConnectionFailure('BACKEND_TIMEOUT', this.#connection.backend, sentence, { category: 'timeout' }));
+    this.fail(new ConnectionFailure(this.#connection.backend, 'timeout', sentence));
     this.#connection.withdraw(this);
   }
 

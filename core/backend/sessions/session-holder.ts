@@ -101,9 +101,8 @@ export class SessionHolder {
 
   /** Ends the call that waits for an answer in this session, so that another caller can use the session. */
   endWaitingCall(): void {
-    const facts = { category: 'busy' } as const;
     const sentence = 'closed the session of this waiting call for another caller';
-    this.#connection?.failAll(new ConnectionFailure('BACKEND_BUSY', this.#options.backend.name, sentence, facts));
+    this.#connection?.failAll(new ConnectionFailure(this.#options.backend.name, 'busy', sentence));
   }
 
   /** The session can be closed without loss. */

@@ -206,8 +206,7 @@ export class SessionPool {
   #busy(): ConnectionFailure {
     const { backend } = this.#options;
     const what = backend.transport === 'stdio' ? 'processes' : 'sessions';
-    const facts = { category: 'busy', notRun: true } as const;
-    return new ConnectionFailure('BACKEND_BUSY', backend.name, `has no free ${what} for this caller`, facts);
+    return new ConnectionFailure(backend.name, 'busy', `has no free ${what} for this caller`, { notRun: true });
   }
 
   /** Returns whether there is room for one more. */

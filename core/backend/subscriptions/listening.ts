@@ -73,8 +73,7 @@ export class Listening {
     this.#current = open;
     await new Promise<void>((resolve, reject) => {
       const late = setTimeout(() => {
-        const facts = { category: 'timeout' } as const;
-        reject(new ConnectionFailure('BACKEND_TIMEOUT', backend, 'did not acknowledge a subscription in time', facts));
+        reject(new ConnectionFailure(backend, 'timeout', 'did not acknowledge a subscription in time'));
         // It was never open: the caller decides what to do.
         if (this.#current === open) this.#current = undefined;
         open.abort();
@@ -106,10 +105,7 @@ export class Listening {
         .then((cause) => {
           clearTimeout(late);
           before?.abort();
-          reject(
-            cause ??
-              new ConnectionFailure('BACKEND_UNREACHABLE', backend, 'ended a subscription', { category: 'closed' }),
-          );
+          reject(cause ?? new ConnectionFailure(backend, 'closed', 'ended a subscription'));
           if (this.#current === open && !open.signal.aborted) this.#lost(filter, cause, attempt);
         });
     });

@@ -3,7 +3,7 @@ import { RawJsonError } from '../../json/json-errors.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import { type ErrorMembers, errorOf, idFrom } from '../../mcp/backend-message.ts';
 import { SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
-import { type ConnectionFailure, protocolFailure, tooLargeFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
 import type { HttpTransport } from './http-transport.ts';
 
@@ -46,12 +46,12 @@ export function pushFrames(frames: SseFrames, chunk: Buffer, wire: HttpTransport
 
 /** The failure for a response over a size limit. */
 export function tooLarge(backend: string, limit: number): ConnectionFailure {
-  return tooLargeFailure(backend, `sent more than ${limit} bytes`);
+  return new ConnectionFailure(backend, 'too-large', `sent more than ${limit} bytes`);
 }
 
 /** The failure for anything that is not a message. */
 export function notMcp(backend: string, cause: unknown): ConnectionFailure {
-  return protocolFailure(backend, 'sent something that is not an MCP message', { cause });
+  return new ConnectionFailure(backend, 'protocol', 'sent something that is not an MCP message', { cause });
 }
 
 /** A JSON-RPC error and the id of its request. */

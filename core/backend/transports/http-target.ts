@@ -189,34 +189,30 @@ const NOT_ALLOWED = 'refused the request with HTTP 403: the credentials may lack
 /** The failure for an HTTP error status. */
 export function statusFailure(backend: string, status: number, challenge?: string): ConnectionFailure {
   if (status === 401 || status === 403) {
-    const facts = { category: 'unauthenticated', notRun: true, status, challenge } as const;
     return new ConnectionFailure(
-      'BACKEND_UNAUTHENTICATED',
       backend,
+      'unauthenticated',
       status === 401 ? 'refused the credentials with HTTP 401' : NOT_ALLOWED,
-      facts,
+      { notRun: true, status, challenge },
     );
   }
   const away = status === 408 || status === 429 || status === 502 || status === 503 || status === 504;
   const code = away ? 'BACKEND_UNREACHABLE' : 'BACKEND_PROTOCOL';
-  return new ConnectionFailure(code, backend, `responded with HTTP ${status}`, { category: 'http', status });
+  return new ConnectionFailure(backend, 'http', `responded with HTTP ${status}`, { code, status });
 }
 
 function readUrl(backend: Backend): URL {
   const text = backend.url ?? '';
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  throw new ConnectionFailure('BACKEND_UNREACHABLE', backend.name, 'has no http or https URL', {
-    category: 'protocol',
-  });
+  throw new ConnectionFailure(backend.name, 'protocol', 'has no http or https URL', { code: 'BACKEND_UNREACHABLE' });
 }
 
 function proxyTo(url: URL, backend: Backend): ProxyRoute | undefined {
   try {
     return proxyRouteFor(url);
   } catch (cause) {
-    const facts = { category: 'refused', cause } as const;
-    throw new ConnectionFailure('BACKEND_UNREACHABLE', backend.name, 'needs a proxy that cannot be used', facts);
+    throw new ConnectionFailure(backend.name, 'refused', 'needs a proxy that cannot be used', { cause });
   }
 }
 
@@ -233,8 +229,7 @@ function identityOf({ name, clientCertificate }: Backend, before?: ClientIdentit
     return readClientIdentity(clientCertificate, 'clientCertificate');
   } catch (cause) {
     if (before !== undefined) return before;
-    const facts = { category: 'tls', cause } as const;
-    throw new ConnectionFailure('BACKEND_UNREACHABLE', name, 'has a client certificate that cannot be used', facts);
+    throw new ConnectionFailure(name, 'tls', 'has a client certificate that cannot be used', { cause });
   }
 }
 
@@ -243,7 +238,6 @@ function caBundleOf({ name, caBundlePath }: Backend): string | undefined {
   try {
     return readCaBundle(caBundlePath, 'caBundlePath');
   } catch (cause) {
-    const facts = { category: 'tls', cause } as const;
-    throw new ConnectionFailure('BACKEND_UNREACHABLE', name, 'has a CA file that cannot be used', facts);
+    throw new ConnectionFailure(name, 'tls', 'has a CA file that cannot be used', { cause });
   }
 }

@@ -6,9 +6,9 @@ import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { mediaType } from '../../mcp/headers.ts';
 import { type SseEvent, SseFrames, SseTooLarge } from '../../mcp/sse-frames.ts';
 import { LATE, within } from '../../timing/within.ts';
-import { ConnectionFailure, protocolFailure, socketFailure, tooLargeFailure } from '../failure.ts';
+import { ConnectionFailure, socketFailure } from '../failure.ts';
 import type { Exchange, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
-import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
+import { HeldReading, heldOfBackend } from './held-reading.ts';
 import { STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import { type BackendReader, type HttpTarget, NEVER, statusFailure } from './http-target.ts';
 
@@ -54,7 +54,7 @@ export class SseTransport implements Transport {
           if (event.name !== 'endpoint') return this.#hear(event);
           this.#path = this.#target.pathWithin(event.data.toString('utf8').trim());
           if (this.#path !== undefined) return resolve();
-          reject(protocolFailure(this.#backend, 'sent an endpoint of another origin'));
+          reject(new ConnectionFailure(this.#backend, 'protocol', 'sent an endpoint of another origin'));
         },
         ended: (cause) => {
           reject(cause);
@@ -68,8 +68,7 @@ export class SseTransport implements Transport {
     });
     try {
       if ((await within(this.#limits.helloMs, signal, opened)) !== LATE) return;
-      const facts = { category: 'timeout' } as const;
-      throw new ConnectionFailure('BACKEND_TIMEOUT', this.#backend, 'did not open its event stream in time', facts);
+      throw new ConnectionFailure(this.#backend, 'timeout', 'did not open its event stream in time');
     } catch (cause) {
       this.#stream?.stop();
       throw cause;
@@ -83,9 +82,11 @@ export class SseTransport implements Transport {
   post(body: Buffer, _method: string, caller: Caller | undefined): Promise<void> {
     return new Promise((resolve, reject) => {
       if (this.#path === undefined || this.#closed) {
-        const facts = { category: 'closed', notRun: true, connectionLost: true } as const;
         return reject(
-          new ConnectionFailure('BACKEND_UNREACHABLE', this.#backend, 'has closed its event stream', facts),
+          new ConnectionFailure(this.#backend, 'closed', 'has closed its event stream', {
+            notRun: true,
+            connectionLost: true,
+          }),
         );
       }
       const headers: Record<string, string> = { 'content-type': 'application/json' };
@@ -147,8 +148,7 @@ class Stream implements BackendReader {
     this.#events = events;
     this.#frames = new SseFrames(maxBytes, (event) => events.event(event));
     this.#reading = new HeldReading(heldOfBackend({ bytes, backend }), () => {
-      const cause = memorySpent(backend);
-      this.#end(new ConnectionFailure(cause.code, backend, 'sent an event that has no space in memory', SPENT));
+      this.#end(new ConnectionFailure(backend, 'busy', 'sent an event that has no space in memory', SPENT));
       this.flow?.abort(WITHDRAWN);
     });
   }
@@ -197,12 +197,15 @@ class Stream implements BackendReader {
   #unreadable(cause: unknown): ConnectionFailure {
     const facts = { connectionLost: true } as const;
     if (cause instanceof SseTooLarge)
-      return tooLargeFailure(this.#backend, `sent more than ${this.#maxBytes} bytes`, facts);
-    return protocolFailure(this.#backend, 'sent something that is not an MCP message', { ...facts, cause });
+      return new ConnectionFailure(this.#backend, 'too-large', `sent more than ${this.#maxBytes} bytes`, facts);
+    return new ConnectionFailure(this.#backend, 'protocol', 'sent something that is not an MCP message', {
+      ...facts,
+      cause,
+    });
   }
 }
 
-const SPENT = { category: 'busy', connectionLost: true } as const;
+const SPENT = { code: 'MEMORY_SPENT', connectionLost: true } as const;
 
 /** The response to one POST: only its status is used, the message arrives on the stream. */
 class PostStatusReader implements BackendReader {
@@ -232,9 +235,11 @@ class PostStatusReader implements BackendReader {
     clearTimeout(this.#timer);
     if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
     if (this.#status === 404) {
-      const facts = { category: 'session', notRun: true, connectionLost: true } as const;
       return this.#reject(
-        new ConnectionFailure('BACKEND_UNREACHABLE', this.#backend, 'lost the session (HTTP 404)', facts),
+        new ConnectionFailure(this.#backend, 'session', 'lost the session (HTTP 404)', {
+          notRun: true,
+          connectionLost: true,
+        }),
       );
     }
     this.#reject(statusFailure(this.#backend, this.#status));

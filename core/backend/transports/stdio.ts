@@ -5,7 +5,7 @@ import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
 import type { Limits } from '../../limits.ts';
 import type { ByteBudget, HeldBytes } from '../../mcp/byte-budget.ts';
-import { ConnectionFailure, tooLargeFailure } from '../failure.ts';
+import { ConnectionFailure } from '../failure.ts';
 import type { Exchange, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { HeldReading, heldOfBackend } from './held-reading.ts';
 import { Lines } from './lines.ts';
@@ -115,13 +115,11 @@ export class StdioTransport implements Transport {
   #write(body: Buffer): ConnectionFailure | undefined {
     const { stdin } = this.#group.child;
     if (!this.#group.running || stdin === null || !stdin.writable) {
-      const facts = { category: 'exit', notRun: true, connectionLost: true } as const;
-      return new ConnectionFailure('BACKEND_UNREACHABLE', this.#backend, 'is not running', facts);
+      return new ConnectionFailure(this.#backend, 'exit', 'is not running', { notRun: true, connectionLost: true });
     }
     const isSpent = this.#unread.bytes > 0 && !this.#unread.budget.hasSpace(this.#unread, body.length);
     if (isSpent || stdin.writableLength > MAX_UNREAD_BYTES) {
-      const facts = { category: 'busy', notRun: true } as const;
-      return new ConnectionFailure('BACKEND_BUSY', this.#backend, 'does not read its input', facts);
+      return new ConnectionFailure(this.#backend, 'busy', 'does not read its input', { notRun: true });
     }
     stdin.cork();
     stdin.write(oneLine(body));
@@ -145,7 +143,7 @@ export class StdioTransport implements Transport {
   #tooLong(): void {
     const sentence = `wrote a line of more than ${this.#limits.frameBytes} bytes`;
     // The line was discarded, so its request is unknown.
-    this.#sink.failAll(tooLargeFailure(this.#backend, sentence));
+    this.#sink.failAll(new ConnectionFailure(this.#backend, 'too-large', sentence));
   }
 
   #ended(how: string, kind: 'spawn' | 'exit', cause: unknown): void {
@@ -162,8 +160,13 @@ export class StdioTransport implements Transport {
       ...(cause instanceof Error ? { cause: cause.message } : {}),
       stderr: absent === undefined ? lastWords.slice(-LOGGED_CHARS) : '', // the sentence says all
     });
-    const facts = { category, connectionLost: true, notRun: category !== 'exit', cause };
-    this.#sink.lost(new ConnectionFailure('BACKEND_UNREACHABLE', this.#backend, sentence, facts));
+    this.#sink.lost(
+      new ConnectionFailure(this.#backend, category, sentence, {
+        connectionLost: true,
+        notRun: category !== 'exit',
+        cause,
+      }),
+    );
   }
 
   #about(): JsonObject {
@@ -181,15 +184,14 @@ function started(backend: string, command: Command, by: StartedBy): ProcessGroup
   try {
     return new ProcessGroup(command, by);
   } catch (cause) {
-    const facts = { category: 'spawn', notRun: true, cause } as const;
-    throw new ConnectionFailure('BACKEND_UNREACHABLE', backend, 'could not be started', facts);
+    throw new ConnectionFailure(backend, 'spawn', 'could not be started', { notRun: true, cause });
   }
 }
 
 /** The line was discarded, so its request is unknown. */
 function lineWithoutSpace(backend: string): ConnectionFailure {
   const sentence = 'wrote a line that has no space in the memory budget of the gateway';
-  return new ConnectionFailure('MEMORY_SPENT', backend, sentence, { category: 'busy' });
+  return new ConnectionFailure(backend, 'busy', sentence, { code: 'MEMORY_SPENT' });
 }
 
 const LOGGED_CHARS = 2_000;

@@ -136,8 +136,10 @@ export class StreamableHttpTransport implements Transport, HttpTransport {
 
   /** The server does not know the session any more; requests that it refused for this did not run. */
   sessionLost(status: number): ConnectionFailure {
-    const facts = { category: 'session', notRun: true, connectionLost: true } as const;
-    return new ConnectionFailure('BACKEND_UNREACHABLE', this.backend, `lost the session (HTTP ${status})`, facts);
+    return new ConnectionFailure(this.backend, 'session', `lost the session (HTTP ${status})`, {
+      notRun: true,
+      connectionLost: true,
+    });
   }
 
   /** Whether an error response means that the session has ended. The specification says 404; some servers send 400. */
@@ -212,10 +214,7 @@ class StatusReader implements BackendReader {
 
   #expire(): void {
     this.#expired = true;
-    const facts = { category: 'timeout' } as const;
-    this.#reject(
-      new ConnectionFailure('BACKEND_TIMEOUT', this.#wire.backend, 'did not accept a message in time', facts),
-    );
+    this.#reject(new ConnectionFailure(this.#wire.backend, 'timeout', 'did not accept a message in time'));
     this.flow?.abort(WITHDRAWN);
   }
 }

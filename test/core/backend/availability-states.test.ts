@@ -14,8 +14,7 @@ import { drawnStep, exploredSteps } from '../../../scripts/docs/backend-states-p
 import fc from '../../support/fast-check.ts';
 
 const CATEGORIES: readonly FailureCategory[] = ['refused', 'timeout', 'unauthenticated', 'spawn', 'absent', 'session'];
-const failure = (category: FailureCategory) =>
-  new ConnectionFailure('BACKEND_UNREACHABLE', 'far', `is gone (${category})`, { category });
+const failure = (category: FailureCategory) => new ConnectionFailure('far', category, `is gone (${category})`);
 const readIn = (era: Era) => ({ connection: { era, hello: { info: {} } }, listing: {} }) as unknown as ReadLists;
 const healthOf = (status: BackendHealth['status']): BackendHealth => ({
   status,

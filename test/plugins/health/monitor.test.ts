@@ -12,9 +12,8 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const SECOND = 1_000;
-const timedOut = () => new ConnectionFailure('BACKEND_TIMEOUT', 'a', 'did not answer', { category: 'timeout' });
-const refused = () =>
-  new ConnectionFailure('BACKEND_UNAUTHENTICATED', 'a', 'refused the credentials', { category: 'unauthenticated' });
+const timedOut = () => new ConnectionFailure('a', 'timeout', 'did not answer');
+const refused = () => new ConnectionFailure('a', 'unauthenticated', 'refused the credentials');
 
 type Probe = (name: string, timeoutMs: number, signal: AbortSignal) => Promise<number>;
 

@@ -1,6 +1,6 @@
 // The public exports of the core; named exports only.
 
-export { classifySignal, classifyState } from './backend/health/classify-signal.ts';
+export { classifySignal, classifyState } from './backend/health.ts';
 export { programEnvironment } from './backend/transports/inherited-environment.ts';
 export { takeInstallTurn } from './backend/transports/install-turn.ts';
 export { packageRunOf } from './backend/transports/package-runner.ts';

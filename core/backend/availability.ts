@@ -10,7 +10,7 @@ import {
   step,
 } from './availability-states.ts';
 import { ConnectionFailure, categoryOf, stopped } from './failure.ts';
-import { isAlive } from './health/ping.ts';
+import { isAlive } from './health.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 
 /** What the availability of one backend is made with. */
@@ -26,11 +26,15 @@ export interface AvailabilityOptions {
   /** One attempt: opens the gateway's own session and reads its lists. @throws whatever prevented that */
   connect(): Promise<ReadLists>;
   /** Does what the attempts and their timer do not. */
-  run(effect: OuterEffect): void;
+  readonly effects: OuterEffects;
 }
 
-/** An effect that the availability cannot run itself. */
-export type OuterEffect = Exclude<AvailabilityEffect, { readonly do: 'connect' | 'retry' | 'cancel-retry' }>;
+/** How each effect is run that the availability cannot run itself. */
+export type OuterEffects = {
+  readonly [K in Exclude<AvailabilityEffect['do'], 'connect' | 'retry' | 'cancel-retry'>]: (
+    effect: Extract<AvailabilityEffect, { readonly do: K }>,
+  ) => void;
+};
 
 /** Whether one backend is available: holds its state, and runs what an event asks for. The rules: `availability-states.ts`. */
 export class Availability {
@@ -167,7 +171,9 @@ export class Availability {
 
   #run(effect: AvailabilityEffect): void {
     if (effect.do === 'connect') return void this.#connect();
-    if (effect.do !== 'retry' && effect.do !== 'cancel-retry') return this.#options.run(effect);
+    if (effect.do !== 'retry' && effect.do !== 'cancel-retry') {
+      return (this.#options.effects[effect.do] as (effect: AvailabilityEffect) => void)(effect);
+    }
     clearTimeout(this.#retry);
     if (effect.do === 'cancel-retry') return;
     this.#retry = setTimeout(() => this.send({ is: 'wanted' }), effect.afterMs);

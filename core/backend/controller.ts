@@ -5,20 +5,18 @@ import type { ClientContext, SessionOwner } from '../contract/client-context.ts'
 import type { ListStore } from '../contract/list-store.ts';
 import { explainCause } from '../errors.ts';
 import { shareOfCall } from '../mcp/shares.ts';
-import { Availability } from './availability.ts';
+import { Availability, type OuterEffects } from './availability.ts';
 import type { BackendListing, BackendManagerEvents } from './backend-manager.ts';
 import { ConcurrencyLimit } from './concurrency-limit.ts';
 import { ConnectionFailure, categoryOf, stopped } from './failure.ts';
 import { BackendLists } from './lists/backend-lists.ts';
 import { storableListing, storedLists } from './lists/stored-listing.ts';
-import { type EffectTargets, runEffect } from './run-effect.ts';
 import { Connector, type ConnectorOptions } from './sessions/connector.ts';
-import { ExclusiveSessions } from './sessions/exclusive-sessions.ts';
+import { ExclusiveSessions, LoggingCalls } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
-import { LoggingCalls } from './sessions/logging-calls.ts';
 import { type OpenForOwnerOptions, openForOwner } from './sessions/open-for-owner.ts';
 import { SessionPool } from './sessions/session-pool.ts';
-import { ModernWatches } from './subscriptions/modern-subscriptions.ts';
+import { ModernWatches } from './subscriptions.ts';
 
 /** What one backend controller is made with. */
 export interface BackendControllerOptions extends ConnectorOptions {
@@ -83,7 +81,7 @@ export class BackendController {
       isProgram: backend.transport === 'stdio',
       now,
       connect: () => this.lists.connectAndReadLists(),
-      run: (effect) => runEffect(effect, targets),
+      effects: this.#effects(note),
     });
     const shared = {
       backend,
@@ -113,15 +111,6 @@ export class BackendController {
     this.#ownSessions = new ExclusiveSessions(shared);
     this.#loggingCalls = new LoggingCalls(shared);
     this.#watches = new ModernWatches(shared);
-    const targets: EffectTargets = {
-      pool: this.#pool,
-      connector: this.#connector,
-      lists: this.lists,
-      watches: this.#watches,
-      announce: () => events.changed({ name, change: 'status', state: this.state }),
-      isExpected: (cause) => this.#isRefusalWithoutCaller(categoryOf(cause)),
-      note,
-    };
   }
 
   /** Starts; resolves after the first attempt, successful or not. */
@@ -261,6 +250,30 @@ export class BackendController {
     await this.#pool.close();
     await this.availability.attempt;
     await this.#connector.close();
+  }
+
+  /** Does what a change of the availability asks for. */
+  #effects(note: (what: string, cause: unknown) => void): OuterEffects {
+    const { name } = this.backend;
+    return {
+      'renew-session': () => this.#pool.base.renew(),
+      'stop-listening': () => this.lists.changes.stop(),
+      'close-pooled': () => this.#connector.closePooledConnections(),
+      'outdate-lists': ({ era }) => {
+        this.#pool.forgetModernOnly();
+        this.lists.cache.outdate(era);
+      },
+      'serve-lists': ({ read }) => {
+        this.lists.becameReady(read.listing);
+        this.#watches.restore((cause) => note('subscription not restored', cause));
+      },
+      'resume-calls': () => this.lists.callsResumed(),
+      'stop-calls': () => this.lists.cache.startGrace(),
+      announce: () => this.#options.events.changed({ name, change: 'status', state: this.state }),
+      note: ({ what, cause }) => {
+        if (!this.#isRefusalWithoutCaller(categoryOf(cause))) note(what, cause);
+      },
+    };
   }
 
   /** The gateway itself has no credentials for a backend that gets those of callers. */

@@ -71,6 +71,9 @@ export class ConnectionFailure extends GatewayFault {
   }
 }
 
+/** Categories after which the backend may be reachable on a new connection or session. */
+export const GONE: ReadonlySet<string> = new Set(['refused', 'closed', 'session', 'exit']);
+
 /** The failure of everything that a stop cancels. */
 export function stopped(backend: string): ConnectionFailure {
   return new ConnectionFailure(backend, 'stopped', 'was removed', { notRun: true });

@@ -8,7 +8,7 @@ import { shareOfCall } from '../mcp/shares.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import { LATE, within } from '../timing/within.ts';
 import type { BackendController } from './controller.ts';
-import { ConnectionFailure } from './failure.ts';
+import { ConnectionFailure, GONE } from './failure.ts';
 import type { ExclusiveSession } from './sessions/exclusive-sessions.ts';
 import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 import { outgoingRequest } from './sessions/outgoing-request.ts';
@@ -121,9 +121,6 @@ async function beforeRepeat(
   if (!GONE.has(cause.category)) throw cause;
   return { mirrored: undefined };
 }
-
-/** After these the backend may be reachable on a new connection or session. */
-const GONE: ReadonlySet<string> = new Set(['refused', 'closed', 'session', 'exit']);
 
 const IDEMPOTENT: ReadonlySet<string> = new Set(['resources/read', 'prompts/get', 'completion/complete']);
 

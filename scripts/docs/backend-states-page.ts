@@ -30,7 +30,7 @@ export function backendStatesPage(): string {
       Object.entries(MEANINGS).map(([name, meaning]) => [code(name), meaning]),
     ),
     '## Steps',
-    'What is done is run in this order, by `core/backend/run-effect.ts`. What is in brackets is not always done: calls are stopped unless a monitor had stopped them before, and a cause is announced when its category is new.',
+    'What is done is run in this order, by `core/backend/controller.ts`. What is in brackets is not always done: calls are stopped unless a monitor had stopped them before, and a cause is announced when its category is new.',
     table(['state', 'event', 'next state', 'what is done'], rows(steps)),
   ]);
 }

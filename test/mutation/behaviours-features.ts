@@ -179,7 +179,7 @@ export const featureBehaviours: readonly Mutation[] = [
   ],
   [
     'choice.health.no-false-alarm',
-    'core/backend/health/classify-signal.ts',
+    'core/backend/health.ts',
     ' && !isOutage(httpStatus)) return ALIVE;',
     ' && httpStatus < 0) return ALIVE;',
   ],

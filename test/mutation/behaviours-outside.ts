@@ -23,7 +23,7 @@ export const outsideBehaviours: readonly Mutation[] = [
   ['ask.backend.no-unsafe-repeat', SEND, "new Set(['resources/read',", "new Set(['tools/call', 'resources/read',"],
   [
     'ask.backend.remade',
-    SEND,
+    'core/backend/failure.ts',
     "new Set(['refused', 'closed', 'session', 'exit'])",
     "new Set(['refused', 'closed', 'exit'])",
   ],

@@ -2,7 +2,7 @@ import { isObject } from '../../json/json-value.ts';
 import { CHANGED_LIST, LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import { DISCOVERY_CALLER } from '../sessions/backend-session.ts';
 import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
-import { Listening } from '../subscriptions/listening.ts';
+import { Listening } from '../subscriptions.ts';
 import type { ListReaderOptions } from './list-reader.ts';
 
 /** Receives a modern backend's list changes; a legacy backend sends them on its session without a subscription. */

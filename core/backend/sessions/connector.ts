@@ -10,7 +10,6 @@ import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import type { BackendCredentials } from '../authorizers.ts';
 import { ConnectionFailure, categoryOf } from '../failure.ts';
-import { type EraAnswer, type HelloRequest, probe, probePatiently } from '../negotiate-era.ts';
 import { HttpTarget } from '../transports/http-target.ts';
 import type { Spawn } from '../transports/process-group.ts';
 import { SseTransport } from '../transports/sse.ts';
@@ -18,8 +17,16 @@ import { StdioTransport } from '../transports/stdio.ts';
 import { StreamableHttpTransport } from '../transports/streamable-http.ts';
 import type { SessionEvents, SessionFor, Transport, TransportSink } from './backend-session.ts';
 import { installTurnOf, StartTime } from './first-start.ts';
-import { initialize, initializeUnlessModern, type Negotiated } from './initialize.ts';
 import { JsonRpcConnection } from './json-rpc-connection.ts';
+import {
+  type EraAnswer,
+  type HelloRequest,
+  initialize,
+  initializeUnlessModern,
+  type Negotiated,
+  probe,
+  probePatiently,
+} from './negotiate-era.ts';
 
 /** A program that answered before and is slow now gets this many times `limits.helloMs`. */
 const MAX_TIMEOUT_FACTOR = 6;

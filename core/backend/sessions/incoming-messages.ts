@@ -1,13 +1,18 @@
+import type { Caller } from '../../contract/caller.ts';
+import type { ClientRequester } from '../../contract/client-context.ts';
 import type { Era } from '../../contract/era.ts';
-import type { RawJson } from '../../contract/json.ts';
-import type { RawObject } from '../../json/raw-json.ts';
-import { idFrom, withoutHopMeta } from '../../mcp/backend-message.ts';
+import type { JsonObject, RawJson } from '../../contract/json.ts';
+import type { Log } from '../../extension/plugin.ts';
+import { joinParts } from '../../json/byte-pieces.ts';
+import { RawObject } from '../../json/raw-json.ts';
+import type { Limits } from '../../limits.ts';
+import { errorText, idFrom, responseBody, withoutHopMeta } from '../../mcp/backend-message.ts';
+import { CODE, echoed } from '../../mcp/errors.ts';
 import { isLogWanted } from '../../mcp/log-threshold.ts';
 import { META } from '../../mcp/meta.ts';
 import { CHANGED_LIST } from '../../mcp/methods.ts';
 import type { SessionEvents } from './backend-session.ts';
-import type { PendingRequest } from './pending-request.ts';
-import { PendingServerRequests, type ServerRequestConnection } from './pending-server-requests.ts';
+import type { PausedFor, PendingRequest } from './pending-request.ts';
 
 /** The connection of incoming messages. */
 export interface IncomingConnection extends ServerRequestConnection {
@@ -133,3 +138,119 @@ export class IncomingMessages {
     return sole;
   }
 }
+
+/** Requests of one backend that may wait for clients; more are answered with an error. */
+const MAX_OPEN = 64;
+/** Responses that are being sent to one backend: over HTTP each needs a connection. More are dropped. */
+const MAX_ANSWERING = 64;
+
+/** A request of a backend. */
+export interface Question {
+  readonly method: string;
+  readonly id: RawJson;
+  readonly params: RawJson;
+  /** The pending request that it arrived with, if known. */
+  readonly about: PendingRequest | undefined;
+  readonly caller: Caller | undefined;
+}
+
+/** The connection of server requests. */
+export interface ServerRequestConnection {
+  readonly alive: boolean;
+  readonly limits: Limits;
+  readonly log: Log;
+  /** Sends a response. @throws ConnectionFailure */
+  post(body: Buffer, method: string, caller: Caller | undefined): Promise<void>;
+  /** Requests that a server request may belong to when it does not say so. */
+  underway(): readonly PendingRequest[];
+  about(cause: unknown): JsonObject;
+}
+
+/** Requests that a backend sends during calls: each is forwarded to a client, and its response sent back. */
+export class PendingServerRequests {
+  readonly #connection: ServerRequestConnection;
+  readonly #open = new Map<string, AbortController>();
+  #answering = 0;
+
+  constructor(connection: ServerRequestConnection) {
+    this.#connection = connection;
+  }
+
+  /** Handles a request of a backend; without `ask` it is answered with an error. */
+  take(question: Question, ask: ClientRequester | undefined): void {
+    const { method, id, caller } = question;
+    if (method === 'ping') return this.#respond(id, caller, '"result":{}');
+    if (ask === undefined || !QUESTIONS.has(method)) {
+      return this.#respond(id, caller, errorText(CODE.methodNotFound, `no client can answer ${echoed(method)} here`));
+    }
+    if (this.#open.has(id.toString('utf8'))) {
+      return this.#respond(id, caller, errorText(CODE.invalidRequest, 'a request with this id is pending'));
+    }
+    if (this.#open.size >= MAX_OPEN) {
+      return this.#respond(id, caller, errorText(CODE.internalError, 'too many requests are pending'));
+    }
+    this.#put(question, ask).catch((cause: unknown) =>
+      this.#connection.log.warn('response to a backend was not delivered', this.#connection.about(cause)),
+    );
+  }
+
+  /** The backend cancels its request. */
+  cancel(id: RawJson): void {
+    this.#open.get(id.toString('utf8'))?.abort();
+  }
+
+  /** Whether a client request is pending. */
+  get isOpen(): boolean {
+    return this.#open.size > 0;
+  }
+
+  cancelAll(): void {
+    for (const open of this.#open.values()) open.abort();
+  }
+
+  async #put(question: Question, ask: ClientRequester): Promise<void> {
+    const { id, about, caller } = question;
+    const connection = this.#connection;
+    const key = id.toString('utf8');
+    const open = new AbortController();
+    this.#open.set(key, open);
+    const giveUp = setTimeout(() => open.abort(), connection.limits.askTimeoutMs);
+    giveUp.unref();
+    // Users think longer than backends work: the deadlines of the requests that it may belong to are paused.
+    const waiting = about === undefined ? connection.underway() : [about];
+    const left = new Set(waiting);
+    const waited: PausedFor = {
+      over(exchange) {
+        // It is unknown which of them it belongs to; as long as one is pending it may be that one.
+        if (left.delete(exchange) && left.size === 0) open.abort();
+      },
+    };
+    for (const exchange of waiting) exchange.pause(waited);
+    try {
+      const params = withoutHopMeta(RawObject.parse(question.params));
+      const answer = await ask(question.method, params, open.signal);
+      if (connection.alive) await connection.post(responseBody(id, answer), question.method, caller);
+    } catch (cause) {
+      connection.log.debug('request of a backend failed', connection.about(cause));
+      if (connection.alive) this.#respond(id, caller, errorText(CODE.internalError, 'the request was not answered'));
+    } finally {
+      clearTimeout(giveUp);
+      this.#open.delete(key);
+      for (const exchange of waiting) exchange.resume(waited);
+    }
+  }
+
+  /** A backend that sends more requests than it reads responses gets no more responses. */
+  #respond(id: RawJson, caller: Caller | undefined, member: string): void {
+    const connection = this.#connection;
+    if (this.#answering >= MAX_ANSWERING) return;
+    this.#answering++;
+    const body = joinParts(['{"jsonrpc":"2.0","id":', id, ',', member, '}']);
+    connection
+      .post(body, 'response', caller)
+      .catch((cause: unknown) => connection.log.debug('response was not delivered', connection.about(cause)))
+      .finally(() => this.#answering--);
+  }
+}
+
+const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);

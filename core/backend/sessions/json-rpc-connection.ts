@@ -5,7 +5,6 @@ import type { Era } from '../../contract/era.ts';
 import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Log } from '../../extension/plugin.ts';
 import { RawJsonError, TooManyMembers } from '../../json/json-errors.ts';
-import { decode } from '../../json/json-value.ts';
 import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { errorOf, idAtEdge, idFrom } from '../../mcp/backend-message.ts';
@@ -250,8 +249,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
       return exchange.fail(this.#unfit(error.toBytes()) ?? this.#errorFrom(error));
     }
     const members = message.object('result');
-    if (members === undefined)
-      return exchange.fail(new ConnectionFailure(this.backend, 'protocol', 'answered without a result object'));
+    if (members === undefined) return exchange.fail(this.#protocolFailure('answered without a result object'));
     const unfit = this.#unfit(members.toBytes());
     if (unfit !== undefined) return exchange.fail(unfit);
     exchange.asked.held?.add(bytes); // until the response is sent
@@ -269,9 +267,11 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
       const sentence = `answered ${answer.length} bytes, more than the limit of ${this.limits.resultBytes}`;
       return new ConnectionFailure(this.backend, 'too-large', sentence);
     }
-    return isUtf8(answer)
-      ? undefined
-      : new ConnectionFailure(this.backend, 'protocol', 'answered bytes that are not UTF-8');
+    return isUtf8(answer) ? undefined : this.#protocolFailure('answered bytes that are not UTF-8');
+  }
+
+  #protocolFailure(sentence: string): ConnectionFailure {
+    return new ConnectionFailure(this.backend, 'protocol', sentence);
   }
 
   #end(cause: ConnectionFailure): void {
@@ -283,20 +283,12 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
   #closed(notRun: boolean): ConnectionFailure {
     const first = this.#lostBy;
     const why = first === undefined ? '' : `: it ${first.sentence}`;
-    return new ConnectionFailure(this.backend, 'closed', `has its session closed${why}`, {
-      notRun,
-      connectionLost: true,
-      cause: first,
-    });
+    const facts = { notRun, connectionLost: true, cause: first };
+    return new ConnectionFailure(this.backend, 'closed', `has its session closed${why}`, facts);
   }
 
   /** Log fields about this backend. */
   about(cause: unknown): JsonObject {
     return { backend: this.backend, cause: cause instanceof Error ? cause.message : String(cause) };
   }
-}
-
-/** Decodes a result. */
-export function resultValue(result: RawObject): JsonObject {
-  return decode(result.toBytes()) as JsonObject;
 }

@@ -9,8 +9,7 @@ import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
 import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
-import { errorIn, framesFor, JSON_TYPE, notMcp, pushFrames, STREAM_TYPE, tooLarge, WITHDRAWN } from './http-body.ts';
-import { Resumption } from './http-resumption.ts';
+import { Resumption } from './http-streams.ts';
 import {
   type BackendReader,
   CHALLENGE_HEADER,
@@ -19,6 +18,16 @@ import {
   statusFailure,
 } from './http-target.ts';
 import type { HttpTransport } from './http-transport.ts';
+import {
+  errorIn,
+  framesFor,
+  JSON_TYPE,
+  notMcp,
+  pushFrames,
+  STREAM_TYPE,
+  tooLarge,
+  WITHDRAWN,
+} from './http-transport.ts';
 
 /** Maximum number of messages in an array response. */
 const MAX_BATCH = 1_000;

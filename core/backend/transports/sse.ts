@@ -9,8 +9,8 @@ import { LATE, within } from '../../timing/within.ts';
 import { ConnectionFailure, socketFailure } from '../failure.ts';
 import type { Exchange, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { HeldReading, heldOfBackend } from './held-reading.ts';
-import { STREAM_TYPE, WITHDRAWN } from './http-body.ts';
 import { type BackendReader, type HttpTarget, NEVER, statusFailure } from './http-target.ts';
+import { STREAM_TYPE, WITHDRAWN } from './http-transport.ts';
 
 /** The transport before streamable HTTP: one GET stream for received messages, POSTs for sent ones (2024-11-05). */
 export class SseTransport implements Transport {

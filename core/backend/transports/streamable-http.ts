@@ -7,7 +7,7 @@ import { mediaType } from '../../mcp/headers.ts';
 import { ConnectionFailure, socketFailure } from '../failure.ts';
 import type { Exchange, OutgoingRequest, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { HttpResponseReader } from './http-answer.ts';
-import { errorIn, JSON_TYPE, STREAM_TYPE, WITHDRAWN } from './http-body.ts';
+import { ServerChannel } from './http-streams.ts';
 import {
   type BackendReader,
   type HttpRequest,
@@ -17,7 +17,7 @@ import {
   statusFailure,
 } from './http-target.ts';
 import type { HttpTransport } from './http-transport.ts';
-import { ServerChannel } from './server-channel.ts';
+import { errorIn, JSON_TYPE, STREAM_TYPE, WITHDRAWN } from './http-transport.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
 

@@ -1,6 +1,6 @@
 import type { BackendHealth, Era } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { Availability, type OuterEffect } from '../../../core/backend/availability.ts';
+import { Availability, type OuterEffects } from '../../../core/backend/availability.ts';
 import {
   type AvailabilityEffect,
   type AvailabilityEvent,
@@ -180,11 +180,17 @@ describe('the states of a backend, after any events', () => {
   });
 });
 
+type OuterEffect = Parameters<OuterEffects[keyof OuterEffects]>[0];
+
 /** An availability whose attempts end as the test says. */
 function controlled() {
   const attempts: { resolve(read: ReadLists): void; reject(cause: unknown): void }[] = [];
   const ran: OuterEffect[] = [];
   let heard = (_: OuterEffect): void => undefined;
+  const run = (effect: OuterEffect) => {
+    ran.push(effect);
+    heard(effect);
+  };
   const availability = new Availability({
     backend: 'far',
     connector: { era: undefined },
@@ -192,10 +198,7 @@ function controlled() {
     isProgram: false,
     now: () => Date.now(),
     connect: () => new Promise((resolve, reject) => attempts.push({ resolve, reject })),
-    run(effect) {
-      ran.push(effect);
-      heard(effect);
-    },
+    effects: new Proxy({} as OuterEffects, { get: () => run }),
   });
   const onEffect = (listener: (effect: OuterEffect) => void) => {
     heard = listener;

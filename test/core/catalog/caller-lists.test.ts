@@ -1,6 +1,6 @@
 import { fakeClock } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import { CallerListTimes } from '../../../core/backend/lists/caller-lists.ts';
+import { CallerListTimes } from '../../../core/backend/lists/list-cache.ts';
 import type { CatalogChange } from '../../../core/catalog/catalog.ts';
 import { createCatalogs } from '../../../core/catalog/create-catalogs.ts';
 import { callerClass, listClassOf, sharedClass } from '../../../core/mcp/capabilities.ts';

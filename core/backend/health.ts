@@ -1,7 +1,9 @@
-import type { BackendSignal, BackendState } from '../../contract/backend.ts';
-import { GatewayFault } from '../../errors.ts';
-import { BackendError } from '../../mcp/errors.ts';
-import { ConnectionFailure, type FailureCategory } from '../failure.ts';
+import type { BackendSignal, BackendState } from '../contract/backend.ts';
+import { GatewayFault } from '../errors.ts';
+import { BackendError } from '../mcp/errors.ts';
+import { ConnectionFailure, type FailureCategory, GONE } from './failure.ts';
+import { DISCOVERY_CALLER } from './sessions/backend-session.ts';
+import type { JsonRpcConnection } from './sessions/json-rpc-connection.ts';
 
 /**
  * What an error of a call or a probe says about the state of the backend.
@@ -58,4 +60,35 @@ const SIGNS: Readonly<Record<FailureCategory, BackendSignal>> = {
 /** Whether a status means that the server, or a proxy before it, cannot serve now. */
 export function isOutage(status: number): boolean {
   return status >= 500 || status === 407 || status === 408;
+}
+
+/**
+ * Checks an open session with `ping`, or with `server/discover` in revisions without ping.
+ *
+ * `false` means that the session is broken and a new one is needed.
+ * @throws ConnectionFailure when the backend does not answer, or refuses the credentials
+ */
+export async function isAlive(connection: JsonRpcConnection, timeoutMs: number, signal: AbortSignal): Promise<boolean> {
+  const method = connection.era === '2026-07-28' ? 'server/discover' : 'ping';
+  const times = { timeoutMs, totalMs: timeoutMs, signal } as const;
+  try {
+    await connection.request({
+      method,
+      params: [],
+      caller: DISCOVERY_CALLER,
+      purpose: 'discovery',
+      capabilities: {},
+      ...times,
+    });
+    return true;
+  } catch (cause) {
+    if (cause instanceof ConnectionFailure && saysNothing(cause)) return false;
+    if (classifySignal(cause).is === 'alive') return true;
+    throw cause;
+  }
+}
+
+/** The connection or session broke, or another server answers at this address: only a new connection can tell. */
+function saysNothing({ category, httpStatus, connectionLost }: ConnectionFailure): boolean {
+  return connectionLost || GONE.has(category) || httpStatus === 404 || httpStatus === 410;
 }

@@ -50,7 +50,7 @@ export function createAuditLines(
       const at = texts.time(event.loggedAtMs);
       const caller = event.caller === undefined ? ANONYMOUS : textOf(event.caller);
       return (
-        `{"time":"${at}","level":"AUDIT","msg":"audit_event","audit_id":"${randomUUID()}","type":"${event.type}"` +
+        `{"time":"${at}","level":"AUDIT","msg":"audit_event","audit_id":"${event.auditId ?? randomUUID()}","type":"${event.type}"` +
         `,"logged_at":"${at}","outcome":"${event.outcome}","component":${component}` +
         `,"source":${sourceOf(event.requestId, event.origin, texts)}` +
         `,"subjects":{${caller.subject}${clientOf(event, texts)}}${caller.delegation}` +

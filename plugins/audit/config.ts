@@ -1,10 +1,11 @@
 import { secretReference } from '@toolmgr/plugins/kit/secrets';
 import { z } from 'zod';
 import { EVENT_TYPES } from './event-types.ts';
+import { remoteSinks } from './sinks/config.ts';
 
 const eventType = z.enum(EVENT_TYPES);
 
-/** Keys, defaults and ranges of the contract; `chain` and `onFailure` are our own. Source: vmcp spec §2 audit, §8. */
+/** Keys, defaults and ranges of the contract; `chain`, `onFailure` and the remote sinks are our own. Source: vmcp spec §2 audit, §8. */
 export const auditConfig = z.strictObject({
   component: z.string().default('toolmgr-vmcp').describe('name of this server in every event'),
   metadata: z
@@ -37,9 +38,10 @@ export const auditConfig = z.strictObject({
   onFailure: z
     .enum(['continue', 'refuse'])
     .default('continue')
-    .describe('what happens to calls while audit lines cannot be written: `refuse` answers 503'),
+    .describe('what happens to calls while lines cannot be written to `logFile`: `refuse` answers 503'),
   maxDataSize: z.int().min(0).default(1024).describe('maximum bytes of each request and response'),
   maxDelegationDepth: z.int().min(1).default(10).describe('maximum actors of a nested RFC 8693 `act` claim'),
+  ...remoteSinks,
 });
 
 /** The parsed configuration. */

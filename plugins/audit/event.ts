@@ -7,6 +7,8 @@ export type Outcome = 'success' | 'failure' | 'error' | 'denied' | 'application_
 
 /** The data of one line. Contains copies of request and response only when configured. */
 export interface AuditEvent {
+  /** The same in every sink; absent with one sink: then the line gets a new one. */
+  readonly auditId?: string;
   readonly type: EventType;
   readonly outcome: Outcome;
   readonly loggedAtMs: number;

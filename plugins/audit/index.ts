@@ -1,11 +1,9 @@
-import { createPrivateKey, type KeyObject } from 'node:crypto';
-import { type Core, definePlugin, GatewayFault, type Refusal, STAGE } from '@toolmgr/core';
+import { randomUUID } from 'node:crypto';
+import { definePlugin, type Refusal, STAGE } from '@toolmgr/core';
 import { pinChanged, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
-import { readSecretBytes } from '@toolmgr/plugins/kit/secrets';
 
 import { createCapture } from './capture.ts';
-import { openChainedSink } from './chained-sink.ts';
-import { type AuditConfig, auditConfig } from './config.ts';
+import { auditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
 import { type EventContext, eventFromCall } from './event-from-call.ts';
 import { eventFromPin } from './event-from-pin.ts';
@@ -13,7 +11,7 @@ import { eventFromRequest, eventFromStream } from './event-from-request.ts';
 import { eventFromWorkflow } from './event-from-workflow.ts';
 import { createTypeFilter } from './event-types.ts';
 import { createJournal } from './journal.ts';
-import { openSink, type Sink } from './sink.ts';
+import { openFile, sinksOf } from './sinks/sinks.ts';
 
 const ADDRESS = 'audit';
 
@@ -30,9 +28,13 @@ export default definePlugin({
       capture: createCapture(config),
       isWanted: createTypeFilter(config.eventTypes, config.excludeEventTypes),
     };
-    const journal = createJournal(core);
+    const file = createJournal(core);
+    const remote = sinksOf(config).map(({ name, open }) => ({ open, journal: createJournal(core, {}, name) }));
     const addEvent = (event: AuditEvent | undefined): void => {
-      if (event !== undefined) journal.add(event);
+      if (event === undefined) return;
+      const known = remote.length === 0 ? event : { ...event, auditId: randomUUID() }; // each journal builds its own line
+      file.add(known);
+      for (const { journal } of remote) journal.add(known);
     };
     const late = { name: ADDRESS, stage: STAGE.late }; // after the plugin that sets the trace id
     core.hooks.callSettled.tap(late, (record) => addEvent(eventFromCall(record, context)));
@@ -41,10 +43,15 @@ export default definePlugin({
     core.hook(workflowAdvanced).tap(ADDRESS, (advanced) => addEvent(eventFromWorkflow(advanced, context)));
     core.hook(pinChanged).tap(ADDRESS, (changed) => addEvent(eventFromPin(changed, context)));
     if (config.onFailure === 'refuse') {
-      core.hooks.authorize.tap({ name: ADDRESS, stage: STAGE.first }, () => (journal.isFailing ? REFUSED : undefined));
+      core.hooks.authorize.tap({ name: ADDRESS, stage: STAGE.first }, () => (file.isFailing ? REFUSED : undefined));
     }
-    core.hooks.starting.tapPromise(ADDRESS, async () => journal.start(await sinkOf(config, core), config));
-    core.hooks.stopping.tapPromise(ADDRESS, async () => journal.stop());
+    core.hooks.starting.tapPromise(ADDRESS, async () => {
+      file.start(await openFile(config, core), config);
+      for (const { open, journal } of remote) journal.start(await open(core), config);
+    });
+    core.hooks.stopping.tapPromise(ADDRESS, async () => {
+      await Promise.all([file.stop(), ...remote.map(({ journal }) => journal.stop())]);
+    });
   },
 });
 
@@ -54,34 +61,3 @@ const REFUSED: Refusal = {
   reason: 'calls are refused while the audit log cannot be written; try again later',
   retryAfterMs: 5_000,
 };
-
-async function sinkOf({ logFile, chain, component }: AuditConfig, core: Core): Promise<Sink> {
-  if (chain === undefined) return openSink(logFile, core);
-  return openChainedSink(logFile, core, { component, key: await signingKeyOf(chain, core) });
-}
-
-/** @throws GatewayFault PLAN_INVALID for a key that cannot sign, and like `readSecretBytes` */
-async function signingKeyOf(
-  { signingKey: reference }: NonNullable<AuditConfig['chain']>,
-  { slots }: Core,
-): Promise<KeyObject | undefined> {
-  if (reference === undefined) return undefined;
-  const pem = await readSecretBytes(slots, reference, SIGNING_KEY);
-  const key = readKey(pem);
-  if (key !== undefined && SIGNING.has(key.asymmetricKeyType ?? '')) return key;
-  throw new GatewayFault(
-    'PLAN_INVALID',
-    `${SIGNING_KEY}: expected the PEM of a private key: Ed25519, EC or RSA, such as openssl genpkey -algorithm ed25519 writes`,
-  );
-}
-
-const SIGNING_KEY = 'audit.chain.signingKey';
-const SIGNING: ReadonlySet<string> = new Set(['ed25519', 'ec', 'rsa']);
-
-function readKey(pem: Buffer): KeyObject | undefined {
-  try {
-    return createPrivateKey(pem);
-  } catch {
-    return undefined; // the cause may quote the key
-  }
-}

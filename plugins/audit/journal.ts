@@ -3,7 +3,7 @@ import { type AuditLines, createAuditLines } from './audit-line.ts';
 import type { AuditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
 import { type Batch, createLinePages } from './line-pages.ts';
-import type { Sink } from './sink.ts';
+import type { Sink } from './sinks/file.ts';
 
 /** Bounds of a journal; tests use smaller ones. */
 export interface JournalBounds {
@@ -44,8 +44,13 @@ export interface Journal {
   stop(): Promise<void>;
 }
 
-/** Creates a journal; events are queued until it is started with a sink. */
-export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: Partial<JournalBounds> = {}): Journal {
+/** Creates a journal; events are queued until it is started with a sink. `name`: that of a remote sink, for the log. */
+export function createJournal(
+  { log, now }: Pick<Core, 'log' | 'now'>,
+  bounds: Partial<JournalBounds> = {},
+  name?: string,
+): Journal {
+  const named = name === undefined ? {} : { sink: name };
   const { queueEvents, queueBytes, retryMs, stopMs } = { ...BOUNDS, ...bounds };
   let queue: AuditEvent[] = [];
   let queued = 0;
@@ -57,7 +62,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
   const pages = createLinePages();
   /** The page that is being written, and its remaining bytes. */
   let unwritten: { readonly page: Batch; rest: Buffer } | undefined;
-  const outage = createOutageLog({ log, now }, OUTAGE);
+  const outage = createOutageLog({ log, now }, { ...OUTAGE, fields: named });
   const badEvents = throttledLine({ log, now }, 'audit events cannot be encoded', AT_ERROR);
   const slowSink = throttledLine({ log, now }, 'audit events were dropped because the sink is slow', DROPPED);
   let isStopping = false;
@@ -106,7 +111,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
     const lost = dropped;
     dropped = 0;
     if (lost > 0) pages.add(lines.dropped(lost, now()), 0);
-    if (lost > 0) slowSink.add({}, lost);
+    if (lost > 0) slowSink.add(named, lost);
     const page = pages.take();
     return page && { page, rest: page.bytes };
   };
@@ -172,7 +177,7 @@ export function createJournal({ log, now }: Pick<Core, 'log' | 'now'>, bounds: P
       const left = waiting() + dropped;
       slowSink.flush();
       badEvents.flush();
-      if (left > 0) log.error('the gateway stops with unwritten audit events', { lost: left });
+      if (left > 0) log.error('the gateway stops with unwritten audit events', { ...named, lost: left });
       open = undefined;
       await within(
         stopMs,

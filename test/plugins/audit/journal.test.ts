@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { auditConfig } from '../../../plugins/audit/config.ts';
 import type { AuditEvent } from '../../../plugins/audit/event.ts';
 import { createJournal, type JournalBounds } from '../../../plugins/audit/journal.ts';
-import { openSink, type Sink } from '../../../plugins/audit/sink.ts';
+import { openSink, type Sink } from '../../../plugins/audit/sinks/file.ts';
 import { type AuditLine, linesOf } from '../../support/audited.ts';
 import { type PluginCore, pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';

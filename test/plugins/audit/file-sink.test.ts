@@ -4,7 +4,7 @@ import { chmod, readFile, rename, rm, stat, truncate, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { fakeServer } from '@toolmgr/core/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { openSink } from '../../../plugins/audit/sink.ts';
+import { openSink } from '../../../plugins/audit/sinks/file.ts';
 import { audited } from '../../support/audited.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { pluginCore } from '../../support/plugin-core.ts';

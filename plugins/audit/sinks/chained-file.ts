@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { type Core, explainCause } from '@toolmgr/core';
 import { type AuditChain, createAuditChain } from '@toolmgr/plugins/kit/audit-chain';
 import { chainEndOf } from './chain-end.ts';
-import { openSink, type Sink } from './sink.ts';
+import { openSink, type Sink } from './file.ts';
 
 /** Lines after which a checkpoint is written, and the time after which it is. */
 const CHECKPOINT_LINES = 1_000;

@@ -41,8 +41,8 @@ export async function configFromFlags(
   if (problem !== undefined) throw new UsageError(problem);
   const warnings: string[] = read.kind === 'command' ? [...(read.warnings ?? [])] : [];
   const secrets = collectSecrets();
-  const storing = { flags, cwd, secrets };
   const name = checkedName('--name', flags.name ?? read.name);
+  const storing = { name, flags, cwd, secrets };
   const config: RunConfig = {
     schema_version: RUN_CONFIG_VERSION,
     name,
@@ -65,7 +65,7 @@ export async function configFromFlags(
     ...(flags.secret === undefined ? {} : { secrets: lastOfTarget(flags.secret) }),
     host: flags.host.replace(/^\[(.*)\]$/, '$1'),
     ...(flags.toolsOverride === undefined ? {} : { tools_override: await readOverrides(flags.toolsOverride, cwd) }),
-    ...(await policyFromFlags(name, storing)),
+    ...(await policyFromFlags(storing)),
     ...(await webhooksFromFlags(flags.webhookConfig ?? [], cwd, secrets)),
     ...(await remoteAuthFromFlags(storing)),
     created_at: new Date(nowMs).toISOString(),

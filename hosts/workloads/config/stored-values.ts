@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { isObject } from '@toolmgr/core';
 import { type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
 import { flagOf, type RowOfRun, RUN_OPTIONS, type RunFlags } from '../fields/options.ts';
 import type { RunOption } from '../fields/run-option.ts';
@@ -7,6 +8,8 @@ import { readSecretFile } from './option-file.ts';
 
 /** What options are stored with. */
 export interface Storing {
+  /** Name of the workload. */
+  readonly name: string;
   readonly flags: RunFlags;
   /** Relative paths are relative to it. */
   readonly cwd: string;
@@ -14,7 +17,9 @@ export interface Storing {
 }
 
 /** Sections that are stored when an option of them is given; the others have more to say. */
-const PLAIN_SECTIONS = ['runtime_config', 'resource_limits', 'header_forward'] as const;
+const PLAIN_SECTIONS = [
+  ...(['runtime_config', 'resource_limits', 'header_forward', 'oidc_config', 'telemetry_config'] as const),
+] as const;
 
 /**
  * The fields of a run configuration that one option each decides, and the members of plain sections; an absent field has the default of
@@ -38,7 +43,14 @@ export async function storedSection<Name extends keyof RunConfig>(
   storing: Storing,
 ): Promise<RunConfig[Name] | undefined> {
   const values = await valuesOf(`${name}.`, storing);
-  return Object.keys(values).length === 0 ? undefined : (values as RunConfig[Name]);
+  if (Object.keys(values).length === 0) return undefined;
+  for (const { absent, stored } of ROWS.filter(
+    (row) => row.stored.startsWith(`${name}.`) && row.absent !== undefined,
+  )) {
+    values[stored.slice(name.length + 1)] ??=
+      typeof absent === 'function' ? absent({ ...storing.flags }, storing.name) : absent;
+  }
+  return values as RunConfig[Name];
 }
 
 type StoredOption = Exclude<Extract<RowOfRun, { stored: unknown }>, { as: 'own' }>;
@@ -65,7 +77,15 @@ async function storedAs({ flags, as }: RunOption, name: string, value: unknown, 
   if (as === undefined) return value;
   const text = String(value);
   const [long = ''] = /--[a-z-]+/.exec(flags) ?? [];
-  if (as === 'secret') return secrets.keep(long.slice(2).replaceAll('-', '_').toUpperCase(), name, text);
+  const secret = long.slice(2).replaceAll('-', '_').toUpperCase();
+  if (as === 'secret' && isObject(value)) {
+    const kept = Object.entries(value).map(([key, each], index) => [
+      key,
+      secrets.keep(`${secret.replace(/S$/, '')}_${index + 1}`, name, String(each)),
+    ]);
+    return Object.fromEntries(kept);
+  }
+  if (as === 'secret') return secrets.keep(secret, name, text);
   if (as === 'secretFile') await readSecretFile(long, text, cwd);
   return resolve(cwd, text);
 }

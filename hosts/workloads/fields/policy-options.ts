@@ -72,6 +72,7 @@ export const POLICY_OPTIONS = {
     {
       flags: '--oidc-scopes <LIST>',
       stored: 'oidc_config.scopes',
+      absent: ['openid'],
       description: 'scopes named to clients, comma-separated (default: openid)',
       read: readList,
       body: { name: 'oidc.scopes', says: 'scopes that the endpoint announces' },
@@ -141,6 +142,7 @@ export const POLICY_OPTIONS = {
     {
       flags: '--token-exchange-subject-token-type <TYPE>',
       stored: 'token_exchange_config.subject_token_type',
+      absent: 'access_token',
       description: 'type of the token of the caller: access_token (default) or id_token',
       choices: ['access_token', 'id_token'],
     },
@@ -151,7 +153,13 @@ export const POLICY_OPTIONS = {
       stored: 'telemetry_config.endpoint',
       description: 'OTLP endpoint for traces and metrics',
     },
-    { flags: '--otel-headers <KEY=VALUE>', description: 'header for the endpoint; may be repeated', read: readPair },
+    {
+      flags: '--otel-headers <KEY=VALUE>',
+      stored: 'telemetry_config.headers',
+      as: 'secret',
+      description: 'header for the endpoint; may be repeated',
+      read: readPair,
+    },
     {
       flags: '--otel-insecure',
       stored: 'telemetry_config.insecure',
@@ -160,25 +168,36 @@ export const POLICY_OPTIONS = {
     {
       flags: '--otel-service-name <NAME>',
       stored: 'telemetry_config.serviceName',
+      absent: (_flags, name) => `toolmgr-${name}`,
       description: 'service name (default: toolmgr- and the name of the workload)',
     },
     {
       flags: '--otel-sampling-rate <RATE>',
       stored: 'telemetry_config.samplingRate',
+      absent: '0.1',
       description: 'share of traces that are kept, 0.0 to 1.0 (default: 0.1)',
       read: readRate,
     },
     {
       flags: '--otel-tracing-enabled [BOOLEAN]',
+      stored: 'telemetry_config.tracingEnabled',
+      absent: ({ otelEndpoint }) => otelEndpoint !== undefined,
       description: 'send traces to the endpoint (default: true)',
       read: readBoolean,
     },
     {
       flags: '--otel-metrics-enabled [BOOLEAN]',
+      stored: 'telemetry_config.metricsEnabled',
+      absent: ({ otelEndpoint }) => otelEndpoint !== undefined,
       description: 'send metrics to the endpoint (default: true)',
       read: readBoolean,
     },
-    { flags: '--otel-enable-prometheus-metrics-path', description: 'serve /metrics at the port of the endpoint' },
+    {
+      flags: '--otel-enable-prometheus-metrics-path',
+      stored: 'telemetry_config.enablePrometheusMetricsPath',
+      absent: false,
+      description: 'serve /metrics at the port of the endpoint',
+    },
     {
       flags: '--otel-custom-attributes <LIST>',
       stored: 'telemetry_config.customAttributes',
@@ -193,6 +212,8 @@ export const POLICY_OPTIONS = {
     },
     {
       flags: '--otel-use-legacy-attributes [BOOLEAN]',
+      stored: 'telemetry_config.useLegacyAttributes',
+      absent: true,
       description: 'also write the old attribute names (default: true)',
       read: readBoolean,
     },

@@ -37,7 +37,7 @@ export interface WorkloadField {
   readonly body?: BodyMember;
   /**
    * How an option is stored, when not as it was read: a secret as its reference, a path absolute, a file with a secret the same after it
-   * was read once, and `own` by a function of its own.
+   * was read once, and `own` by a function of its own. Secrets by name are stored each, with their number.
    */
   readonly as?: 'secret' | 'path' | 'secretFile' | 'own';
   readonly description?: string;
@@ -48,6 +48,12 @@ export interface RunOption extends WorkloadField {
   /** In commander's notation: `-e, --env <KEY=VALUE>`. */
   readonly flags: string;
   readonly fallback?: unknown;
+  /** What is stored without it when another option of its section is given; a function gets the flags and the name of the workload. */
+  readonly absent?:
+    | string
+    | boolean
+    | readonly string[]
+    | ((flags: Readonly<Record<string, unknown>>, name: string) => unknown);
   readonly choices?: readonly string[];
   readonly read?: (text: string, before: unknown) => unknown;
 }

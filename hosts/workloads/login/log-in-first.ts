@@ -1,4 +1,4 @@
-import { explainCause, GatewayFault, present } from '@toolmgr/core';
+import { explainCause, GatewayFault } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins/kit/settings';
 import {
   type RunConfig,
@@ -7,20 +7,22 @@ import {
   secretNameOf,
   workloadSecretStore,
 } from '@toolmgr/plugins/kit/workloads';
-import { type LoginSettings, logIn, type Remote } from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
-import { readSecretFile } from '../config/option-file.ts';
-import { INTERRUPTED } from '../planning/launch.ts';
-import type { StartWork } from '../planning/work.ts';
-import { readUserSecrets } from '../secrets/start-secrets.ts';
-import { openBrowser } from './open-browser.ts';
 import {
   cachedClientOf,
   forgetLackingScopes,
   forgetLogin,
   furtherScopesOf,
   isLoggedIn,
+  logIn,
+  type Remote,
+  settingsOf,
   storeLogin,
-} from './stored-login.ts';
+} from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
+import { readSecretFile } from '../config/option-file.ts';
+import { INTERRUPTED } from '../planning/launch.ts';
+import type { StartWork } from '../planning/work.ts';
+import { readUserSecrets } from '../secrets/start-secrets.ts';
+import { openBrowser } from './open-browser.ts';
 
 /**
  * Logs the user in at the remote server of a workload before its proxy starts, if the server asks for it and no earlier login
@@ -72,7 +74,7 @@ async function logInNow(
   const { name, remote_auth_config: auth = {} } = config;
   const outcome = await logIn({
     remote,
-    settings: await settingsOf(state, config),
+    settings: settingsOf(auth, await secretOf(state, config), metadataUrlOf(process.env)),
     cached: await cachedClientOf(state, config),
     furtherScopes: furtherScopesOf(config),
     timeoutMs: durationMs(auth.timeout ?? '') ?? LOGIN_MS,
@@ -98,36 +100,15 @@ async function logInNow(
 
 const LOGIN_MS = 30_000;
 
-async function settingsOf(state: string, { name, remote_auth_config: auth = {} }: RunConfig): Promise<LoginSettings> {
-  const reference = auth.client_secret;
-  const file = auth.client_secret_file;
-  const metadataUrl = process.env.TOOLMGR_CLIENT_METADATA_URL || undefined;
-  if (metadataUrl !== undefined && !isMetadataUrl(metadataUrl)) {
-    throw new GatewayFault('PLAN_INVALID', 'TOOLMGR_CLIENT_METADATA_URL: expected an https URL with a path');
-  }
-  const hasEndpoints = auth.issuer !== undefined || auth.authorize_url !== undefined;
-  return {
-    isRequired: auth.required === true || hasEndpoints,
-    ...present({
-      issuer: auth.issuer,
-      authorizationUrl: auth.authorize_url,
-      tokenUrl: auth.token_url,
-      clientId: auth.client_id,
-      clientSecret:
-        file === undefined
-          ? reference && (await workloadSecretStore(state, name).read(secretNameOf(reference)))
-          : await readSecretFile('--remote-auth-client-secret-file', file, '/'),
-      resource: auth.resource,
-      scopes: auth.scopes,
-      scopeParameter: auth.scope_param_name,
-      extraParameters: auth.oauth_params,
-      callbackPort: auth.callback_port,
-      metadataUrl,
-    }),
-  };
+async function secretOf(state: string, { name, remote_auth_config: auth = {} }: RunConfig) {
+  const { client_secret: reference, client_secret_file: file } = auth;
+  if (file !== undefined) return readSecretFile('--remote-auth-client-secret-file', file, '/');
+  return reference && (await workloadSecretStore(state, name).read(secretNameOf(reference)));
 }
 
-function isMetadataUrl(text: string): boolean {
-  const url = URL.parse(text);
-  return url?.protocol === 'https:' && url.pathname !== '/';
+/** URL of a client metadata document. @throws GatewayFault */
+function metadataUrlOf({ TOOLMGR_CLIENT_METADATA_URL: given }: NodeJS.ProcessEnv): string | undefined {
+  const url = given ? URL.parse(given) : undefined;
+  if (url === undefined || (url?.protocol === 'https:' && url.pathname !== '/')) return given || undefined;
+  throw new GatewayFault('PLAN_INVALID', 'TOOLMGR_CLIENT_METADATA_URL: expected an https URL with a path');
 }

@@ -1,6 +1,6 @@
-import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
+import { buildOf, type RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
-import { type BuildPlan, buildOf, connectEngine, ensureBuilt, planBuild } from '@toolmgr/plugins/workloads/container';
+import { type BuildPlan, connectEngine, ensureBuilt, planBuild } from '@toolmgr/plugins/workloads/container';
 import { UsageError } from '../../shared/usage-error.ts';
 
 /** How a build is followed: the lines of the engine. */

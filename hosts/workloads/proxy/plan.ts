@@ -21,7 +21,7 @@ export const RUN_ID_VARIABLE = 'TOOLMGR_RUN_ID';
 
 /** The plan of a workload's proxy: a gateway with one backend. Its plugins say themselves what the configuration means for them. */
 export async function planFromRun(config: RunConfig, start: RunStart): Promise<PlanInput> {
-  const { name, env_vars, remote_url: remoteUrl, group, transport } = config;
+  const { name, env_vars, remote_url: url, group, transport } = config;
   const deadlineMs = startDeadlineMs(config);
   const parts = await partsFromFlags(config, {
     ...{ state: '', logFile: '', restartsProgram: true, secrets: {}, ...start, deadlineMs },
@@ -56,7 +56,7 @@ export async function planFromRun(config: RunConfig, start: RunStart): Promise<P
     limits: {
       stopMs: start.stopMs ?? STOP_MS,
       sessionIdleMs: durationMs(config.session_ttl) || SESSION_TTL_MS,
-      ...(remoteUrl === undefined ? { firstStartMs: deadlineMs } : {}),
+      ...(url === undefined ? { firstStartMs: deadlineMs } : {}),
       ...present({ memoryBudgetBytes: config.memory_budget_bytes }),
     },
   };

@@ -1,4 +1,5 @@
 /** Records of workloads on disk: names, groups, configuration, status and secrets. */
+export { buildOf } from './container-build.ts';
 export type { FlagsPart, FromFlags, WorkloadStart } from './from-flags.ts';
 export { heldWorkload } from './held-workload.ts';
 export { NO_RESTARTS, nextRestart, type RestartPolicy, restartSettings } from './restart-policy.ts';

@@ -6,7 +6,6 @@ import type { Engine, EngineCheck } from './engine.ts';
 import { namesEngine } from './engine-sockets.ts';
 import { MANAGED } from './labels.ts';
 
-export { buildOf } from './from-flags.ts';
 export { engineAnswers, engineState, namesEngine, pingEngines } from './ping-engines.ts';
 export type { BuildPlan, BuildWatch, Engine, EngineCheck };
 

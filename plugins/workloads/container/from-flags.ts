@@ -1,8 +1,7 @@
 import { dirname, join } from 'node:path';
 import { present } from '@toolmgr/core';
-import type { ContainerBuild } from '@toolmgr/plugins/kit/extension-points';
 import { imageByDigest } from '@toolmgr/plugins/kit/oci';
-import { type FromFlags, NO_RESTARTS, type RunConfig, WORKLOAD_FILES } from '@toolmgr/plugins/kit/workloads';
+import { buildOf, type FromFlags, NO_RESTARTS, type RunConfig, WORKLOAD_FILES } from '@toolmgr/plugins/kit/workloads';
 import { readMounts } from '@toolmgr/plugins/kit/workloads/permissions';
 import { isSchemeTarget } from '@toolmgr/plugins/kit/workloads/schemes';
 
@@ -39,17 +38,6 @@ function containerOf(config: RunConfig, image: string) {
     privileged: profile?.privileged === true,
     ...present({ limits: config.resource_limits, readOnlyRoot: config.read_only_root }),
   };
-}
-
-/** Settings for the image of a package. */
-export function buildOf({ runtime_config: runtime = {}, build_ca_cert: caCertFile }: RunConfig): ContainerBuild {
-  return present({
-    baseImage: runtime.builder_image,
-    packages: runtime.additional_packages,
-    constraints: runtime.build_with,
-    env: runtime.runtime_env,
-    caCertFile,
-  });
 }
 
 function isolationOf({ permission_profile: profile, allow_docker_gateway: allowGateway }: RunConfig) {

@@ -5,9 +5,9 @@ import type { RunOption, WorkloadField } from '../../../hosts/workloads/fields/r
 import { readTree } from '../../support/tree.ts';
 import { FILES_OF_FIELDS } from './field-files.ts';
 
-/** Where fields are declared, read, converted and shown. They take effect in `hosts/workloads/proxy` and in the runtimes. */
+/** Where fields are declared, read, converted and shown. They take effect in `hosts/workloads/proxy`, where an image is built, and in plugins. */
 const CARRIERS =
-  /^(?:hosts\/(?:run|workloads(?!\/proxy)|manager\/(?:workloads|upgrades)|operator\/controllers\/proxy)|plugins\/kit\/workloads)\/.*\.ts$/;
+  /^(?:hosts\/(?:run|workloads(?!\/proxy)|manager\/(?:workloads|upgrades)|operator\/controllers\/proxy)|plugins\/kit\/workloads(?!\/container-build))\/.*\.ts$/;
 
 /** A new field changes its schema and its row. */
 const AIM = 2;

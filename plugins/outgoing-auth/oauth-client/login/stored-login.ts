@@ -6,19 +6,14 @@ import {
   withoutLogin,
   workloadSecretStore,
 } from '@toolmgr/plugins/kit/workloads';
-import {
-  type CachedClient,
-  createOauthHttp,
-  isFailure,
-  LOGIN_SECRETS,
-  type Login,
-  oauthOptionsOf,
-  probeRemote,
-  type Remote,
-  requestTokens,
-  tokenEndpointOf,
-  workloadTokenStore,
-} from '@toolmgr/plugins/outgoing-auth/oauth-client/login';
+import { oauthOptionsOf } from '../from-flags.ts';
+import { createOauthHttp } from '../oauth-http.ts';
+import { tokenEndpointOf } from '../token-endpoint.ts';
+import { isFailure, requestTokens } from '../token-request.ts';
+import { LOGIN_SECRETS, workloadTokenStore } from '../token-store.ts';
+import type { Login } from './log-in.ts';
+import type { CachedClient, LoginSettings } from './login-settings.ts';
+import { probeRemote, type Remote } from './probe-remote.ts';
 
 /**
  * Whether the proxy of a workload can use the tokens of an earlier login: the server accepts the access token, or it can be
@@ -53,6 +48,26 @@ export async function isLoggedIn(
 }
 
 const SPARE_MS = 10_000;
+
+/** What the user configured for the login of a workload, with the secret that its configuration refers to. */
+export function settingsOf(
+  auth: RemoteAuthConfig,
+  clientSecret: string | undefined,
+  metadataUrl: string | undefined,
+): LoginSettings {
+  const { issuer, authorize_url: authorizationUrl, token_url: tokenUrl, client_id: clientId, resource, scopes } = auth;
+  return {
+    isRequired: auth.required === true || issuer !== undefined || authorizationUrl !== undefined,
+    ...present({ issuer, authorizationUrl, tokenUrl, clientId, resource, scopes }),
+    ...present({
+      clientSecret,
+      metadataUrl,
+      scopeParameter: auth.scope_param_name,
+      extraParameters: auth.oauth_params,
+      callbackPort: auth.callback_port,
+    }),
+  };
+}
 
 /** The client that an earlier login registered. */
 export async function cachedClientOf(state: string, config: RunConfig): Promise<CachedClient | undefined> {

@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client as ClientV2, StreamableHTTPClientTransport as TransportV2 } from '@modelcontextprotocol/client';
 import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as TransportV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -12,6 +10,7 @@ import engine from '../../plugins/composite/engine/index.ts';
 import { httpBackend, httpServer, legacyAnswers, modernAnswers } from '../core/backend/support.ts';
 import { audited } from '../support/audited.ts';
 import { type ConnectLater, connectLater, LINK, SENTENCE } from '../support/connect-later.ts';
+import { loopbackServer } from '../support/loopback-server.ts';
 import { proves } from '../support/proves.ts';
 
 const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28'];
@@ -144,13 +143,11 @@ describe('the records of a call that needs an account', () => {
 describe('clients of the SDKs', () => {
   async function listening(later: ConnectLater, backend: Era) {
     const kit = await withPlugins(later, [], backend);
-    const server = createServer((request, response) => kit.gateway.handle(request, response));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const server = await loopbackServer((request, response) => kit.gateway.handle(request, response));
     return {
-      url: new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`),
+      url: new URL(`${server.url}/mcp`),
       async [Symbol.asyncDispose]() {
-        server.closeAllConnections();
-        await new Promise((resolve) => server.close(resolve));
+        await server[Symbol.asyncDispose]();
         await kit[Symbol.asyncDispose]();
       },
     };

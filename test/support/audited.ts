@@ -1,11 +1,10 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { JsonObject, PlanInput, Plugin } from '@toolmgr/core';
 import { type TestBackends, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import audit from '../../plugins/audit/index.ts';
+import { loopbackServer } from './loopback-server.ts';
 import { until } from './until.ts';
 
 /** The members of an audit line that tests check. */
@@ -48,12 +47,11 @@ export async function audited(
   const logFile = join(folder, 'audit.log');
   const uses = [...plugins.map(({ address }) => ({ use: address })), { use: 'audit', with: { logFile, ...config } }];
   const kit = await testGateway({ backends, plugins: [...plugins, audit], plan: { ...plan, plugins: uses } });
-  const server = createServer((request, response) => kit.gateway.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const server = await loopbackServer((request, response) => kit.gateway.handle(request, response));
   const text = (): Promise<string> => readFile(logFile, 'utf8');
   return {
     kit,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `${server.url}/mcp`,
     logFile,
     text,
     async lines(atLeast = 1) {
@@ -62,8 +60,7 @@ export async function audited(
     },
     async [Symbol.asyncDispose]() {
       await kit[Symbol.asyncDispose]();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders } from 'node:http';
+import { loopbackServer } from './loopback-server.ts';
 
 /** One AssumeRoleWithWebIdentity request. */
 export type AssumeRoleForm = Readonly<Record<string, string>>;
@@ -38,7 +38,7 @@ export async function awsSts(now: () => number = Date.now): Promise<AwsSts> {
     sessions.set(id, { secret: `secret/${count}+`, token: `session-token-${count}`, role: form.RoleArn ?? '' });
     return [200, issuedXml(id, sessions.get(id) ?? never(), new Date(now() + self.lifetimeMs))];
   };
-  const server = createServer((request, response) => {
+  const server = await loopbackServer((request, response) => {
     let body = '';
     request.setEncoding('utf8').on('data', (piece: string) => {
       body += piece;
@@ -51,9 +51,8 @@ export async function awsSts(now: () => number = Date.now): Promise<AwsSts> {
       response.writeHead(status, { 'content-type': 'text/xml' }).end(text);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const self: AwsSts = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: server.url,
     requests: [],
     authorizations: [],
     tokens: new Set(),
@@ -62,8 +61,7 @@ export async function awsSts(now: () => number = Date.now): Promise<AwsSts> {
     sessionOf: (id) => sessions.get(id),
     revokeAll: () => sessions.clear(),
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
     },
   };
   return self;

@@ -1,5 +1,4 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { McpServer as LegacyServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
@@ -7,6 +6,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
 import { jwtVerify } from 'jose';
 import { z } from 'zod';
 import type { IdentityProvider } from './identity-provider.ts';
+import { loopbackServer } from './loopback-server.ts';
 
 /** One request that the remote server received. */
 export interface SeenRequest {
@@ -59,7 +59,7 @@ export async function oauthRemote(idp: IdentityProvider, options: OauthRemoteOpt
       () => undefined,
     );
   };
-  const server = createServer(async (request, response) => {
+  const server = await loopbackServer(async (request, response) => {
     const path = request.url ?? '';
     seen.push({ method: request.method ?? '', path, authorization: request.headers.authorization });
     if (path === metadataPath(options)) return json(response, 200, about(options, idp, origin));
@@ -76,16 +76,14 @@ export async function oauthRemote(idp: IdentityProvider, options: OauthRemoteOpt
     const header = challenge(origin);
     json(response, 401, { error: 'invalid_token' }, header === undefined ? {} : { 'www-authenticate': header });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  origin = server.url;
   return {
     url: `${origin}/mcp`,
     origin,
     seen,
     refuse: (token) => void refused.add(token),
     async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
     },
   };
 }

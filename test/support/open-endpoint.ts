@@ -1,5 +1,4 @@
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import {
   DEFAULT_LIMITS,
   type JsonObject,
@@ -11,6 +10,7 @@ import {
 import { ByteBudget } from '../../core/mcp/byte-budget.ts';
 import { createEndpoint, type Endpoint, type EndpointOptions } from '../../core/server/endpoint.ts';
 import { createFakeGatewayService, type FakeGatewayService } from './fake-gateway.ts';
+import { loopbackServer } from './loopback-server.ts';
 
 /** An endpoint behind a real HTTP server on a free loopback port. */
 export interface OpenEndpoint extends AsyncDisposable {
@@ -46,9 +46,8 @@ export async function openEndpoint(options: OpenOptions = {}): Promise<OpenEndpo
     service,
     limits,
   });
-  const server = createServer((request, response) => endpoint.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await loopbackServer((request, response) => endpoint.handle(request, response));
+  const origin = server.url;
   return {
     endpoint,
     service,
@@ -59,8 +58,7 @@ export async function openEndpoint(options: OpenOptions = {}): Promise<OpenEndpo
     clock,
     async [Symbol.asyncDispose]() {
       await endpoint.stop();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
     },
   };
 }

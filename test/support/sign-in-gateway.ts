@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,6 +15,7 @@ import { readConfig } from '../../hosts/vmcp/read-config.ts';
 import { publicClient } from './client-document.ts';
 import type { HttpBrowser } from './http-browser.ts';
 import { type IdentityProvider, identityProvider } from './identity-provider.ts';
+import { loopbackServer } from './loopback-server.ts';
 import { vmcpConfig } from './vmcp-file.ts';
 
 /**
@@ -141,7 +142,7 @@ process.env.TOOLMGR_TEST_UPSTREAM_SECRET = UPSTREAM_SECRET;
 
 /** An MCP server whose tool `whoami` names the person of the token. `isClosed`: its lists need a token too. */
 export async function tokenServer(closing: AsyncDisposableStack, provider: IdentityProvider, isClosed: boolean) {
-  const server = createServer(async (request, response) => {
+  const server = await loopbackServer(async (request, response) => {
     const body = await bodyOf(request);
     const isCall = (body as { method?: string } | undefined)?.method === 'tools/call';
     const person = isCall || isClosed ? await personOf(provider, request.headers.authorization) : '';
@@ -153,12 +154,10 @@ export async function tokenServer(closing: AsyncDisposableStack, provider: Ident
     await mcp.connect(transport as Parameters<typeof mcp.connect>[0]);
     await transport.handleRequest(request, response, body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   closing.defer(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await server[Symbol.asyncDispose]();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` };
+  return { url: `${server.url}/mcp` };
 }
 
 /** The subject of a token, as the provider says it. */

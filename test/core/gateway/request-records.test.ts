@@ -1,9 +1,9 @@
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 import { type CallRecord, definePlugin, type Plugin, type RequestRecord, recordOf } from '@toolmgr/core';
 import { type FakeAnswer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { modernRequest, openSession, post, postModern, postStream, rawRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
@@ -93,19 +93,17 @@ async function listening(...more: Plugin[]): Promise<Listening> {
   });
   const backends = { far: fakeServer(['2025-11-25']).tool('t').tool('asks', askBack).tool('breaks', breakLate) };
   const kit = await testGateway({ plugins: [listener, ...more], backends });
-  const server = createServer((request, response) => kit.gateway.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const server = await loopbackServer((request, response) => kit.gateway.handle(request, response));
   return {
     kit,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `${server.url}/mcp`,
     settled,
     opened,
     calls,
     recorded,
     async [Symbol.asyncDispose]() {
       await kit[Symbol.asyncDispose]();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
     },
   };
 }

@@ -1,21 +1,11 @@
-import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
 import type { JsonObject } from '@toolmgr/core';
-import {
-  type FakeServer,
-  fakeServer,
-  type TestGateway,
-  type TestReply,
-  testClient,
-  testGateway,
-  text,
-} from '@toolmgr/core/testing';
+import { type FakeServer, fakeServer, type TestReply, testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
 import { META } from '../../../core/mcp/meta.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { published } from '../backend/support.ts';
+import { networked } from './networked.ts';
 
 const form = { message: 'name?', requestedSchema: { type: 'object', properties: { name: { type: 'string' } } } };
 const capabilities = { elicitation: {} };
@@ -119,34 +109,6 @@ describe('calls of one stateless client to a stdio server with sessions, at the 
   );
 });
 
-/** A gateway on a socket, for stateless clients that come from an address of this machine each. */
-async function networked(kit: TestGateway) {
-  const server = createServer((request, response) => kit.gateway.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  return {
-    clientFrom: (address: string) => testClient((request) => fetchFrom(address, request), url, { capabilities }),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-/** As `fetch`, from an address of this machine. */
-async function fetchFrom(localAddress: string, request: Request): Promise<Response> {
-  const body = Buffer.from(await request.arrayBuffer());
-  const headers = Object.fromEntries(request.headers);
-  return new Promise((resolve, reject) => {
-    const sent = httpRequest(request.url, { method: request.method, headers, localAddress, agent: false }, (answer) => {
-      const type = answer.headers['content-type'] ?? '';
-      const stream = Readable.toWeb(answer) as ReadableStream;
-      resolve(new Response(stream, { status: answer.statusCode ?? 0, headers: { 'content-type': type } }));
-    });
-    sent.on('error', reject).end(body);
-  });
-}
-
 const GREET = { name: 'greet', arguments: {} };
 const ECHO = { content: [{ text: '{}' }] };
 
@@ -158,7 +120,7 @@ describe('calls of stateless clients without identity, on two networks, to a std
       const { server } = talkative();
       const plan = { limits: { sessionsPerAskedCaller: 2 }, timeouts: { defaultMs: 600 } };
       await using kit = await testGateway({ backends: { far: server }, plan });
-      await using net = await networked(kit);
+      await using net = await networked(kit, { capabilities });
       const mallory = await net.clientFrom('127.0.0.1');
       const ada = await net.clientFrom('127.0.0.2');
       for (let call = 0; call < 2; call++) {
@@ -181,7 +143,7 @@ describe('calls of stateless clients without identity, on two networks, to a std
       const { server } = talkative();
       const plan = { limits: { processesPerBackend: 3 }, timeouts: { defaultMs: 600 } };
       await using kit = await testGateway({ backends: { far: server }, plan });
-      await using net = await networked(kit);
+      await using net = await networked(kit, { capabilities });
       const mallory = await net.clientFrom('127.0.0.1');
       const ada = await net.clientFrom('127.0.0.2');
       const parked: TestReply[] = [];

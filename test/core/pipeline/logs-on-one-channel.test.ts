@@ -1,13 +1,11 @@
-import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
 import type { JsonObject } from '@toolmgr/core';
-import { fakeServer, type TestClient, testClient, testGateway, text } from '@toolmgr/core/testing';
+import { fakeServer, type TestClient, testGateway, text } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
 import { META } from '../../../core/mcp/meta.ts';
 import { legacySession } from '../../support/gateway-streams.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
+import { networked } from './networked.ts';
 
 /** A stateless program: its tool logs when it is let go on. Nothing on its only channel says for which call. */
 function loggingProgram(hasLogging = true) {
@@ -122,31 +120,3 @@ describe('calls to a stdio backend of 2026-07-28 at the same time', () => {
     expect(server.opened).toBe(opened);
   });
 });
-
-/** A gateway on a socket, for stateless clients that come from an address of this machine each. */
-async function networked(kit: Awaited<ReturnType<typeof testGateway>>) {
-  const server = createServer((request, response) => kit.gateway.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
-  return {
-    clientFrom: (address: string) => testClient((request) => fetchFrom(address, request), url),
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
-}
-
-/** As `fetch`, from an address of this machine. */
-async function fetchFrom(localAddress: string, request: Request): Promise<Response> {
-  const body = Buffer.from(await request.arrayBuffer());
-  const headers = Object.fromEntries(request.headers);
-  return new Promise((resolve, reject) => {
-    const sent = httpRequest(request.url, { method: request.method, headers, localAddress, agent: false }, (answer) => {
-      const type = answer.headers['content-type'] ?? '';
-      const stream = Readable.toWeb(answer) as ReadableStream;
-      resolve(new Response(stream, { status: answer.statusCode ?? 0, headers: { 'content-type': type } }));
-    });
-    sent.on('error', reject).end(body);
-  });
-}

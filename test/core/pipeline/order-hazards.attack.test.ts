@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import {
   type CallRecord,
   type CatalogEntry,
@@ -25,6 +23,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { legacySession, modernListen } from '../../support/gateway-streams.ts';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { modernRequest, readEvents } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
@@ -73,17 +72,15 @@ const LISTS = {
 async function openClients(
   kit: TestGateway,
 ): Promise<{ clients: [string, Era, TestClient][]; close(): Promise<void> }> {
-  const server = createServer((request, response) => kit.gateway.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const server = await loopbackServer((request, response) => kit.gateway.handle(request, response));
+  const url = `${server.url}/mcp`;
   const clients: [string, Era, TestClient][] = [];
   for (const era of ERAS) {
     clients.push([`memory, ${era}`, era, await kit.client({ era })]);
     clients.push([`socket, ${era}`, era, await testClient((request) => fetch(request), url, { era })]);
   }
   const close = async (): Promise<void> => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await server[Symbol.asyncDispose]();
   };
   return { clients, close };
 }
@@ -462,7 +459,7 @@ describe('callSettled', () => {
 
 /** A backend that lists its tools and then goes away for good. */
 async function deadBackend(): Promise<{ url: string; die(): Promise<void> }> {
-  const server = createServer((request, response) => {
+  const server = await loopbackServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
@@ -472,12 +469,10 @@ async function deadBackend(): Promise<{ url: string; die(): Promise<void> }> {
       modernAnswers()(got);
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
+    url: `${server.url}/mcp`,
     async die() {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
     },
   };
 }

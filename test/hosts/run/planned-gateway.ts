@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createGateway, createLog, type PlanInput } from '@toolmgr/core';
@@ -67,5 +68,14 @@ export async function served(argv: readonly string[], cwd = '/'): Promise<Served
       await gateway.stop();
       await listener.close(0);
     },
+  };
+}
+
+/** Writes files of options into a folder: a text as it is, another value as JSON. Gives the path. */
+export function filesIn(folder: string) {
+  return async (name: string, value: unknown): Promise<string> => {
+    const file = join(folder, name);
+    await writeFile(file, typeof value === 'string' ? value : JSON.stringify(value));
+    return file;
   };
 }

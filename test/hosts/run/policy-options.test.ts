@@ -5,36 +5,27 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { readWorkload, workloadDir } from '@toolmgr/plugins/kit/workloads';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { certificates } from '../../support/certificates.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { otlpReceiver } from '../../support/otlp-receiver.ts';
 import { proves } from '../../support/proves.ts';
-import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { recordingServer } from '../../support/recording-server.ts';
 import { temporaryFolder, temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { tokenEndpoint } from '../../support/token-endpoint.ts';
 import { until } from '../../support/until.ts';
-import { planned, served } from './planned-gateway.ts';
+import { filesIn, planned, served } from './planned-gateway.ts';
 import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 120_000;
 const AUDIENCE = 'https://tools.example/mcp';
 const session = toolmgrSession();
 const folder = temporaryFolderOfFile('policy');
-let far: RecordingServer;
-
-beforeAll(async () => {
-  far = await recordingServer();
-});
+const fileWith = filesIn(folder);
+const far = await recordingServer();
 
 afterAll(() => far[Symbol.asyncDispose]());
-
-const fileWith = async (name: string, value: unknown): Promise<string> => {
-  const file = join(folder, name);
-  await writeFile(file, typeof value === 'string' ? value : JSON.stringify(value));
-  return file;
-};
 
 const withToken = (token: string | undefined) =>
   token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } };

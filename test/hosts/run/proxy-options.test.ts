@@ -1,28 +1,18 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { exposureWarnings } from '../../../hosts/workloads/planning/add-workload.ts';
 import { openSession, postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
-import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { recordingServer } from '../../support/recording-server.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
-import { planned, served } from './planned-gateway.ts';
+import { filesIn, planned, served } from './planned-gateway.ts';
 
 const folder = temporaryFolderOfFile('options');
-let far: RecordingServer;
-
-beforeAll(async () => {
-  far = await recordingServer();
-});
+const fileWith = filesIn(folder);
+const far = await recordingServer();
 
 afterAll(() => far[Symbol.asyncDispose]());
-
-const fileWith = async (name: string, value: unknown): Promise<string> => {
-  const file = join(folder, name);
-  await writeFile(file, typeof value === 'string' ? value : JSON.stringify(value));
-  return file;
-};
 
 /** Names and descriptions of the tools that a client sees. */
 async function tools(url: string): Promise<Record<string, string | undefined>> {

@@ -1,34 +1,26 @@
-import { mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readWorkload, workloadDir } from '@toolmgr/plugins/kit/workloads';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { configFromFile } from '../../../hosts/workloads/config/from-config.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
-import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { recordingServer } from '../../support/recording-server.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { allow, patching, webhookServer } from '../../support/webhook-server.ts';
-import { planned, served } from './planned-gateway.ts';
+import { filesIn, planned, served } from './planned-gateway.ts';
 import { toolmgrSession } from './toolmgr.ts';
 
 const LONG = 120_000;
 const session = toolmgrSession();
 const folder = temporaryFolderOfFile('webhooks');
-let far: RecordingServer;
-
-beforeAll(async () => {
-  far = await recordingServer();
-});
+const fileWith = filesIn(folder);
+const far = await recordingServer();
 afterEach(() => {
   delete process.env.TOOLMGR_SECRET_HOOK;
 });
 afterAll(() => far[Symbol.asyncDispose]());
 
-const fileWith = async (name: string, value: unknown): Promise<string> => {
-  const file = join(folder, name);
-  await writeFile(file, typeof value === 'string' ? value : JSON.stringify(value));
-  return file;
-};
 const OPEN = { tls_config: { insecure_skip_verify: true } };
 const echo = (url: string) => postModern(url, 'tools/call', { name: 'echo', arguments: { message: 'hi' } });
 

@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
-import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { recordingServer } from '../../support/recording-server.ts';
 import { type RedisServer, redisMissing, startRedis } from '../../support/redis.ts';
 import { INITIALIZE, request } from '../../support/replicas.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
@@ -14,10 +14,7 @@ const LIMITED = request('tools/call', { name: 'far_fail', arguments: {} });
 const ECHO = request('tools/call', { name: 'far_echo', arguments: { message: 'hi' } });
 
 const folder = temporaryFolderOfFile('replicas');
-let far: RecordingServer;
-beforeAll(async () => {
-  far = await recordingServer();
-});
+const far = await recordingServer();
 afterAll(() => far[Symbol.asyncDispose]());
 
 /** Two processes of one file, with one Redis between them. */

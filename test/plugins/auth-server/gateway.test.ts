@@ -1,7 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Gateway } from '@toolmgr/core';
 import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
@@ -11,6 +9,7 @@ import oidc from '../../../plugins/incoming-auth/oidc/index.ts';
 import secrets from '../../../plugins/secrets/environment/index.ts';
 import { claimsOf, REDIRECT, TestBrowser } from '../../support/auth-server-rig.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -18,9 +17,8 @@ import { temporaryFolder } from '../../support/temporary-folder.ts';
 /** A gateway over HTTP at which people sign in with a real provider. */
 async function signInGateway(idp: string) {
   let gateway: Gateway | undefined;
-  const http = createServer((request, response) => gateway?.handle(request, response));
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
-  const issuer = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const http = await loopbackServer((request, response) => gateway?.handle(request, response));
+  const issuer = http.url;
   const audience = `${issuer}/mcp`;
   const kits: TestGateway[] = [];
   const far = fakeServer().tool('echo', () => ({ content: [{ type: 'text', text: 'here' }] }));
@@ -77,8 +75,7 @@ async function signInGateway(idp: string) {
     },
     async [Symbol.asyncDispose]() {
       await kits.at(-1)?.gateway.stop();
-      http.closeAllConnections();
-      await new Promise((resolve) => http.close(resolve));
+      await http[Symbol.asyncDispose]();
     },
   };
 }

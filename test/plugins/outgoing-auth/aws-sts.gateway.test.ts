@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { createGateway, type Era } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
@@ -7,6 +5,7 @@ import { afterEach, describe, expect, onTestFinished, vi } from 'vitest';
 import { answer, type Got, httpServer, json, legacyAnswers, modernAnswers } from '../../core/backend/support.ts';
 import { type AwsSts, awsSts, roleOfSignature } from '../../support/aws-sts.ts';
 import { bearerCallers } from '../../support/bearer-callers.ts';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { proves } from '../../support/proves.ts';
 
 const ERAS = ['2025-11-25', '2026-07-28'] as const satisfies readonly Era[];
@@ -51,13 +50,9 @@ async function gatewayTo(url: string, sts: AwsSts): Promise<string> {
   );
   onTestFinished(() => gateway.stop());
   await gateway.settled();
-  const server = createServer((request, response) => gateway.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const server = await loopbackServer((request, response) => gateway.handle(request, response));
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return `${server.url}/mcp`;
 }
 
 describe('a backend of AWS', () => {

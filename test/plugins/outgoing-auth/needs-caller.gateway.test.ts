@@ -1,22 +1,17 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { createGateway, definePlugin } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { loopbackServer } from '../../support/loopback-server.ts';
 
 import { pluginCore } from '../../support/plugin-core.ts';
 
 /** A server that refuses every request. */
 async function refusing(): Promise<string> {
-  const server = createServer((_request, response) => void response.writeHead(401).end());
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const server = await loopbackServer((_request, response) => void response.writeHead(401).end());
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return `${server.url}/mcp`;
 }
 
 const tokensOfPeople = definePlugin({

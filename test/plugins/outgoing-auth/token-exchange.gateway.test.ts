@@ -1,5 +1,4 @@
-import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type Caller, createGateway, type Era, type PlanInput } from '@toolmgr/core';
 import { fakeClock, testClient } from '@toolmgr/core/testing';
@@ -17,6 +16,7 @@ import {
   openStream,
 } from '../../core/backend/support.ts';
 import { bearerCallers } from '../../support/bearer-callers.ts';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { proves } from '../../support/proves.ts';
 import { type TokenEndpoint, tokenEndpoint } from '../../support/token-endpoint.ts';
 import { until } from '../../support/until.ts';
@@ -89,13 +89,9 @@ async function gatewayWith({ endpoint, backends, tokenExchange = {}, plan = {} }
   );
   onTestFinished(() => gateway.stop());
   await gateway.settled();
-  const server = createServer((request, response) => gateway.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`;
+  const server = await loopbackServer((request, response) => gateway.handle(request, response));
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const url = `${server.url}/mcp`;
   return { gateway, url, callers, clock };
 }
 

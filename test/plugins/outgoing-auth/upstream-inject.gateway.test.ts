@@ -1,13 +1,11 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { type Caller, createGateway, definePlugin } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { type UpstreamTokens, upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
-
 import { accountsOnMemory, signedIn } from '../../support/accounts.ts';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
@@ -71,13 +69,9 @@ async function gatewayWith(over: Partial<UpstreamTokens> = {}) {
   );
   onTestFinished(() => gateway.stop());
   await gateway.settled();
-  const server = createServer((request, response) => gateway.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`);
+  const server = await loopbackServer((request, response) => gateway.handle(request, response));
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  const url = new URL(`${server.url}/mcp`);
   const clientOf = async (name: string, more: Record<string, string> = {}): Promise<Client> => {
     const client = new Client({ name: 'test', version: '1' });
     const headers = { authorization: `Bearer token-of-${name}`, ...more };

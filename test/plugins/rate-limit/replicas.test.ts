@@ -1,12 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { testClient } from '@toolmgr/core/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { certificates } from '../../support/certificates.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { per } from '../../support/limited-gateway.ts';
 import { proves } from '../../support/proves.ts';
-import { type RecordingServer, recordingServer } from '../../support/recording-server.ts';
+import { recordingServer } from '../../support/recording-server.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
@@ -16,10 +16,7 @@ const LONG = 120_000;
 const PASSWORD = 'pw-of-the-replicas';
 
 const folder = temporaryFolderOfFile('replicas');
-let far: RecordingServer;
-beforeAll(async () => {
-  far = await recordingServer();
-});
+const far = await recordingServer();
 afterAll(() => far[Symbol.asyncDispose]());
 
 /** A file with ten calls for all users and six per user. */

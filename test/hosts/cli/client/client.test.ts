@@ -1,18 +1,15 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type JsonObject, mirroredHeaders } from '@toolmgr/core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { unknownArguments } from '../../../../hosts/cli/client/unknown-arguments.ts';
 import { argumentsFrom } from '../../../../hosts/shared/client/arguments.ts';
 import { connect } from '../../../../hosts/shared/client/mcp-client.ts';
 import { cli } from '../../../support/cli.ts';
 import { proves } from '../../../support/proves.ts';
-import { type RecordingServer, recordingServer } from '../../../support/recording-server.ts';
+import { recordingServer } from '../../../support/recording-server.ts';
 
-let server: RecordingServer;
-beforeAll(async () => {
-  server = await recordingServer();
-});
+const server = await recordingServer();
 afterAll(() => server[Symbol.asyncDispose]());
 
 const call = (...args: string[]) => cli(['call', ...args, '--url', server.url]);

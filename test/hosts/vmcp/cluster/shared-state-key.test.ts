@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { toNodeHandler } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
@@ -13,6 +11,7 @@ import type { Caches } from '../../../../hosts/operator/machinery/controller.ts'
 import type { Secret } from '../../../../hosts/operator/objects/built-in-kinds.ts';
 import { dualServer } from '../../../core/backend/fixtures/dual-server.ts';
 import { startCli } from '../../../support/cli.ts';
+import { loopbackServer } from '../../../support/loopback-server.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { writeVmcpFile } from '../../../support/vmcp-file.ts';
 
@@ -65,14 +64,12 @@ async function valueForPods(): Promise<string> {
 async function backendIn(running: AsyncDisposableStack): Promise<string> {
   const handler = createMcpHandler(dualServer);
   const node = toNodeHandler(handler);
-  const http = createServer((request, response) => void node(request, response));
-  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  const http = await loopbackServer((request, response) => void node(request, response));
   running.defer(async () => {
     await handler.close();
-    http.closeAllConnections();
-    await new Promise((resolve) => http.close(resolve));
+    await http[Symbol.asyncDispose]();
   });
-  return `http://127.0.0.1:${(http.address() as AddressInfo).port}/mcp`;
+  return `${http.url}/mcp`;
 }
 
 async function clientOf(url: string): Promise<Client> {

@@ -1,6 +1,4 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
@@ -9,6 +7,7 @@ import authServer from '../../../../plugins/auth-server/index.ts';
 import oidc from '../../../../plugins/incoming-auth/oidc/index.ts';
 import { linesOf } from '../../../support/audited.ts';
 import { identityProvider } from '../../../support/identity-provider.ts';
+import { loopbackServer } from '../../../support/loopback-server.ts';
 import { postModern } from '../../../support/open-endpoint.ts';
 import { proves } from '../../../support/proves.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -57,9 +56,8 @@ async function gateway() {
     },
     backends: { far: fakeServer().tool('echo', () => ({ content: [{ type: 'text', text: 'here' }] })) },
   });
-  const server = createServer((request, response) => kit.gateway.handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const server = await loopbackServer((request, response) => kit.gateway.handle(request, response));
+  const origin = server.url;
   return {
     other,
     async token(form: Readonly<Record<string, string>>, client?: string): Promise<string> {
@@ -85,8 +83,7 @@ async function gateway() {
     logText: () => readFile(logFile, 'utf8'),
     async [Symbol.asyncDispose]() {
       await kit[Symbol.asyncDispose]();
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await server[Symbol.asyncDispose]();
       await other[Symbol.asyncDispose]();
     },
   };

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@toolmgr/core';
 import { onTestFinished } from 'vitest';
 import { createSlots } from '../../../../core/extension/slots.ts';
@@ -10,6 +9,7 @@ import { upstreamProviders } from '../../../../plugins/auth-server/upstreams/con
 import { createUpstreams } from '../../../../plugins/auth-server/upstreams/create-upstreams.ts';
 import type { Upstream, UpstreamGrant, UpstreamLeg } from '../../../../plugins/auth-server/upstreams/upstream.ts';
 import { environmentSecrets } from '../../../../plugins/secrets/environment/environment-secrets.ts';
+import { loopbackServer } from '../../../support/loopback-server.ts';
 
 export const GATEWAY = 'https://gateway.example';
 export const CALLBACK = `${GATEWAY}/oauth/callback`;
@@ -93,7 +93,7 @@ export async function scriptedProvider(
   answers: Readonly<Record<string, (got: Got) => unknown>>,
 ): Promise<{ readonly url: string; readonly got: Got[] }> {
   const all: Got[] = [];
-  const server = createServer(async (request, response) => {
+  const server = await loopbackServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks).toString('utf8');
@@ -106,10 +106,6 @@ export async function scriptedProvider(
     if (answer === undefined) response.writeHead(404).end();
     else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, got: all };
+  onTestFinished(() => server[Symbol.asyncDispose]());
+  return { url: server.url, got: all };
 }

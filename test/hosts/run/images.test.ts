@@ -1,18 +1,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { expect } from 'vitest';
 import type { RequirementId } from '../../requirements.ts';
-import {
-  type ContainerEngine,
-  ENGINES,
-  engineCall,
-  engineMissing,
-  importServerImage,
-  SERVER_IMAGE,
-  startEngine,
-} from '../../support/container-engine.ts';
-import { proves } from '../../support/proves.ts';
+import { engineCall, SERVER_IMAGE } from '../../support/container-engine.ts';
+import { onEngines } from '../../support/on-engines.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { toolmgrSession } from './toolmgr.ts';
 
@@ -33,28 +25,14 @@ interface Inspected {
 
 const session = toolmgrSession();
 
-describe.each(ENGINES)('toolmgr run IMAGE on %s', (name) => {
-  const missing = engineMissing(name);
-  let engine: ContainerEngine;
+onEngines('toolmgr run IMAGE on', (on) => {
   const state = temporaryFolderOfFile('images');
 
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    engine = await startEngine(name);
-    await importServerImage(engine);
-  }, LONG);
-  afterAll(async () => {
-    if (missing !== undefined) return;
-    await engine[Symbol.asyncDispose]();
-  }, LONG);
-
-  const runs = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void => {
-    if (missing === undefined) proves([...ids], title, test, LONG);
-    else it.skip(`${title} (${missing})`, test);
-  };
-  const toolmgr = (...args: string[]) => session(state, args, state, { DOCKER_HOST: `unix://${engine.socket}` });
+  const runs = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void =>
+    on.proves(ids, title, test, LONG);
+  const toolmgr = (...args: string[]) => session(state, args, state, { DOCKER_HOST: `unix://${on.engine.socket}` });
   const inspect = async (container: string): Promise<Inspected> =>
-    JSON.parse((await engineCall(engine.socket, 'GET', `/v1.41/containers/${container}/json`)).text) as Inspected;
+    JSON.parse((await engineCall(on.engine.socket, 'GET', `/v1.41/containers/${container}/json`)).text) as Inspected;
   const endpointOf = (out: string): string => /runs at (\S+)/.exec(out)?.[1] ?? '';
   const call = async (url: string, tool: string, args: Record<string, unknown>): Promise<unknown> => {
     const client = new Client({ name: 'test', version: '1' });
@@ -117,13 +95,13 @@ describe.each(ENGINES)('toolmgr run IMAGE on %s', (name) => {
       expect(Object.keys(HostConfig.PortBindings)).toEqual(expect.arrayContaining(['9/tcp', '3001/tcp']));
       expect((await toolmgr('list')).out).toContain(SERVER_IMAGE);
       expect(await toolmgr('stop', 'web')).toMatchObject({ code: 0 });
-      expect((await engineCall(engine.socket, 'GET', '/v1.41/containers/web/json')).status).toBe(404);
+      expect((await engineCall(on.engine.socket, 'GET', '/v1.41/containers/web/json')).status).toBe(404);
       expect(await toolmgr('start', 'web')).toMatchObject({ code: 0 });
       expect(await call(endpointOf(ran.out), 'echo', { message: 'again' })).toMatchObject({
         content: [{ text: 'Echo: again' }],
       });
       expect(await toolmgr('rm', '--force', 'web')).toMatchObject({ code: 0 });
-      expect((await engineCall(engine.socket, 'GET', '/v1.41/containers/web/json')).status).toBe(404);
+      expect((await engineCall(on.engine.socket, 'GET', '/v1.41/containers/web/json')).status).toBe(404);
     },
   );
 
@@ -173,7 +151,7 @@ describe.each(ENGINES)('toolmgr run IMAGE on %s', (name) => {
     ['run.form.network-custom'],
     'joins a network of the engine by its name, and names one that does not exist',
     async () => {
-      await engineCall(engine.socket, 'POST', '/v1.41/networks/create', { Name: 'own-net' });
+      await engineCall(on.engine.socket, 'POST', '/v1.41/networks/create', { Name: 'own-net' });
       const options = ['--isolate-network=false', '--target-port', '3001', SERVER_IMAGE, '--', 'streamableHttp'];
       const ran = await toolmgr('run', '--name', 'joined', '--network', 'own-net', ...options);
       expect(ran, ran.err).toMatchObject({ code: 0 });

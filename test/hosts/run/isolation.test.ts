@@ -5,18 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { readWorkload, readWorkloads } from '@toolmgr/plugins/kit/workloads';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { RequirementId } from '../../requirements.ts';
-import {
-  type ContainerEngine,
-  ENGINES,
-  engineCall,
-  engineMissing,
-  importServerImage,
-  SERVER_IMAGE,
-  startEngine,
-} from '../../support/container-engine.ts';
-import { proves } from '../../support/proves.ts';
+import { engineCall, SERVER_IMAGE } from '../../support/container-engine.ts';
+import { onEngines } from '../../support/on-engines.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { toolmgrSession } from './toolmgr.ts';
@@ -39,30 +31,19 @@ Promise.all(JSON.parse(process.argv[1]).map(send)).then((all) => console.log('an
 
 const session = toolmgrSession();
 
-describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
-  const missing = engineMissing(name);
-  let engine: ContainerEngine;
+onEngines('the isolated network of an image on', (on) => {
   const state = temporaryFolderOfFile('isolation');
 
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    engine = await startEngine(name);
-    await importServerImage(engine);
-  }, LONG);
   afterAll(async () => {
-    if (missing !== undefined) return;
     if ((await readWorkloads(state)).length > 0) await toolmgr('rm', '--force', '--all'); // left by a test that failed
-    await engine[Symbol.asyncDispose]();
   }, LONG);
 
-  const runs = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void => {
-    if (missing === undefined) proves([...ids], title, test, LONG);
-    else it.skip(`${title} (${missing})`, test);
-  };
-  const toolmgr = (...args: string[]) => session(state, args, state, { DOCKER_HOST: `unix://${engine.socket}` });
+  const runs = (ids: readonly RequirementId[], title: string, test: () => Promise<void>): void =>
+    on.proves(ids, title, test, LONG);
+  const toolmgr = (...args: string[]) => session(state, args, state, { DOCKER_HOST: `unix://${on.engine.socket}` });
   const post = async (path: string, body: object): Promise<string> =>
-    (await engineCall(engine.socket, 'POST', `/v1.41${path}`, body)).text;
-  const get = async (path: string) => JSON.parse((await engineCall(engine.socket, 'GET', `/v1.41${path}`)).text);
+    (await engineCall(on.engine.socket, 'POST', `/v1.41${path}`, body)).text;
+  const get = async (path: string) => JSON.parse((await engineCall(on.engine.socket, 'GET', `/v1.41${path}`)).text);
   /** Runs a command in a container and gives what it printed. */
   const inside = async (container: string, ...command: string[]): Promise<string> => {
     const options = { AttachStdout: true, AttachStderr: true, Cmd: command };
@@ -169,7 +150,6 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
     let blockedOut: string;
 
     beforeAll(async () => {
-      if (missing !== undefined) return;
       await mkdir(join(data(), 'keys/deep'), { recursive: true });
       await mkdir(join(state, 'config/toolmgr'), { recursive: true });
       for (const path of ['.env', 'open.txt', 'keys/deep/id', 'a.pem', 'public.pem']) {
@@ -194,7 +174,6 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
       }
     }, LONG);
     afterAll(async () => {
-      if (missing !== undefined) return;
       expect(await toolmgr('rm', '--force', 'blocked', 'open')).toMatchObject({ code: 0 });
       expect(await names()).toEqual([]);
     }, LONG);
@@ -254,31 +233,35 @@ describe.each(ENGINES)('the isolated network of an image on %s', (name) => {
     );
   });
 
-  runs([], 'serves HTTP+SSE, publishes ports on this machine, and removes what a killed proxy left', async () => {
-    const options = ['--name', 'killed', '--transport', 'sse', '--target-port', '3001', '-p', '3001'];
-    const ran = await toolmgr('run', ...options, SERVER_IMAGE, '--', 'sse');
-    expect(ran, ran.err).toMatchObject({ code: 0 });
-    const port = /published at 127\.0\.0\.1:(\d+)/.exec((await toolmgr('logs', 'killed')).out)?.[1];
-    expect((await fetch(`http://127.0.0.1:${port}/nothing`)).status).toBe(404);
-    const kill = async (): Promise<void> => {
-      const { pid = 0 } = (await readWorkload(state, 'killed'))?.status.proxy ?? {};
-      expect(pid).toBeGreaterThan(0);
-      process.kill(pid, 'SIGKILL');
-      // the sidecar ends with the proxy
-      await until(async () => {
-        const running = await get('/containers/json?filters={"label":["dev.toolmgr.role=network"]}');
-        return running.length === 0;
-      });
-    };
-    await kill();
-    const again = await toolmgr('start', 'killed');
-    expect(again, again.err).toMatchObject({ code: 0 });
-    expect(await echo(endpointOf(again.out))).toMatchObject({ content: [{ text: 'Echo: hello' }] });
-    expect((await names()).length).toBe(2);
-    await kill();
-    expect(await toolmgr('rm', 'killed')).toMatchObject({ code: 0 });
-    expect(await names()).toEqual([]);
-  });
+  on.runs(
+    'serves HTTP+SSE, publishes ports on this machine, and removes what a killed proxy left',
+    async () => {
+      const options = ['--name', 'killed', '--transport', 'sse', '--target-port', '3001', '-p', '3001'];
+      const ran = await toolmgr('run', ...options, SERVER_IMAGE, '--', 'sse');
+      expect(ran, ran.err).toMatchObject({ code: 0 });
+      const port = /published at 127\.0\.0\.1:(\d+)/.exec((await toolmgr('logs', 'killed')).out)?.[1];
+      expect((await fetch(`http://127.0.0.1:${port}/nothing`)).status).toBe(404);
+      const kill = async (): Promise<void> => {
+        const { pid = 0 } = (await readWorkload(state, 'killed'))?.status.proxy ?? {};
+        expect(pid).toBeGreaterThan(0);
+        process.kill(pid, 'SIGKILL');
+        // the sidecar ends with the proxy
+        await until(async () => {
+          const running = await get('/containers/json?filters={"label":["dev.toolmgr.role=network"]}');
+          return running.length === 0;
+        });
+      };
+      await kill();
+      const again = await toolmgr('start', 'killed');
+      expect(again, again.err).toMatchObject({ code: 0 });
+      expect(await echo(endpointOf(again.out))).toMatchObject({ content: [{ text: 'Echo: hello' }] });
+      expect((await names()).length).toBe(2);
+      await kill();
+      expect(await toolmgr('rm', 'killed')).toMatchObject({ code: 0 });
+      expect(await names()).toEqual([]);
+    },
+    LONG,
+  );
 });
 
 /** A server of this machine that listens on all its addresses. */

@@ -2,19 +2,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { readWorkload, workloadDir, workloadsDir } from '@toolmgr/plugins/kit/workloads';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { summaryOf, type WorkloadSummary } from '../../../hosts/workloads/planning/summary.ts';
 import { findMarked } from '../../../hosts/workloads/proxy/sweep-orphans.ts';
 import { emptyProgramMs } from '../../support/busy-machine.ts';
-import {
-  type ContainerEngine,
-  ENGINES,
-  engineCall,
-  engineMissing,
-  importServerImage,
-  SERVER_IMAGE,
-  startEngine,
-} from '../../support/container-engine.ts';
+import { engineCall, SERVER_IMAGE } from '../../support/container-engine.ts';
+import { onEngines } from '../../support/on-engines.ts';
 import { processes } from '../../support/processes.ts';
 import { temporaryFolderOfFile } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
@@ -26,29 +19,15 @@ const BUSY_FACTOR = 10;
 const RUNS_MS = 60_000;
 const session = toolmgrSession();
 
-describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) => {
-  const missing = engineMissing(name);
-  let engine: ContainerEngine;
+onEngines('toolmgr list after something was killed, on', (on) => {
   const state = temporaryFolderOfFile('kill');
 
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    engine = await startEngine(name);
-    await importServerImage(engine);
-  }, LONG);
   afterEach(async () => {
-    if (missing === undefined && (await names()).length > 0) await toolmgr('rm', '--all', '--force');
-  }, LONG);
-  afterAll(async () => {
-    if (missing !== undefined) return;
-    await engine[Symbol.asyncDispose]();
+    if ((await names()).length > 0) await toolmgr('rm', '--all', '--force');
   }, LONG);
 
-  const kills = (title: string, test: () => Promise<void>): void => {
-    if (missing === undefined) it(title, test, LONG);
-    else it.skip(`${title} (${missing})`, test);
-  };
-  const toolmgr = (...args: string[]) => session(state, args, state, { DOCKER_HOST: `unix://${engine.socket}` });
+  const kills = (title: string, test: () => Promise<void>): void => on.runs(title, test, LONG);
+  const toolmgr = (...args: string[]) => session(state, args, state, { DOCKER_HOST: `unix://${on.engine.socket}` });
   const run = async (workload: string, ...args: string[]): Promise<WorkloadSummary> => {
     const ran = await toolmgr('run', '--name', workload, ...args);
     expect(ran, ran.err).toMatchObject({ code: 0 });
@@ -103,10 +82,10 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
     }
   };
   const containers = async (): Promise<readonly string[]> => {
-    const { text } = await engineCall(engine.socket, 'GET', '/v1.41/containers/json?all=true');
+    const { text } = await engineCall(on.engine.socket, 'GET', '/v1.41/containers/json?all=true');
     return (JSON.parse(text) as { Names: string[] }[]).flatMap(({ Names }) => Names);
   };
-  const ask = (method: string, path: string) => engineCall(engine.socket, method, `/v1.41/containers/${path}`);
+  const ask = (method: string, path: string) => engineCall(on.engine.socket, method, `/v1.41/containers/${path}`);
   const killProxy = async (workload: string): Promise<string> => {
     const status = (await readWorkload(state, workload))?.status;
     const pid = status?.proxy?.pid ?? 0;
@@ -119,7 +98,7 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
     expect(await containers()).toEqual([]);
     for (const workload of workloads) expect(await readWorkload(state, workload)).toBeUndefined();
     expect(await names()).toEqual([]);
-    const { text } = await engineCall(engine.socket, 'GET', '/v1.41/networks');
+    const { text } = await engineCall(on.engine.socket, 'GET', '/v1.41/networks');
     const own = (JSON.parse(text) as { Name: string }[]).filter(({ Name }) => Name.includes('toolmgr'));
     expect(own).toEqual([]);
   };
@@ -135,7 +114,7 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
     expect(again, again.err).toMatchObject({ code: 0 });
     expect(await listed(workload)).toMatchObject({ status: 'running', url });
     expect(await answers(url)).toBe(true);
-    const { text } = await engineCall(engine.socket, 'GET', '/v1.41/containers/json?all=true');
+    const { text } = await engineCall(on.engine.socket, 'GET', '/v1.41/containers/json?all=true');
     const runs = (JSON.parse(text) as { Labels: Record<string, string> }[]).map(
       ({ Labels }) => Labels['dev.toolmgr.run'],
     );
@@ -192,20 +171,20 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
 
   kills('the engine may be killed and come back, alone or with everything else, as after a power failure', async () => {
     const first = await web('web');
-    await engine.kill();
+    await on.engine.kill();
     // Docker's port is served by the engine, podman's is not
     await until(
       async () => (await listed('web')).status === 'unhealthy' || (await answers(first.url)),
       await truthMs(),
     );
-    await engine.restart();
+    await on.engine.restart();
     await until(() => answers(first.url), RUNS_MS);
     await runsAgain('web');
 
     const tells = [process.execPath, '--', join(import.meta.dirname, 'servers/tells.mjs')];
     const before = [first, await speaks('speaks'), await run('tells', '--group', 'dev', ...tells)];
     const runIds = await Promise.all(before.map(({ name: workload }) => killProxy(workload)));
-    await engine.kill();
+    await on.engine.kill();
     for (const pid of (await Promise.all(runIds.map((id) => findMarked(id)))).flat()) {
       try {
         process.kill(pid, 'SIGKILL');
@@ -214,7 +193,7 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
       }
     }
     for (const { name: workload } of before) await shows(workload, 'unhealthy');
-    await engine.restart();
+    await on.engine.restart();
     expect((await toolmgr('start', '--all')).code).toBe(0);
     for (const { name: workload, url, group, target } of before) {
       expect(await listed(workload)).toMatchObject({ status: 'running', url, group, target });
@@ -225,14 +204,14 @@ describe.each(ENGINES)('toolmgr list after something was killed, on %s', (name) 
     expect((await toolmgr('rm', '--force', 'speaks', 'tells')).code).toBe(0);
 
     // without the engine a workload is removed with --force only
-    await engine.kill();
+    await on.engine.kill();
     await killProxy('web');
     await shows('web', 'unhealthy');
     const left = expect.stringContaining('its containers may be left');
     expect(await toolmgr('rm', 'web')).toMatchObject({ code: 1, err: left });
     expect(await listed('web')).toMatchObject({ name: 'web' });
     expect(await toolmgr('rm', '--force', 'web')).toMatchObject({ code: 0, err: left });
-    await engine.restart();
+    await on.engine.restart();
     // what could not be removed goes with the next workload of this name
     await web('web');
     expect((await toolmgr('rm', '--all', '--force')).code).toBe(0);

@@ -4,10 +4,10 @@ import { testClient } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
 import { stderrLog } from '../../../core/extension/log.ts';
-import { serveGateway } from '../../../hosts/http/listen.ts';
 import { bucketsOf } from '../../../plugins/rate-limit/buckets.ts';
 import { rateLimitConfig } from '../../../plugins/rate-limit/config.ts';
 import { headerAuth, limited, passed, per } from '../../support/limited-gateway.ts';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
@@ -40,11 +40,11 @@ async function served(backendUrl: string, store: { use: string; with?: unknown }
     { catalogue, plugins: [headerAuth], log: stderrLog('silent') },
   );
   await gateway.settled();
-  const http = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });
+  const http = await loopbackServer((request, response) => gateway.handle(request, response));
   return {
     url: `${http.url}/mcp`,
     async [Symbol.asyncDispose]() {
-      await Promise.all([http.close(), gateway.stop()]);
+      await Promise.all([http[Symbol.asyncDispose](), gateway.stop()]);
     },
   };
 }

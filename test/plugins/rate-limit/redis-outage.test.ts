@@ -2,8 +2,8 @@ import { createGateway, createLog } from '@toolmgr/core';
 import { type TestClient, testClient } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
-import { serveGateway } from '../../../hosts/http/listen.ts';
 import { per } from '../../support/limited-gateway.ts';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { prometheusSamples } from '../../support/prometheus-text.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
@@ -44,7 +44,7 @@ async function underLoad(address: string, { onStoreFailure, commandTimeoutMs = 1
     { catalogue, log: createLog('info', (line) => lines.push(line)) },
   );
   await gateway.settled();
-  const http = await serveGateway(gateway, { host: '127.0.0.1', port: 0 });
+  const http = await loopbackServer((request, response) => gateway.handle(request, response));
   const counts = { granted: 0, refused: 0, unchecked: 0, other: 0 };
   let isOver = false;
   const loop = async (client: TestClient): Promise<void> => {
@@ -75,7 +75,7 @@ async function underLoad(address: string, { onStoreFailure, commandTimeoutMs = 1
     async [Symbol.asyncDispose]() {
       isOver = true;
       await Promise.all(loops);
-      await Promise.all([http.close(), gateway.stop()]);
+      await Promise.all([http[Symbol.asyncDispose](), gateway.stop()]);
       await far[Symbol.asyncDispose]();
     },
   };

@@ -3,10 +3,9 @@ import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing
 import { workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { serveGateway } from '../../../hosts/http/listen.ts';
-
 import telemetry from '../../../plugins/telemetry/index.ts';
 import { METRICS } from '../../../plugins/telemetry/metric-table.ts';
+import { loopbackServer } from '../../support/loopback-server.ts';
 import { prometheusSamples, type Sample } from '../../support/prometheus-text.ts';
 import { proves } from '../../support/proves.ts';
 import { tracedServer } from '../../support/traced-server.ts';
@@ -42,7 +41,7 @@ describe('/metrics', () => {
         plugins: [telemetry, refusing],
         plan: { plugins: [{ use: 'telemetry', with: PROMETHEUS }, { use: refusing.address }] },
       });
-      await using served = await serveGateway(kit.gateway, { host: '127.0.0.1', port: 0 });
+      await using served = await loopbackServer((request, response) => kit.gateway.handle(request, response));
       const refused = await fetch(`${served.url}/mcp`, { method: 'POST', body: '{}' });
       expect(refused.status).toBe(401);
       await refused.body?.cancel();

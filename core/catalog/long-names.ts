@@ -1,5 +1,5 @@
 import type { CatalogEntry } from '../contract/call.ts';
-import { isLongerThan } from '../json/text-bytes.ts';
+import { isLongerThan } from '../json/byte-pieces.ts';
 import type { Limits } from '../limits.ts';
 
 /**

@@ -1,11 +1,11 @@
-import { explainCause, GatewayFault } from '../errors.ts';
+import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
+import { explainIssues } from '../extension/explain-issues.ts';
 import { createExtensionPoints } from '../extension/extension-points.ts';
 import { createHooks, type Hooks } from '../extension/hooks.ts';
-import type { Core, Log } from '../extension/plugin.ts';
+import type { Core, Log, Plugin } from '../extension/plugin.ts';
 import { createSlots } from '../extension/slots.ts';
-import { applyPlugins } from './apply-plugins.ts';
-import type { PluginPlaces } from './find-plugin.ts';
-import { loadPlugins } from './load-plugins.ts';
+import { isPromise } from '../timing/is-promise.ts';
+import { findPlugin, type PluginPlaces, placeOf } from './find-plugin.ts';
 import type { Plan } from './plan.ts';
 
 /** How {@link openPlugins} loads plugins. */
@@ -70,4 +70,63 @@ function refuseOtherHooks(hooks: Hooks, title: string): void {
     if (plugin !== undefined)
       throw new GatewayFault('PLAN_INVALID', `${title} has no hook ${name}, which ${plugin} uses`);
   }
+}
+
+/** A plugin with its parsed configuration. */
+export interface LoadedPlugin {
+  /** Its address in the plan; may be a path or a package name. */
+  readonly use: string;
+  readonly plugin: Plugin;
+  readonly config: unknown;
+  /** A third-party plugin, loaded from a path or a package: its behaviour is unknown. */
+  readonly isForeign: boolean;
+}
+
+/**
+ * Loads every plugin of a plan, in order, and parses its configuration strictly.
+ * @throws GatewayFault PLUGIN_UNKNOWN, PLUGIN_INVALID, PLAN_INVALID
+ */
+export async function loadPlugins(plan: Pick<Plan, 'plugins'>, places: PluginPlaces): Promise<readonly LoadedPlugin[]> {
+  const loaded: LoadedPlugin[] = [];
+  for (const [index, { use, with: given }] of plan.plugins.entries()) {
+    const where = `plugins[${index}] ${use}`;
+    const plugin = await findPlugin(use, places).catch((cause: unknown) => {
+      if (cause instanceof GatewayFault)
+        throw new GatewayFault(cause.code, `${where}: ${cause.message}`, { cause: cause.cause });
+      throw cause;
+    });
+    const read = plugin.config.safeParse(given ?? {});
+    if (!read.success) {
+      throw new GatewayFault('PLAN_INVALID', explainIssues(where, plugin.config, read.error).join('\n'));
+    }
+    const isForeign = !Object.hasOwn(places.catalogue, use) && places.inline?.includes(plugin) !== true;
+    loaded.push({ use, plugin, config: read.data, isForeign });
+  }
+  return loaded;
+}
+
+/**
+ * Applies plugins in their order.
+ * @throws GatewayFault of the plugin, PLUGIN_FAILED, PLUGIN_INVALID
+ */
+export function applyPlugins(core: Core, loaded: readonly LoadedPlugin[]): void {
+  for (const { plugin, config } of loaded) {
+    try {
+      const applied: unknown = plugin.apply(core, config);
+      if (!isPromise(applied)) continue;
+      applied.then(undefined, () => {});
+    } catch (cause) {
+      throw faultFrom(cause, 'PLUGIN_FAILED', `${plugin.address} could not be applied${placeIn(cause)}`);
+    }
+    throw new GatewayFault(
+      'PLUGIN_INVALID',
+      `${plugin.address}: apply must not be asynchronous; wait in a tapPromise of the hook starting`,
+    );
+  }
+}
+
+/** `, at FILE:LINE` where a plugin threw. */
+function placeIn(cause: unknown): string {
+  const place = cause instanceof Error ? placeOf(cause) : undefined;
+  return place === undefined ? '' : `, at ${place}`;
 }

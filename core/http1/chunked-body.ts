@@ -1,5 +1,5 @@
 import { BodyMemory } from './body-memory.ts';
-import { MalformedResponse } from './response-errors.ts';
+import { MalformedResponse } from './response-head.ts';
 
 /** Longest line with a chunk size or a trailer, in bytes. */
 const MAX_LINE_BYTES = 1_024;

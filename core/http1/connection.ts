@@ -5,8 +5,7 @@ import { decodingReader } from './decoded-body.ts';
 import { dial } from './dial.ts';
 import type { RequestControl, ResponseReader } from './http-client.ts';
 import type { Origin } from './origin.ts';
-import { MalformedResponse } from './response-errors.ts';
-import { CHUNKED, type ParsedHead, readResponseHead, UNTIL_CLOSE } from './response-head.ts';
+import { CHUNKED, MalformedResponse, type ParsedHead, readResponseHead, UNTIL_CLOSE } from './response-head.ts';
 
 /** Maximum size of a response head; Node's servers use the same limit. */
 const MAX_HEAD_BYTES = 32_768;

@@ -1,7 +1,7 @@
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
 import type { RequestControl, ResponseHead, ResponseReader } from './http-client.ts';
-import { UndecodableBody } from './response-errors.ts';
+import { UndecodableBody } from './response-head.ts';
 
 /** Maximum bytes per decoder output; readers check their limits between two of them. */
 const PIECE_BYTES = 65_536;

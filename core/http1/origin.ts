@@ -1,6 +1,6 @@
 import type { AllowedAddresses } from '../contract/backend.ts';
-import type { ClientIdentity } from './client-identity.ts';
 import type { ProxyRoute } from './proxy-route.ts';
+import type { ClientIdentity } from './tls-files.ts';
 
 /** Where a pool connects to. */
 export interface Origin {

@@ -1,6 +1,5 @@
 import { internedText } from '../json/json-string.ts';
 import type { ResponseHead } from './http-client.ts';
-import { MalformedResponse } from './response-errors.ts';
 
 /** A response head with what its connection needs to know of it. */
 export interface ParsedHead extends ResponseHead {
@@ -195,4 +194,14 @@ const TAKERS: ReadonlyMap<string, (head: Fields, value: string) => void> = new M
 function idleFrom(raw: string): number | undefined {
   const seconds = KEEP_ALIVE_TIMEOUT.exec(raw)?.[1];
   return seconds === undefined ? undefined : Number(seconds) * 1000;
+}
+
+/** The server violated HTTP/1.1 (RFC 9112). */
+export class MalformedResponse extends Error {
+  readonly code = 'HTTP_MALFORMED_RESPONSE';
+}
+
+/** A body with an unknown content coding, or one that does not match it (RFC 9110 §8.4). */
+export class UndecodableBody extends Error {
+  readonly code = 'HTTP_UNDECODABLE_BODY';
 }

@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
 import { guardedLookup } from './allowed-addresses.ts';
 import { decodingReader } from './decoded-body.ts';
+import { ProxyRefusal } from './dial.ts';
 import {
   type HttpClient,
   type HttpClientOptions,
@@ -14,8 +15,7 @@ import {
 } from './http-client.ts';
 import type { Origin } from './origin.ts';
 import { checkRequest } from './request-head.ts';
-import { MalformedResponse } from './response-errors.ts';
-import { ProxyRefusal } from './tunnel.ts';
+import { MalformedResponse } from './response-head.ts';
 
 /** As the core's own client has it. */
 const MAX_HEAD_BYTES = 32_768;

@@ -4,7 +4,7 @@ import { joinParts, type Part } from '../json/byte-pieces.ts';
 import { RawJsonError } from '../json/json-errors.ts';
 import { decode } from '../json/json-value.ts';
 import { RawObject } from '../json/raw-json.ts';
-import { errorObject, otherErrorMembers } from './error-object.ts';
+import { errorObject, otherErrorMembers } from './errors.ts';
 import { endToEndMeta } from './meta.ts';
 
 /** The members of a value as parts, without its braces. */

@@ -2,8 +2,7 @@ import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { encode } from '../json/json-value.ts';
-import { errorObject } from './error-object.ts';
-import { CODE, wireError } from './errors.ts';
+import { CODE, errorObject, wireError } from './errors.ts';
 
 const HEAD = Buffer.from('{"jsonrpc":"2.0","id":');
 const RESULT = Buffer.from(',"result":');

@@ -1,7 +1,10 @@
 import type { JsonValue, RawJson } from '../contract/json.ts';
 import type { WireError } from '../contract/wire-error.ts';
 import { brand } from '../errors/brand.ts';
+import { foldCase } from '../json/ambiguous-names.ts';
+import { joinParts, type Part } from '../json/byte-pieces.ts';
 import { encode } from '../json/json-value.ts';
+import { membersWithoutBraces, type RawObject } from '../json/raw-json.ts';
 
 /**
  * JSON-RPC 2.0 §5.1 and the codes of MCP 2026-07-28; -32002 is accepted from legacy backends, never sent to modern
@@ -65,3 +68,28 @@ export class BackendError extends Error {
     this.members = members;
   }
 }
+
+/** A JSON-RPC error object: its code, message and data, then its other members unchanged. */
+export function errorObject({ code, message, data, members }: WireError): Buffer {
+  const parts: Part[] = [`{"code":${code},"message":${JSON.stringify(message)}`];
+  if (data !== undefined) parts.push(',"data":', data);
+  const others = members === undefined ? undefined : membersWithoutBraces(members);
+  if (others !== undefined) parts.push(',', others);
+  parts.push('}');
+  return joinParts(parts);
+}
+
+/**
+ * The members of an error object that JSON-RPC does not define, as a raw object; `undefined` when there are none.
+ *
+ * Members whose names differ from a defined one only by case are left out: a case-insensitive reader would use them
+ * instead of the gateway's.
+ */
+export function otherErrorMembers(error: RawObject): RawJson | undefined {
+  const others = error.omit({ has: (name) => DEFINED.has(name) || DEFINED.has(foldCase(name)) });
+  return others.size === 0 ? undefined : others.toBytes();
+}
+
+/** JSON-RPC 2.0 §5.1, as written and case-folded. */
+const NAMES = ['code', 'message', 'data'];
+const DEFINED: ReadonlySet<string> = new Set([...NAMES, ...NAMES.map(foldCase)]);

@@ -1,3 +1,6 @@
+import type { RawJson } from '../contract/json.ts';
+import { RawObject } from '../json/raw-json.ts';
+
 /** RFC 5424 severities as MCP spells them, least severe first. */
 export const LOG_LEVELS = ['debug', 'info', 'notice', 'warning', 'error', 'critical', 'alert', 'emergency'] as const;
 
@@ -18,4 +21,10 @@ export function isWanted(level: string, threshold: string): boolean {
 /** Whether more messages reach the threshold `level` than reach `than`; every level does without `than`. */
 export function isMoreVerbose(level: string, than: string | undefined): boolean {
   return than === undefined || LOG_LEVELS.indexOf(level as LogLevel) < LOG_LEVELS.indexOf(than as LogLevel);
+}
+
+/** Whether a `notifications/message` reaches the log level of its reader; without a level none does. */
+export function isLogWanted(params: RawJson, threshold: string | undefined): boolean {
+  if (threshold === undefined) return false;
+  return isWanted(RawObject.parse(params).string('level') ?? '', threshold);
 }

@@ -11,12 +11,11 @@ import {
 } from '../json/ambiguous-names.ts';
 import { checkStructure } from '../json/check-structure.ts';
 import { RawJsonError, TooManyMembers } from '../json/json-errors.ts';
+import { hasLoneSurrogate } from '../json/json-string.ts';
 import { decode, isObject } from '../json/json-value.ts';
-import { hasLoneSurrogate } from '../json/lone-surrogates.ts';
 import { RawObject } from '../json/raw-json.ts';
 import { DEFAULT_LIMITS, type Limits } from '../limits.ts';
-import { otherErrorMembers } from './error-object.ts';
-import { CODE, echoed, wireError } from './errors.ts';
+import { CODE, echoed, otherErrorMembers, wireError } from './errors.ts';
 
 /** A JSON-RPC id as a client may choose it. */
 export type MessageId = string | number;

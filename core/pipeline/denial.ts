@@ -1,4 +1,5 @@
 import type { Call, CatalogEntry, Reply } from '../contract/call.ts';
+import type { Caller } from '../contract/caller.ts';
 import type { EntryKind } from '../contract/catalog-entry.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import { encode } from '../json/json-value.ts';
@@ -6,7 +7,6 @@ import { listClassOf } from '../mcp/capabilities.ts';
 import { callWith } from './call-value.ts';
 import type { Pipeline } from './pipeline.ts';
 import { notFound } from './wire-faults.ts';
-import { withChallenge } from './with-challenge.ts';
 
 /** Why a call is not made. */
 export type Denial = Exclude<Reply, { readonly result: unknown }>;
@@ -56,3 +56,9 @@ export function missingEntry(kind: EntryKind, name: string): CatalogEntry {
 }
 
 const NOTHING = encode({});
+
+/** Adds the caller's challenge to a 403 without one. */
+export function withChallenge(refusal: Refusal, { challenge }: Caller): Refusal {
+  if (challenge === undefined || refusal.status !== 403) return refusal;
+  return { ...refusal, headers: { 'www-authenticate': challenge, ...refusal.headers } };
+}

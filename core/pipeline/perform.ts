@@ -8,13 +8,12 @@ import { isPromise } from '../timing/is-promise.ts';
 import type { BridgeResultParts } from './bridge/bridge.ts';
 import { callWith } from './call-value.ts';
 import { ambiguousArguments } from './declared-arguments.ts';
-import { denialOf, denialOfMissing } from './denial.ts';
+import { denialOf, denialOfMissing, withChallenge } from './denial.ts';
 import type { PausedCalls } from './paused-calls.ts';
 import type { Pipeline } from './pipeline.ts';
 import { type CatalogParts, catalogFor, findTarget } from './resolve.ts';
 import { type AnsweredLink, replyWithLink, whenDone } from './user-action.ts';
 import { CallError, LinkNotOpened, replyFromFault, UnknownEntry } from './wire-faults.ts';
-import { withChallenge } from './with-challenge.ts';
 
 /** What all calls share. */
 export interface PipelineContext extends CatalogParts {

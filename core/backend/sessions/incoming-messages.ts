@@ -8,7 +8,7 @@ import { RawObject } from '../../json/raw-json.ts';
 import type { Limits } from '../../limits.ts';
 import { errorText, idFrom, responseBody, withoutHopMeta } from '../../mcp/backend-message.ts';
 import { CODE, echoed } from '../../mcp/errors.ts';
-import { isLogWanted } from '../../mcp/log-threshold.ts';
+import { isLogWanted } from '../../mcp/log-levels.ts';
 import { META } from '../../mcp/meta.ts';
 import { CHANGED_LIST } from '../../mcp/methods.ts';
 import type { SessionEvents } from './backend-session.ts';

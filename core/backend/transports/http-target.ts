@@ -2,9 +2,7 @@ import type { AuthContext, Backend } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
 import { ForbiddenAddress, isForbidden } from '../../http1/allowed-addresses.ts';
-import { readCaBundle } from '../../http1/ca-bundle.ts';
 import { ownClient } from '../../http1/choose-client.ts';
-import { type ClientIdentity, readClientIdentity } from '../../http1/client-identity.ts';
 import type {
   HttpClient,
   HttpClientFactory,
@@ -14,6 +12,7 @@ import type {
 } from '../../http1/http-client.ts';
 import { type Origin, originFrom } from '../../http1/origin.ts';
 import { type ProxyRoute, proxyRouteFor } from '../../http1/proxy-route.ts';
+import { type ClientIdentity, readCaBundle, readClientIdentity } from '../../http1/tls-files.ts';
 import type { BackendCredentials } from '../authorizers.ts';
 import { ConnectionFailure, socketFailure } from '../failure.ts';
 import { DISCOVERY_CALLER } from '../sessions/backend-session.ts';

@@ -11,8 +11,7 @@ import { BytesResult, membersOf, toolFailure } from '../../mcp/result.ts';
 import { canAnswer, capabilityFor, type ServerRequest } from '../../mcp/server-requests.ts';
 import { callWith } from '../call-value.ts';
 import { CallError, staleState } from '../wire-faults.ts';
-import { fulfil } from './fulfil.ts';
-import { inputRequestsOf, inputRequired, modernRequest } from './input-required.ts';
+import { fulfil, inputRequestsOf, inputRequired, modernRequest } from './input-required.ts';
 import type { ResumingCall, RoundState, StateSeal } from './request-state.ts';
 import type { RoundEnd, SuspendedCalls } from './suspended-calls.ts';
 

@@ -9,10 +9,9 @@ import { capabilityClass, relayableCapabilities } from '../../mcp/capabilities.t
 import { errorFromRefusal, headersOfRefusal, INTERNAL, resultParts } from '../../mcp/envelope.ts';
 import { CODE, echoed, wireError } from '../../mcp/errors.ts';
 import { type Message, NULL_ID, type RequestMessage } from '../../mcp/message.ts';
-import { META } from '../../mcp/meta.ts';
+import { META, withoutPerHop } from '../../mcp/meta.ts';
 import { GATEWAY_METHODS } from '../../mcp/methods.ts';
 import { LEGACY_VERSIONS } from '../../mcp/versions.ts';
-import { withoutPerHop } from '../../mcp/without-per-hop-meta.ts';
 import type { GatewayService, ListsChanged } from '../../pipeline/gateway-service.ts';
 import type { Answer, McpRequest } from '../../pipeline/mcp-request.ts';
 import { isPromise } from '../../timing/is-promise.ts';

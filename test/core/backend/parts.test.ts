@@ -4,7 +4,7 @@ import { type CallerCalls, ConcurrencyLimit } from '../../../core/backend/concur
 import { mergeSources } from '../../../core/backend/merge-sources.ts';
 import { Lines } from '../../../core/backend/transports/lines.ts';
 import { joinParts } from '../../../core/json/byte-pieces.ts';
-import { membersWithoutBraces } from '../../../core/mcp/members-without-braces.ts';
+import { membersWithoutBraces } from '../../../core/json/raw-json.ts';
 import { mirrorArguments, readAnnotations, stripAnnotations } from '../../../core/mcp/mirrored-params.ts';
 import { SseFrames, SseTooLarge } from '../../../core/mcp/sse-frames.ts';
 import { Cancel } from '../../../core/timing/cancel.ts';

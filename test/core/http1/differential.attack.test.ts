@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { HttpClientFactory, RequestControl } from '../../../core/http1/http-client.ts';
-import { MalformedResponse } from '../../../core/http1/response-errors.ts';
+import { MalformedResponse } from '../../../core/http1/response-head.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 import { AMBIGUOUS, OK } from './ambiguous-responses.ts';

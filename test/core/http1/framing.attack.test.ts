@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ChunkedBody } from '../../../core/http1/chunked-body.ts';
-import { MalformedResponse } from '../../../core/http1/response-errors.ts';
-import { readResponseHead } from '../../../core/http1/response-head.ts';
+import { MalformedResponse, readResponseHead } from '../../../core/http1/response-head.ts';
 import fc from '../../support/fast-check.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';

@@ -1,7 +1,7 @@
 import { resultFromValue } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import type { ClientRequester } from '../../../../core/contract/client-context.ts';
-import { fulfil } from '../../../../core/pipeline/bridge/fulfil.ts';
+import { fulfil } from '../../../../core/pipeline/bridge/input-required.ts';
 import { proves } from '../../../support/proves.ts';
 
 const signal = new AbortController().signal;

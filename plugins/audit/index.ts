@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { definePlugin, type Refusal, STAGE } from '@toolmgr/core';
-import { pinChanged, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import { pinChanged, signInChanged, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
 import { createCapture } from './capture.ts';
 import { auditConfig } from './config.ts';
@@ -8,6 +8,7 @@ import type { AuditEvent } from './event.ts';
 import { type EventContext, eventFromCall } from './event-from-call.ts';
 import { eventFromPin } from './event-from-pin.ts';
 import { eventFromRequest, eventFromStream } from './event-from-request.ts';
+import { eventFromSignIn } from './event-from-sign-in.ts';
 import { eventFromWorkflow } from './event-from-workflow.ts';
 import { createTypeFilter } from './event-types.ts';
 import { createJournal } from './journal.ts';
@@ -41,6 +42,7 @@ export default definePlugin({
     core.hooks.requestSettled.tap(late, (record) => addEvent(eventFromRequest(record, context)));
     core.hooks.streamOpened.tap(late, (record) => addEvent(eventFromStream(record, context)));
     core.hook(workflowAdvanced).tap(ADDRESS, (advanced) => addEvent(eventFromWorkflow(advanced, context)));
+    core.hook(signInChanged).tap(ADDRESS, (changed) => addEvent(eventFromSignIn(changed, context)));
     core.hook(pinChanged).tap(ADDRESS, (changed) => addEvent(eventFromPin(changed, context)));
     if (config.onFailure === 'refuse') {
       core.hooks.authorize.tap({ name: ADDRESS, stage: STAGE.first }, () => (file.isFailing ? REFUSED : undefined));

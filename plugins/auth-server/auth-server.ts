@@ -16,6 +16,7 @@ import { createInteractions } from './provider/oidc-interactions.ts';
 import { createOidcServer, type OidcServer } from './provider/oidc-server.ts';
 import { mountOidcRoutes } from './provider/routes.ts';
 import { readServerSecrets, type ServerSecrets } from './provider/server-secrets.ts';
+import type { Report } from './report.ts';
 import { nextProvider } from './sign-in/chain.ts';
 import type { SignInParts } from './sign-in/context.ts';
 import { createSignIn, type SignIn } from './sign-in/sign-in.ts';
@@ -83,6 +84,7 @@ async function openStorage(core: AuthServerCore, { issuer, storage }: AuthServer
 
 type AuthServerCore = Pick<Core, 'slots' | 'log' | 'now' | 'server'> & {
   readonly backends: Pick<Core['backends'], 'credentialsChanged'>;
+  readonly report?: Report;
 };
 
 interface OpenedParts extends Pick<ReplacedParts, 'createSignIn'> {
@@ -92,12 +94,12 @@ interface OpenedParts extends Pick<ReplacedParts, 'createSignIn'> {
 }
 
 async function composed(core: AuthServerCore, config: AuthServerConfig, parts: OpenedParts): Promise<AuthServer> {
-  const { log, now } = core;
+  const { log, now, report = () => {} } = core;
   const { issuer } = config;
   const { secrets, storage, upstreams } = parts;
   const browserBase = config.authorizationEndpointBaseUrl ?? issuer;
   const scopes = supportedScopes(config);
-  const clients = createClients({ config, storage, supportedScopes: scopes, issuer, log, now });
+  const clients = createClients({ config, storage, supportedScopes: scopes, issuer, report, log, now });
   const { accounts, upstreamTokens, stop } = createAccountsAndTokens({
     issuer,
     storage,
@@ -120,6 +122,7 @@ async function composed(core: AuthServerCore, config: AuthServerConfig, parts: O
     clients: withDelegates(clients, () => delegation),
     needs: { needsSignIn: (person) => needsProvider(upstreams, accounts, person), needsConsent },
     errorPage: failedRequestPage,
+    report,
     log,
     now,
   });
@@ -143,6 +146,7 @@ async function composed(core: AuthServerCore, config: AuthServerConfig, parts: O
     storage,
     secrets,
     endSession: oidc.sessions.end,
+    report,
     log,
     now,
   });

@@ -1,9 +1,15 @@
 import { definePlugin, GatewayFault, type RouteTable, STAGE } from '@toolmgr/core';
-import { tokenIssuers, type UpstreamTokens, upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
+import {
+  signInChanged,
+  tokenIssuers,
+  type UpstreamTokens,
+  upstreamTokens,
+} from '@toolmgr/plugins/kit/extension-points';
 
 import { type AuthServer, openAuthServer } from './auth-server.ts';
 import { authServerConfig, primaryOf } from './config.ts';
 import { connectTool } from './connect-tool.ts';
+import type { SignInReport } from './report.ts';
 
 const ADDRESS = 'auth-server';
 
@@ -14,7 +20,7 @@ export default definePlugin({
   summary: 'signs people in at upstream identity providers and issues the tokens that clients send',
   contractKey: 'authServerConfig',
   config: authServerConfig,
-  apply({ backends, hooks, slots, slot, log, now, server: gateway }, config) {
+  apply({ backends, hook, hooks, slots, slot, log, now, server: gateway }, config) {
     let opened: AuthServer | undefined;
     let table: RouteTable | undefined;
     const server = (): AuthServer => {
@@ -49,7 +55,8 @@ export default definePlugin({
       table = routes;
     });
     hooks.starting.tapPromise(ADDRESS, async () => {
-      opened = await openAuthServer({ backends, slots, log, now, server: gateway }, config);
+      const report = (change: SignInReport): void => hook(signInChanged).call({ ...change, atMs: now() });
+      opened = await openAuthServer({ backends, slots, log, now, server: gateway, report }, config);
       if (table !== undefined) opened.mount(table); // the routes need the keys, which are read now
     });
     hooks.stopping.tapPromise(ADDRESS, async () => opened?.close());

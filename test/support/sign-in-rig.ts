@@ -6,6 +6,7 @@ import type {
   Interaction,
   InteractionOutcome,
 } from '../../plugins/auth-server/provider/interactions.ts';
+import type { SignInReport } from '../../plugins/auth-server/report.ts';
 import { createSignIn } from '../../plugins/auth-server/sign-in/sign-in.ts';
 import type { AuthStorage } from '../../plugins/auth-server/storage/storage.ts';
 import { type Upstream, type UpstreamLeg, UpstreamRefusal } from '../../plugins/auth-server/upstreams/upstream.ts';
@@ -90,6 +91,7 @@ export function signInRig(options: SignInRigOptions = {}) {
   const core = pluginCore();
   const { accounts } = accountsOnMemoryWith(upstreams, storage, clock.now);
   const interactions = fakeInteractions();
+  const reports: SignInReport[] = [];
   const signIn = createSignIn({
     browserBase: issuer,
     callbackUrls: options.callbackUrls ?? [],
@@ -98,7 +100,8 @@ export function signInRig(options: SignInRigOptions = {}) {
     interactions,
     storage,
     secrets: { hmacSecrets: [createSecretKey(Buffer.alloc(32, 'key of a test'))] },
-    endSession: accounts.endSession,
+    endSession: async (tsid) => void (await accounts.endSession(tsid)),
+    report: (change) => void reports.push(change),
     log: core.log,
     now: clock.now,
   });
@@ -110,7 +113,7 @@ export function signInRig(options: SignInRigOptions = {}) {
     return found;
   };
   return {
-    ...{ clock, core, storage, accounts, interactions, signIn, upstream, routes },
+    ...{ clock, core, storage, accounts, interactions, reports, signIn, upstream, routes },
     /** A browser with cookies of its own. */
     browser: () => fakeBrowser(issuer, routes, interactions),
   };

@@ -23,8 +23,11 @@ export interface Accounts {
   /** The sessions of a person that have not ended, for the page that lists them. */
   sessions(person: string): Promise<readonly Session[]>;
   extendSession(tsid: string, ttlMs: number): Promise<void>;
-  /** Ends a session: its refresh tokens are refused. The upstream tokens of a person without sessions are deleted. */
-  endSession(tsid: string): Promise<void>;
+  /**
+   * Ends a session: its refresh tokens are refused. The upstream tokens of a person without sessions are deleted. Returns the session;
+   * `undefined` when it had ended before.
+   */
+  endSession(tsid: string): Promise<Session | undefined>;
 }
 
 /** Someone who signed in. */

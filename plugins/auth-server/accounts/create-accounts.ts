@@ -64,9 +64,10 @@ export function createAccounts({ storage, rows, recent, changes, upstreams, now 
       recent.forgetSession(tsid);
       const ended = await sessions.end(tsid);
       changes.announce({ tsid });
-      if (!ended?.isLast) return;
+      if (!ended?.isLast) return ended?.session;
       const { person } = ended.session;
       for (const provider of await rows.releaseAll(person, now())) changes.announce({ person, provider });
+      return ended.session;
     },
   };
 }

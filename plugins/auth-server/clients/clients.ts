@@ -1,4 +1,5 @@
 import { type GatewayFault, type JsonObject, type Log, type RouteAnswer, throttledLine } from '@toolmgr/core';
+import type { Report } from '../report.ts';
 import type { AuthStorage } from '../storage/storage.ts';
 import { createAddressLimit } from './address-limit.ts';
 import { isRefusal } from './client-metadata.ts';
@@ -50,6 +51,7 @@ export interface ClientsInput {
   readonly supportedScopes: readonly string[];
   /** The issuer's URL. */
   readonly issuer: string;
+  readonly report: Report;
   readonly log: Log;
   now(): number;
   /** For tests: certificates and name resolution of fetches. */
@@ -57,7 +59,16 @@ export interface ClientsInput {
 }
 
 /** Creates the clients. @throws GatewayFault PLAN_INVALID for a baseline scope that the server does not support */
-export function createClients({ config, storage, supportedScopes, issuer, log, now, connect }: ClientsInput): Clients {
+export function createClients({
+  config,
+  storage,
+  supportedScopes,
+  issuer,
+  report,
+  log,
+  now,
+  connect,
+}: ClientsInput): Clients {
   const { cimd, confidentialClients, baselineClientScopes } = config;
   const scopes = clientScopes(supportedScopes, baselineClientScopes);
   const registered = createRegisteredClients(storage, now);
@@ -74,7 +85,7 @@ export function createClients({ config, storage, supportedScopes, issuer, log, n
     ...(connect === undefined ? {} : { connect }),
   });
   return {
-    register: registrationEndpoint(registered, { scopes, confidentialClients }, limit),
+    register: registrationEndpoint(registered, { scopes, confidentialClients }, limit, report),
     allowsSecrets: confidentialClients,
     allowsDocuments: cimd.enabled,
     async find(id, address) {

@@ -1,4 +1,5 @@
 import type { RouteAnswer } from '@toolmgr/core';
+import type { Report } from '../report.ts';
 import type { AddressLimit } from './address-limit.ts';
 import { isRefusal, type MetadataRefusal } from './client-metadata.ts';
 import type { RegisteredClients } from './registered-clients.ts';
@@ -18,6 +19,7 @@ export function registrationEndpoint(
   clients: RegisteredClients,
   rules: RegistrationRules,
   limit: AddressLimit,
+  report: Report,
 ): RouteAnswer {
   return async (inbound, body, responder) => {
     const send = (status: number, value: object, headers: Readonly<Record<string, string>> = {}): void =>
@@ -32,6 +34,7 @@ export function registrationEndpoint(
     if (isRefusal(metadata)) return send(400, { error: metadata.error, error_description: metadata.description });
     const client = await clients.add(metadata);
     if (client === undefined) return send(503, FULL, { 'retry-after': String(FULL_RETRY_S) });
+    report({ change: 'client_registered', outcome: 'success', client: client.id, inbound });
     const secret = client.secret === undefined ? {} : { client_secret: client.secret, client_secret_expires_at: 0 };
     send(201, {
       client_id: client.id,

@@ -2,6 +2,7 @@ import type { JsonObject } from '@toolmgr/core';
 import { LRUCache } from 'lru-cache';
 import type { Accounts, Session } from '../accounts/accounts.ts';
 import { SUBJECT_SESSION } from '../delegation/token-exchange.ts';
+import type { Report } from '../report.ts';
 import type { RefreshFamilies } from './refresh-families.ts';
 
 /** The sessions behind issued tokens: one for each sign-in of one client. */
@@ -22,12 +23,20 @@ const FRESH_MS = 5_000;
 const STALE_MS = 60_000;
 const MAX_KNOWN = 50_000;
 
-/** Creates the sessions. `ttlMs`: after this time without a new token a session ends. */
+/** What sessions are made with. */
+export interface OauthSessionParts {
+  /** After this time without a new token a session ends. */
+  readonly ttlMs: number;
+  readonly report: Report;
+  /** Epoch milliseconds. */
+  now(): number;
+}
+
+/** Creates the sessions. */
 export function createOauthSessions(
   accounts: Accounts,
   families: RefreshFamilies,
-  ttlMs: number,
-  now: () => number,
+  { ttlMs, report, now }: OauthSessionParts,
 ): OauthSessions {
   const known = new LRUCache<string, { readonly isAlive: boolean; readonly readMs: number }>({ max: MAX_KNOWN });
 
@@ -55,7 +64,10 @@ export function createOauthSessions(
     },
     async end(tsid) {
       known.set(tsid, { isAlive: false, readMs: now() });
-      await accounts.endSession(tsid);
+      const ended = await accounts.endSession(tsid);
+      if (ended !== undefined) {
+        report({ change: 'session_revoked', outcome: 'success', person: ended.person, client: ended.clientId });
+      }
       await families.end(tsid);
     },
     isWithdrawn(claims) {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createOutageLog, explainCause, type JsonObject, type Log } from '@toolmgr/core';
 import type { TokenIssuer } from '@toolmgr/plugins/kit/extension-points';
 import Provider from 'oidc-provider';
-
+import type { Report } from '../report.ts';
 import { isStorageFault } from '../storage/storage-fault.ts';
 import { audienceRules } from './audience-rules.ts';
 import { createOauthSessions, type OauthSessions } from './oauth-sessions.ts';
@@ -30,6 +30,7 @@ export interface OidcServer {
 
 /** What the server needs. */
 export interface OidcServerParts extends OidcConfigurationParts {
+  readonly report: Report;
   readonly log: Log;
   /** Epoch milliseconds. */
   now(): number;
@@ -40,7 +41,7 @@ const STORAGE_LOG_MS = 60_000;
 
 /** Creates the server. Nothing is opened. */
 export function createOidcServer(parts: OidcServerParts): OidcServer {
-  const { issuer, secrets, storage, accounts, lifespans, log, now } = parts;
+  const { issuer, secrets, storage, accounts, lifespans, report, log, now } = parts;
   const { accessTokenLifespan: accessMs, refreshTokenLifespan: refreshMs } = lifespans;
   const codes = createSignedTexts(secrets.hmacSecrets, 'codes');
   const families = createRefreshFamilies(
@@ -49,7 +50,7 @@ export function createOidcServer(parts: OidcServerParts): OidcServer {
     refreshMs,
     now,
   );
-  const sessions = createOauthSessions(accounts, families, Math.max(accessMs, refreshMs), now);
+  const sessions = createOauthSessions(accounts, families, { ttlMs: Math.max(accessMs, refreshMs), report, now });
   const provider = new Provider(issuer, oidcConfiguration(parts));
   const publicKeys: readonly JsonObject[] = secrets.signingKeys.map(({ publicJwk }) => publicJwk);
   const revocable = createRevocableTokens(issuer, publicKeys, createSignedTexts(secrets.hmacSecrets, 'revocations'));

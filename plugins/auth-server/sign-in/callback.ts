@@ -20,10 +20,12 @@ type LegResult = UpstreamGrant | 'refused' | 'away';
  * request (mix-up attacks, RFC 9700 §4.4), and the browser has to be the one that was sent.
  */
 export function createCallback(context: SignInContext): PageAnswer {
-  const { accounts, cookies, identityProvider, interactions, keys, legs, log, paths, progress, upstream } = context;
+  const { accounts, cookies, identityProvider, interactions, keys, legs, log, paths, progress, report, upstream } =
+    context;
 
-  const store = async (person: string, from: Upstream, grant: UpstreamGrant): Promise<void> => {
+  const store = async (person: string, from: Upstream, grant: UpstreamGrant, inbound: Inbound): Promise<void> => {
     await accounts.connect(person, from.name, grant);
+    report({ change: 'account_connected', outcome: 'success', person, upstream: from.name, inbound });
     log.info('sign-in: a person connected an account', { person, upstream: from.name });
   };
 
@@ -62,7 +64,7 @@ export function createCallback(context: SignInContext): PageAnswer {
     const isOfSession = purpose.person !== undefined && before.person === undefined;
     if (isOfSession && (await interactions.personOf(inbound)) !== person) return problemPage(PROBLEMS.twoPeople);
     if (before.person !== undefined && before.person !== person) return problemPage(PROBLEMS.twoPeople);
-    await store(person, from, result);
+    await store(person, from, result, inbound);
     const after = await progress.update(uid, (now) => {
       if (now.person !== undefined && now.person !== person) return undefined;
       const connected = [...now.connected.filter((name) => name !== from.name), from.name];
@@ -81,7 +83,7 @@ export function createCallback(context: SignInContext): PageAnswer {
     if (from === identityProvider && (await accounts.personOf(from.name, result.identity)).id !== person) {
       return problemPage(withConnections(PROBLEMS.otherIdentity, paths.connections));
     }
-    await store(person, from, result);
+    await store(person, from, result, inbound);
     const done =
       ticket === undefined ? `${paths.connections}?done=connected` : `${paths.connect}?connected=${from.name}`;
     return redirectAnswer(done);
@@ -96,8 +98,9 @@ export function createCallback(context: SignInContext): PageAnswer {
     if (ticket !== undefined && keys.readTicket(ticket)?.person !== id) {
       return problemPage(withConnections(PROBLEMS.linkOfOther, paths.connections));
     }
-    await store(id, from, result);
+    await store(id, from, result, inbound);
     const { 'set-cookie': set = [] } = await interactions.signIn(inbound, id);
+    report({ change: 'sign_in', outcome: 'success', person: id, upstream: from.name, inbound });
     return redirectAnswer(back, [set].flat());
   };
 
@@ -114,6 +117,10 @@ export function createCallback(context: SignInContext): PageAnswer {
     const from = leg === undefined ? undefined : upstream(leg.provider);
     if (leg === undefined || from === undefined) return problemPage(PROBLEMS.answerInvalid);
     const result = await exchanged(leg, from, state, inbound);
+    if (result === 'refused') {
+      const reason = 'the identity provider refused';
+      report({ change: 'sign_in', outcome: 'denied', upstream: from.name, reason, inbound });
+    }
     const { purpose } = leg;
     if (purpose.kind === 'sign-in') return signIn(purpose, leg, from, result, inbound);
     return purpose.kind === 'connect'

@@ -28,7 +28,7 @@ type Fields = ReadonlyMap<string, string>;
 
 /** Creates the page. */
 export function createConnectionsPages(context: SignInContext): ConnectionsPages {
-  const { accounts, consents, cookies, identityProvider, interactions, keys, paths, upstreams } = context;
+  const { accounts, consents, cookies, identityProvider, interactions, keys, paths, report, upstreams } = context;
   const done = (what: string, set: readonly string[] = []): BrowserAnswer =>
     redirectAnswer(`${paths.connections}?done=${what}`, set);
   const personOf = async (inbound: Inbound): Promise<Person | undefined> => {
@@ -50,10 +50,11 @@ export function createConnectionsPages(context: SignInContext): ConnectionsPages
         if (upstream === undefined) return problemPage(PROBLEMS.unknownForm);
         return sendFromPage(context, inbound, upstream, { kind: 'connect', person }, { isForm: true });
       },
-      async disconnect(_inbound, person, fields) {
+      async disconnect(inbound, person, fields) {
         const upstream = context.upstream(fields.get('provider') ?? '');
         if (upstream === undefined) return problemPage(PROBLEMS.unknownForm);
         await accounts.disconnect(person, upstream.name, AbortSignal.timeout(UPSTREAM_MS));
+        report({ change: 'account_disconnected', outcome: 'success', person, upstream: upstream.name, inbound });
         return done('disconnected');
       },
       async end(_inbound, person, fields) {

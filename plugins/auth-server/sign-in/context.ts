@@ -2,6 +2,7 @@ import { explainCause, GatewayFault, type Inbound, type Log } from '@toolmgr/cor
 import type { Accounts } from '../accounts/accounts.ts';
 import type { BrowserAnswer, Interactions } from '../provider/interactions.ts';
 import type { ServerSecrets } from '../provider/server-secrets.ts';
+import type { Report } from '../report.ts';
 import type { AuthStorage } from '../storage/storage.ts';
 import { type Upstream, UpstreamRefusal } from '../upstreams/upstream.ts';
 import { type BindingCookies, createBindingCookies } from './binding-cookies.ts';
@@ -25,6 +26,7 @@ export interface SignInParts {
   readonly secrets: Pick<ServerSecrets, 'hmacSecrets'>;
   /** Ends the session of a client, with its refresh tokens. */
   endSession(tsid: string): Promise<void>;
+  readonly report: Report;
   readonly log: Log;
   /** Epoch milliseconds. */
   now(): number;

@@ -1,4 +1,4 @@
-import type { Inbound } from '@toolmgr/core';
+import { type Inbound, present } from '@toolmgr/core';
 import { clientName, consentPage } from '../pages/consent-page.ts';
 import { continuePage } from '../pages/continue-page.ts';
 import { formOf } from '../pages/form.ts';
@@ -35,8 +35,19 @@ const MAX_LEGS = 20;
 
 /** Creates the page. */
 export function createInteractionPage(context: SignInContext): InteractionPage {
-  const { accounts, consents, cookies, identityProvider, interactions, keys, legs, paths, progress, upstreams } =
-    context;
+  const {
+    accounts,
+    consents,
+    cookies,
+    identityProvider,
+    interactions,
+    keys,
+    legs,
+    paths,
+    progress,
+    report,
+    upstreams,
+  } = context;
 
   /**
    * The interaction that the path names; the browser has to be the one that began it, and the person whose consent it waits for has
@@ -106,6 +117,9 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
     const { inbound, interaction, binding, isForm } = at;
     const { uid, client } = interaction;
     const answer = await interactions.finish(inbound, outcome);
+    if ('login' in outcome) {
+      report({ change: 'sign_in', outcome: 'success', person: outcome.login.person, client: client.id, inbound });
+    }
     const { location } = answer.headers;
     const set = [answer.headers['set-cookie'] ?? []].flat();
     if (isForm && typeof location === 'string') {
@@ -116,6 +130,11 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
     return { ...answer, headers: { ...answer.headers, 'set-cookie': [...set, cookies.clear(uid)] } };
   };
 
+  const reportConsent = ({ inbound, interaction }: At, outcome: 'success' | 'denied'): void => {
+    const { person, client, scopes } = interaction;
+    report({ change: 'consent', outcome, ...present({ person }), client: client.id, scopes, inbound });
+  };
+
   const chosen: Readonly<Record<string, (at: At) => Promise<BrowserAnswer>>> = {
     async allow(at) {
       const { interaction } = at;
@@ -123,10 +142,14 @@ export function createInteractionPage(context: SignInContext): InteractionPage {
       const isAsked = needs === 'consent' && person !== undefined && (at.progress.person ?? person) === person;
       if (!isAsked || at.progress.isOther || at.progress.failure !== undefined) return proceed(at);
       await consents.remember(person, interaction);
+      reportConsent(at, 'success');
       const allowed = await progress.update(uid, (before) => ({ ...before, isAllowed: true }));
       return proceed({ ...at, progress: allowed ?? at.progress }); // finishes when no provider is missing
     },
-    deny: (at) => finish(at, { error: 'access_denied', description: 'the person did not allow it' }),
+    deny(at) {
+      reportConsent(at, 'denied');
+      return finish(at, { error: 'access_denied', description: 'the person did not allow it' });
+    },
     cancel: (at) =>
       finish(at, { error: 'temporarily_unavailable', description: 'an identity provider does not answer' }),
     async other(at) {

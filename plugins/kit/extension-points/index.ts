@@ -16,5 +16,6 @@ export {
 } from '../workloads/runtimes.ts';
 export { type LimitSkipped, limitSkipped } from './limit-skipped.ts';
 export { heldDefinitions, type PinChanged, pinChanged } from './pin-changed.ts';
+export { type SignInChanged, signInChanged } from './sign-in-changed.ts';
 export { type ToolSearched, toolSearched } from './tool-searched.ts';
 export { type WorkflowAdvanced, workflowAdvanced } from './workflow-advanced.ts';

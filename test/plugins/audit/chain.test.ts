@@ -46,8 +46,9 @@ const linesNow = async (): Promise<string[]> => (await readFile(logFile, 'utf8')
 const verified = async (...more: readonly string[]) => {
   const { code, out } = await cli(['audit', 'verify', logFile, '--json', ...more]);
   const report = JSON.parse(out);
-  return { code, ...report, problems: report.problems.map(({ line, problem }) => `${line}: ${problem}`) };
+  return { code, ...report, problems: report.problems.map(textOf) };
 };
+const textOf = ({ line, problem }: { readonly line: number; readonly problem: string }) => `${line}: ${problem}`;
 const signed = () => verified('--key', publicKey);
 
 describe('a chain of audit lines', () => {

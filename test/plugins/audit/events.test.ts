@@ -1,6 +1,11 @@
 import { type Call, type Core, definePlugin, type Plugin, recordOf, resultFromValue } from '@toolmgr/core';
 import { type FakeAnswer, fakeServer, text } from '@toolmgr/core/testing';
-import { pinChanged, type WorkflowAdvanced, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import {
+  pinChanged,
+  signInChanged,
+  type WorkflowAdvanced,
+  workflowAdvanced,
+} from '@toolmgr/plugins/kit/extension-points';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { EVENT_TYPES } from '../../../plugins/audit/event-types.ts';
@@ -83,6 +88,13 @@ const pinning: Plugin = definePlugin({
       hook(pinChanged).call({ ...pin, change: 'held', reason: 'its description changed since 2026-11-02' });
       hook(pinChanged).call({ ...pin, change: 'approved', by: 'ada' });
       hook(pinChanged).call({ ...pin, change: 'rejected' });
+      const done = { outcome: 'success', person: 'p-1', atMs: now() } as const;
+      hook(signInChanged).call({ ...done, change: 'sign_in', outcome: 'denied', upstream: 'corp', reason: 'refused' });
+      hook(signInChanged).call({ ...done, change: 'account_connected', upstream: 'corp' });
+      hook(signInChanged).call({ ...done, change: 'account_disconnected', upstream: 'corp' });
+      hook(signInChanged).call({ ...done, change: 'consent', client: 'c-1', scopes: ['openid', 'tools'] });
+      hook(signInChanged).call({ change: 'client_registered', outcome: 'success', client: 'c-1', atMs: now() });
+      hook(signInChanged).call({ ...done, change: 'session_revoked', client: 'c-1' });
     }),
 });
 

@@ -1,12 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Gateway } from '@toolmgr/core';
 import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { describe, expect } from 'vitest';
+import audit from '../../../plugins/audit/index.ts';
 import authServer from '../../../plugins/auth-server/index.ts';
 import oidc from '../../../plugins/incoming-auth/oidc/index.ts';
 import secrets from '../../../plugins/secrets/environment/index.ts';
+import { linesOf } from '../../support/audited.ts';
 import { claimsOf, REDIRECT, TestBrowser } from '../../support/auth-server-rig.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
 import { loopbackServer } from '../../support/loopback-server.ts';
@@ -15,7 +17,7 @@ import { proves } from '../../support/proves.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A gateway over HTTP at which people sign in with a real provider. */
-async function signInGateway(idp: string) {
+async function signInGateway(idp: string, logFile: string) {
   let gateway: Gateway | undefined;
   const http = await loopbackServer((request, response) => gateway?.handle(request, response));
   const issuer = http.url;
@@ -23,7 +25,7 @@ async function signInGateway(idp: string) {
   const kits: TestGateway[] = [];
   const far = fakeServer().tool('echo', () => ({ content: [{ type: 'text', text: 'here' }] }));
   const start = async (hmacFiles: readonly string[]): Promise<void> => {
-    const plugins = [secrets, authServer, oidc];
+    const plugins = [secrets, authServer, oidc, audit];
     const upstream = {
       name: 'corp',
       type: 'oidc',
@@ -44,6 +46,7 @@ async function signInGateway(idp: string) {
           { use: secrets.address },
           { use: authServer.address, with: server },
           { use: oidc.address, with: { issuer, clientId: 'gateway', audience } },
+          { use: audit.address, with: { logFile } },
         ],
       },
       backends: { far },
@@ -103,12 +106,13 @@ async function walk(browser: TestBrowser, start: string): Promise<URLSearchParam
 
 describe('a gateway with an authorization server', () => {
   proves(
-    'vmcp.auth-server.own-tokens',
+    ['vmcp.auth-server.own-tokens', 'ask.audit.sign-ins'],
     'signs a person in, serves calls with its own tokens, and keeps sessions over a reload with new secrets',
     async () => {
       await using idp = await identityProvider();
-      await using at = await signInGateway(idp.issuer);
       const folder = temporaryFolder('secrets');
+      const logFile = join(folder, 'audit.log');
+      await using at = await signInGateway(idp.issuer, logFile);
       const [old, current] = [join(folder, 'old'), join(folder, 'current')];
       await writeFile(old, randomBytes(32));
       await writeFile(current, randomBytes(32));
@@ -164,6 +168,24 @@ describe('a gateway with an authorization server', () => {
         (await at.form('/oauth/revoke', { token: second.body.refresh_token ?? '', client_id: clientId })).status,
       ).toBe(200);
       expect(await at.status(token)).toBe(401);
+
+      await at[Symbol.asyncDispose]();
+      const events = linesOf(await readFile(logFile, 'utf8')).filter(({ type }) => SIGN_IN.test(type));
+      const { sub: person = '' } = claimsOf(token);
+      expect(events.map(({ type, subjects, target }) => [type, subjects.user_id, target.client_id])).toEqual([
+        ['vmcp_client_registered', undefined, clientId],
+        ['vmcp_account_connected', person, undefined],
+        ['vmcp_sign_in', person, clientId],
+        ['vmcp_consent', person, clientId],
+        ['vmcp_consent', person, clientId],
+        ['vmcp_session_revoked', person, clientId],
+      ]);
+      expect(events[1]).toMatchObject({
+        target: { provider: 'corp' },
+        source: { type: 'network', value: '127.0.0.1' },
+      });
     },
   );
 });
+
+const SIGN_IN = /^vmcp_(?:sign_in|account|consent|client|session)/;

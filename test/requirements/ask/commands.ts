@@ -61,6 +61,8 @@ export const commands = [
       'ask.audit.on-failure': 'audit.onFailure refuse answers calls with 503 while audit lines cannot be written',
       'ask.audit.sinks':
         'audit lines are also sent to a syslog server, an OpenTelemetry collector and a webhook, each with a queue of its own',
+      'ask.audit.sign-ins':
+        'audit has an event for each sign-in, connected account, consent, registration and ended session',
       'ask.audit.query': 'audit query prints the events that match its options, over rotated parts',
       'ask.vmcp.exit-codes': 'flags, defaults and exit codes are as the reference says',
       'ask.vmcp.yaml-near-miss': 'an unknown key of the file is refused with the nearest known key',

@@ -18,6 +18,7 @@ export function clientsOnMemory(changes: Partial<Omit<ClientsInput, 'config'>> &
     storage,
     supportedScopes: ['openid', 'profile', 'email', 'offline_access', 'tools'],
     issuer: 'https://gateway.example',
+    report: () => {},
     log: core.log,
     now,
     ...rest,

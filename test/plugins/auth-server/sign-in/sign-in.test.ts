@@ -113,6 +113,7 @@ describe('the chain of providers', () => {
         error: 'access_denied',
         description: 'an identity provider refused the sign-in',
       });
+      expect(rig.reports.at(-1)).toMatchObject({ change: 'sign_in', outcome: 'denied', upstream: 'jira' });
       const again = rig.browser();
       const retry = again.begin();
       await answerAt(rig, again, 'corp', await again.get(retry), 'ada');
@@ -408,6 +409,10 @@ describe('the page of connections', () => {
       const gone = await browser.press(connected, 'Disconnect github');
       expect((await browser.get(gone.location ?? '')).body).toContain('The account is disconnected.');
       expect((await rig.accounts.connections(person)).map(({ provider }) => provider)).toEqual(['corp']);
+      expect(rig.reports.slice(-2)).toMatchObject([
+        { change: 'account_connected', person, upstream: 'github' },
+        { change: 'account_disconnected', person, upstream: 'github' },
+      ]);
     },
   );
 
@@ -423,6 +428,13 @@ describe('the page of connections', () => {
     await browser.press(page, 'End the session of Claude');
     expect((await rig.accounts.sessions(person)).map(({ id }) => id)).toEqual(['s2']);
     expect((await browser.get(browser.begin({ needs: 'consent', person }))).status).toBe(200);
+  });
+
+  it('reports a consent that the person denied', async () => {
+    const rig = signInRig();
+    const { browser, person } = await signedInBrowser(rig);
+    await browser.press(await browser.get(browser.begin({ needs: 'consent', person })), 'Deny');
+    expect(rig.reports.at(-1)).toMatchObject({ change: 'consent', outcome: 'denied', person });
   });
 
   it('lets a person sign in again whose record is gone', async () => {

@@ -88,11 +88,11 @@ export { decode, decodeObject, encode, isObject, parsedJson } from './json/json-
 export { present } from './json/present.ts';
 export { RawObject } from './json/raw-json.ts';
 export { DEFAULT_LIMITS, type Limits, limitsSchema } from './limits.ts';
+export { resultFromBytes, resultFromValue, toolFailure } from './mcp/envelope.ts';
 export { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from './mcp/header-fields.ts';
 export { endToEndMeta, MISSING_BACKENDS } from './mcp/meta.ts';
 export { CALL_METHODS, CLIENT_METHODS } from './mcp/methods.ts';
 export { mirroredHeaders } from './mcp/mirrored-params.ts';
-export { resultFromBytes, resultFromValue, toolFailure } from './mcp/result.ts';
 export { networkOf, Shares, shareOfCall } from './mcp/shares.ts';
 export { callWith } from './pipeline/call-value.ts';
 export { restrictedHeaderPattern } from './pipeline/passthrough-headers.ts';

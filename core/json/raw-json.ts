@@ -1,9 +1,8 @@
 import type { JsonValue, RawJson } from '../contract/json.ts';
 import { joinParts, type Part } from './byte-pieces.ts';
-import { expectEnd, JsonScan, skipSpace } from './json-scan.ts';
+import { expectEnd, FEW_KEYS, JsonScan, RawMembers, readMembers, skipSpace } from './json-scan.ts';
 import { readString } from './json-string.ts';
 import { decode } from './json-value.ts';
-import { FEW_KEYS, RawMembers, readMembers } from './raw-members.ts';
 
 /**
  * A JSON object stored as the byte ranges of its members: keys are decoded, values are not, and the buffer of a value

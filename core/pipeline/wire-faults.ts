@@ -6,9 +6,8 @@ import { brand } from '../errors/brand.ts';
 import { GatewayFault, UserActionRequired } from '../errors.ts';
 import { RawJsonError } from '../json/json-errors.ts';
 import { decodeObject } from '../json/json-value.ts';
-import { retryData } from '../mcp/envelope.ts';
+import { retryData, toolFailure } from '../mcp/envelope.ts';
 import { BackendError, CODE, echoed, wireError } from '../mcp/errors.ts';
-import { toolFailure } from '../mcp/result.ts';
 
 /** The wire error of a thrown value, and how it is recorded. */
 export type FaultReply = {

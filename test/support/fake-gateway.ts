@@ -12,9 +12,9 @@ import {
   resultFromValue,
 } from '@toolmgr/core';
 import type { MirroredParam } from '../../core/contract/catalog-entry.ts';
+import { BytesResult } from '../../core/mcp/envelope.ts';
 import { CODE, wireError } from '../../core/mcp/errors.ts';
 import { META } from '../../core/mcp/meta.ts';
-import { BytesResult } from '../../core/mcp/result.ts';
 import type { GatewayService, ListsChanged } from '../../core/pipeline/gateway-service.ts';
 import type { Answer, McpRequest } from '../../core/pipeline/mcp-request.ts';
 import type { ServerDescription } from '../../core/pipeline/server-info.ts';

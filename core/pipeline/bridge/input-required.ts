@@ -4,7 +4,7 @@ import type { ClientRequester, ClientResponse } from '../../contract/client-cont
 import type { RawJson } from '../../contract/json.ts';
 import { encode } from '../../json/json-value.ts';
 import { RawObject } from '../../json/raw-json.ts';
-import { membersOf } from '../../mcp/result.ts';
+import { membersOf } from '../../mcp/envelope.ts';
 import { isUrlMode, type ServerRequest } from '../../mcp/server-requests.ts';
 
 /** The requests of an `input_required` result, by key. @throws RawJsonError when it is malformed */

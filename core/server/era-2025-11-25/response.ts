@@ -5,12 +5,19 @@ import type { JsonObject, RawJson } from '../../contract/json.ts';
 import type { Refusal } from '../../contract/refusal.ts';
 import type { WireError } from '../../contract/wire-error.ts';
 import { decodeObject } from '../../json/json-value.ts';
-import { errorBytes, notificationParts, resultParts, retryData, retryHeaders } from '../../mcp/envelope.ts';
+import {
+  errorBytes,
+  membersOf,
+  notificationParts,
+  resultParts,
+  retryData,
+  retryHeaders,
+  toolFailure,
+} from '../../mcp/envelope.ts';
 import { CODE, wireError } from '../../mcp/errors.ts';
 import { isLogWanted } from '../../mcp/log-levels.ts';
 import type { RequestMessage } from '../../mcp/message.ts';
 import { endToEndMeta, withoutPerHop } from '../../mcp/meta.ts';
-import { membersOf, toolFailure } from '../../mcp/result.ts';
 import { Cancel } from '../../timing/cancel.ts';
 import type { Heartbeat, HeartbeatListener } from '../../timing/shared-timers.ts';
 import { MessageWriter, urgencyOf } from '../message-writer.ts';

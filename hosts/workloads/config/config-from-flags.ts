@@ -37,7 +37,7 @@ export async function configFromFlags(
   if (read.kind === 'refused') throw new UsageError(read.reason);
   const transport = flags.transport ?? defaultTransport(read);
   const kind = read.kind === 'image' && read.isPackage ? 'package' : read.kind;
-  const problem = findContradiction(kind, transport, args, flags);
+  const problem = findContradiction({ kind, transport, flags }, args);
   if (problem !== undefined) throw new UsageError(problem);
   const warnings: string[] = read.kind === 'command' ? [...(read.warnings ?? [])] : [];
   const secrets = collectSecrets();

@@ -18,6 +18,7 @@ export {
 } from './state/records.ts';
 export { finishReplacement, replaceConfig, restoreConfig } from './state/replace-config.ts';
 export { endpointPrefix } from './state/run-config/endpoint-prefix.ts';
+export { type FieldRule, fieldRules } from './state/run-config/field-rules.ts';
 export { podName } from './state/run-config/pod-form.ts';
 export type { ReadRunConfig } from './state/run-config/read-run-config.ts';
 export { readRunConfig } from './state/run-config/read-run-config.ts';

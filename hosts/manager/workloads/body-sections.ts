@@ -91,7 +91,7 @@ function referenceOf(given: unknown, target: string, stored: unknown): string {
   return typeof stored === 'string' && stored.startsWith(`${name},`) ? stored : `${name},target=${target}`;
 }
 
-function isEmpty(value: unknown): boolean {
+export function isEmpty(value: unknown): boolean {
   return !value || (typeof value === 'object' && Object.keys(value).length === 0);
 }
 

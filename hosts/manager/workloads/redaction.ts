@@ -1,5 +1,4 @@
 import { isSecretName, redactedText } from '@toolmgr/plugins/kit/secrets';
-import type { RunConfig } from '@toolmgr/plugins/kit/workloads';
 import { HIDDEN, redactArguments, redactUrl } from '../../shared/redact-arguments.ts';
 import type { WorkloadField } from '../../workloads/fields/run-option.ts';
 
@@ -104,8 +103,8 @@ export function restore(form: Hidden, given: unknown, stored: unknown): Restored
   return FORMS[form][1](given as never, stored as never);
 }
 
-/** The value of a field of a configuration. */
-export function valueAt(config: RunConfig, stored = ''): unknown {
+/** The value of a field of a configuration, or of a member of a body. */
+export function valueAt(config: object, stored = ''): unknown {
   return stored
     .split('.')
     .reduce<unknown>((value, name) => (value as Record<string, unknown> | undefined)?.[name], config);

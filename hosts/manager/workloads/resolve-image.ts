@@ -9,14 +9,15 @@ import { secretTargetOf } from '../../workloads/config/collect-secrets.ts';
 import { containerFromFlags } from '../../workloads/config/container-from-flags.ts';
 import { readTarget } from '../../workloads/config/target.ts';
 import { API_FIELDS, placeOf } from '../../workloads/fields/member-schemas.ts';
-import { flagOf, type RunFlags } from '../../workloads/fields/options.ts';
+import { fallbackFlags, flagOf, type RunFlags } from '../../workloads/fields/options.ts';
 import { checkImage } from '../../workloads/planning/check-image.ts';
 import { checkToolNames } from '../../workloads/registry/check-tool-names.ts';
 import { entryValues } from '../../workloads/registry/entry-values.ts';
 import { type FromRegistry, fromRegistry } from '../../workloads/registry/from-registry.ts';
 import { findUserSecret } from '../../workloads/secrets/start-secrets.ts';
+import { isEmpty } from './body-sections.ts';
 import { imageOf } from './detail.ts';
-import { redactUrl } from './redaction.ts';
+import { redactUrl, valueAt } from './redaction.ts';
 import type { WorkloadBody } from './workload-body.ts';
 
 /** A registry entry, program or image that does not exist. */
@@ -185,34 +186,18 @@ function profileOf({ permission_profile: given }: WorkloadBody): PermissionProfi
   return isEmpty ? undefined : given;
 }
 
-/** The members of a body that decide what a registry entry gives, as `run` has them. */
+/** The members of a body as flags of `run`, which decide what a registry entry gives. Of a secret or a profile only that it is given. */
 function flagsOf(name: string, body: WorkloadBody): RunFlags {
   const relative = (body.volumes ?? []).find((volume) => !/^([A-Za-z]:)?[\\/]/.test(volume));
   if (relative !== undefined) throw new UsageError(`volumes: ${relative}: expected absolute paths: /host:/container`);
-  const { oauth_config: oauth = {}, header_forward: forward = {} } = body;
-  return present({
-    name,
-    group: body.group ?? 'default',
-    host: body.host || '127.0.0.1',
-    env: { ...body.env_vars },
-    proxyMode: body.proxy_mode || 'streamable-http',
-    sessionTtl: '2h',
-    transport: body.transport || undefined,
-    proxyPort: body.proxy_port || undefined,
-    targetPort: body.target_port || undefined,
-    volume: body.volumes?.length ? body.volumes : undefined,
-    isolateNetwork: body.network_isolation,
-    allowDockerGateway: body.allow_docker_gateway,
-    // says that the profile of the entry is not used
-    permissionProfile: profileOf(body) === undefined ? undefined : GIVEN,
-    remoteForwardHeaders: forward.add_plaintext_headers,
-    remoteForwardHeadersSecret: forward.add_headers_from_secret,
-    remoteAuthBearerToken: oauth.bearer_token === undefined ? undefined : GIVEN,
-    remoteAuthIssuer: oauth.issuer || undefined,
-    remoteAuthAuthorizeUrl: oauth.authorize_url || undefined,
-    remoteAuthTokenUrl: oauth.token_url || undefined,
-    remoteAuthClientId: oauth.client_id || undefined,
-  }) as RunFlags;
+  const given = API_FIELDS.flatMap(({ flags, as, body: { name: place } }) => {
+    const value = valueAt(body, place);
+    return flags === undefined || (isEmpty(value) && value !== false)
+      ? []
+      : [[flagOf({ flags }), as === 'secret' ? GIVEN : value]];
+  });
+  const permissionProfile = profileOf(body) === undefined ? undefined : GIVEN;
+  return present({ ...fallbackFlags(), ...Object.fromEntries(given), name, permissionProfile }) as RunFlags;
 }
 
 const GIVEN = 'given in the body';

@@ -110,6 +110,12 @@ export function flagOf({ flags }: Pick<RunOption, 'flags'>): keyof RunFlags {
   return new Option(flags).attributeName() as keyof RunFlags;
 }
 
+/** The flags of a command line without options. */
+export function fallbackFlags(): Partial<RunFlags> {
+  const rows = Object.values<readonly RunOption[]>(RUN_OPTIONS).flat();
+  return Object.fromEntries(rows.flatMap((row) => (row.fallback === undefined ? [] : [[flagOf(row), row.fallback]])));
+}
+
 /** The table as commander options. */
 export function commanderOptions(): readonly Option[] {
   return Object.entries(RUN_OPTIONS).flatMap(([group, options]) => options.map((row) => commanderOption(group, row)));

@@ -2,230 +2,187 @@ import {
   ANONYMOUS,
   type Call,
   type CallRecord,
-  type CallResult,
-  type ClientContext,
+  type Core,
   callWith,
   DEFAULT_LIMITS,
-  encode,
+  type Dispatch,
+  definePlugin,
   GatewayFault,
-  RawObject,
-  resultFromValue,
+  type JsonObject,
 } from '@toolmgr/core';
-import { describe, expect, it } from 'vitest';
-import type { Catalogs } from '../../../core/catalog/catalog.ts';
-import { createHooks } from '../../../core/extension/hooks.ts';
+import { fakeClock, fakeServer, type TestGateway, testGateway, text } from '@toolmgr/core/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { z } from 'zod';
 import { ByteBudget } from '../../../core/mcp/byte-budget.ts';
-import { BackendError } from '../../../core/mcp/errors.ts';
-import { createStateSeal } from '../../../core/pipeline/bridge/request-state.ts';
-import { type CallFields, createCall } from '../../../core/pipeline/call-value.ts';
 import { createPausedCalls } from '../../../core/pipeline/paused-calls.ts';
-import { type PipelineContext, perform } from '../../../core/pipeline/perform.ts';
-import { compilePipeline } from '../../../core/pipeline/pipeline.ts';
-import { silentClient } from '../../../core/pipeline/silent-client.ts';
-import { Cancel } from '../../../core/timing/cancel.ts';
+import { modernRequest } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 
-const caller = ANONYMOUS;
-const entry = (key: string) => ({
-  kind: 'tool' as const,
-  key,
-  backend: 'w',
-  original: key,
-  definition: encode({ name: key }),
-  shapedBy: [],
-});
+const FORM = { mode: 'form', message: 'sure?', requestedSchema: { type: 'object', properties: {} } };
+const QUESTION = { q: { method: 'elicitation/create', params: FORM } };
+const ANSWER = { q: { action: 'accept', content: {} } };
 
-function clientOf(era: ClientContext['era']): ClientContext {
-  return { ...silentClient({ key: 'o', caller, capabilities: {}, capabilityClass: '' }), era };
-}
-
-function callOf(
-  name = 'echo',
-  round = 1,
-  era: ClientContext['era'] = '2026-07-28',
-  more: Partial<CallFields> = {},
-): Call {
-  return createCall({
-    id: 'c1',
-    method: 'tools/call',
-    name,
-    target: entry(name),
-    members: RawObject.parse(Buffer.from(`{"name":"${name}","arguments":{"n":12345678901234567890}}`)),
-    meta: undefined,
-    caller,
-    client: clientOf(era),
-    headers: {},
-    parent: undefined,
-    round,
-    backendState: undefined,
-    inputResponses: undefined,
-    cancel: new Cancel(),
-    ...more,
-  });
-}
-
-function contextOf(dispatch: (call: Call) => Promise<CallResult>, known = ['echo', 'other']) {
-  const hooks = createHooks(() => {});
+/** A gateway whose calls a plugin taps, its backend, and what was told of its calls. */
+async function tapped(tap: (hooks: Core['hooks']) => void = () => {}, server = fakeServer()) {
+  server.tool('echo', 'of echo').tool('other', 'of other').prompt('echo', 'x');
   const settled: CallRecord[] = [];
-  const reported: unknown[] = [];
-  let nowMs = 1000;
-  const now = () => nowMs++;
-  hooks.callSettled.tap('test', (record) => {
-    settled.push(record);
+  const plugin = definePlugin({
+    address: 'test/taps',
+    config: z.strictObject({}),
+    apply({ hooks }) {
+      hooks.callSettled.tap('test/taps', (record) => void settled.push(record));
+      tap(hooks);
+    },
   });
-  const catalog = { find: (_kind: string, name: string) => (known.includes(name) ? entry(name) : undefined) };
-  const freeze = (): PipelineContext => {
-    const pipeline = compilePipeline(hooks, dispatch, now);
-    return {
-      pipeline,
-      rounds: createPausedCalls(2, 60_000, now, (record) => settled.push(record), new ByteBudget(DEFAULT_LIMITS)),
-      catalogs: { of: () => catalog } as unknown as Catalogs,
-      directPath: undefined,
-      bridging: { seal: createStateSeal(undefined, 60_000, 4_096, now), limits: DEFAULT_LIMITS },
-      log: { debug: () => {}, info: () => {}, warn: () => {}, error: (_text, facts) => reported.push(facts) },
-    };
+  const clock = fakeClock();
+  const kit = await testGateway({ plugins: [plugin], backends: { far: server }, now: clock.now });
+  onTestFinished(() => kit[Symbol.asyncDispose]());
+  const calls = () => server.received.filter(({ method }) => method === 'tools/call').length;
+  return {
+    kit,
+    settled,
+    server,
+    clock,
+    calls,
+    echo: (caller = ANONYMOUS) => kit.gateway.perform({ name: 'echo', caller }),
   };
-  return { hooks, settled, reported, freeze };
 }
 
-const echo = async (call: Call) => resultFromValue({ content: [], called: call.name });
+/** The same, when every call to the backend fails. */
+const failing = (fault: GatewayFault) =>
+  tapped(({ wrapDispatch }) => {
+    const fails: Dispatch = () => Promise.reject(fault);
+    wrapDispatch.tap('test/taps', () => fails);
+  });
+
+const reports = ({ logged }: TestGateway) => logged.filter((line) => line.includes('a call failed'));
 
 describe('a call', () => {
   it('passes rewrite, authorize, limit, dispatch and the result rewrite in this order, and is told last', async () => {
     const order: string[] = [];
-    const { hooks, freeze, settled } = contextOf(async (call) => {
+    const server = fakeServer().tool('step', () => {
       order.push('dispatch');
-      return echo(call);
+      return text('stepped');
     });
-    hooks.rewriteCall.tap('t', (call) => {
-      order.push('rewriteCall');
-      return call;
-    });
-    hooks.authorize.tap('t', () => void order.push('authorize'));
-    hooks.limit.tap('t', () => void order.push('limit'));
-    hooks.rewriteResult.tap('t', (result) => {
-      order.push('rewriteResult');
-      return result;
-    });
-    const reply = await perform(freeze(), callOf());
-    expect(order).toEqual(['rewriteCall', 'authorize', 'limit', 'dispatch', 'rewriteResult']);
-    expect('result' in reply && reply.result.value.called).toBe('echo');
-    expect(settled.map(({ outcome }) => outcome)).toEqual(['ok']);
+    const { kit, settled } = await tapped((hooks) => {
+      hooks.rewriteCall.tap('t', (call) => {
+        order.push('rewriteCall');
+        return call;
+      });
+      hooks.authorize.tap('t', () => void order.push('authorize'));
+      hooks.limit.tap('t', () => void order.push('limit'));
+      hooks.rewriteResult.tap('t', (result) => {
+        order.push('rewriteResult');
+        return result;
+      });
+      hooks.callSettled.tap('t', () => void order.push('settled'));
+    }, server);
+    const reply = await kit.gateway.perform({ name: 'step' });
+    expect(order).toEqual(['rewriteCall', 'authorize', 'limit', 'dispatch', 'rewriteResult', 'settled']);
+    const value = { content: [{ type: 'text', text: 'stepped' }] };
+    expect(reply).toMatchObject({ result: { value } });
+    expect(settled).toMatchObject([{ outcome: 'ok', result: { value } }]);
+    expect(settled[0]?.resultBytes).toBe(settled[0]?.result?.bytes.length);
   });
 
   proves('choice.order.denied-spends-nothing', 'that is denied takes no token and reaches no backend', async () => {
-    let reached = 0;
-    const { hooks, freeze, settled } = contextOf(async (call) => {
-      reached++;
-      return echo(call);
+    let limited = 0;
+    const { echo, settled, calls } = await tapped((hooks) => {
+      hooks.authorize.tap('policy', () => ({ refused: true, status: 403, reason: 'no' }));
+      hooks.limit.tap('limit', () => {
+        limited++;
+        return undefined;
+      });
     });
-    hooks.authorize.tap('policy', () => ({ refused: true, status: 403, reason: 'no' }));
-    hooks.limit.tap('limit', () => {
-      reached++;
-      return undefined;
-    });
-    const reply = await perform(freeze(), callOf());
-    expect(reply).toMatchObject({ refusal: { status: 403 } });
-    expect(reached).toBe(0);
+    expect(await echo()).toMatchObject({ refusal: { status: 403 } });
+    expect([limited, calls()]).toEqual([0, 0]);
     expect(settled[0]).toMatchObject({ outcome: 'refused', refusal: { reason: 'no' } });
   });
 
   it('that is denied with 403 carries the challenge of its caller, unless the policy has its own', async () => {
-    const told = { ...caller, challenge: 'Bearer resource_metadata="https://gw.test/meta"' };
+    const told = { ...ANONYMOUS, challenge: 'Bearer resource_metadata="https://gw.test/meta"' };
     for (const [refusal, header] of [
       [{ refused: true, status: 403, reason: 'no' }, told.challenge],
       [{ refused: true, status: 403, reason: 'no', headers: { 'www-authenticate': 'Own' } }, 'Own'],
       [{ refused: true, status: 429, reason: 'slow' }, undefined],
     ] as const) {
-      const { hooks, freeze } = contextOf(echo);
-      hooks.authorize.tap('policy', () => refusal);
-      const reply = await perform(freeze(), callOf('echo', 1, '2026-07-28', { caller: told }));
+      const { echo } = await tapped((hooks) => hooks.authorize.tap('policy', () => refusal));
+      const reply = await echo(told);
       expect('refusal' in reply && reply.refusal.headers?.['www-authenticate']).toBe(header);
-      const plain = await perform(freeze(), callOf());
+      const plain = await echo();
       expect('refusal' in plain && plain.refusal).toBe(refusal);
     }
   });
 
   it('that a rewrite renames is authorized and dispatched as the new one, or unknown', async () => {
-    const { hooks, freeze } = contextOf(echo);
     const authorized: string[] = [];
-    hooks.rewriteCall.tap('rename', (call) => callWith(call, { name: call.name === 'echo' ? 'other' : 'missing' }));
-    hooks.authorize.tap('policy', (call) => void authorized.push(`${call.name}/${call.target.key}`));
-    const context = freeze();
-    const reply = await perform(context, callOf());
-    expect('result' in reply && reply.result.value.called).toBe('other');
+    const { kit, echo } = await tapped((hooks) => {
+      hooks.rewriteCall.tap('rename', (call) => callWith(call, { name: call.name === 'echo' ? 'other' : 'missing' }));
+      hooks.authorize.tap('policy', (call) => void authorized.push(`${call.name}/${call.target.key}`));
+    });
+    expect(await echo()).toMatchObject({ result: { value: { content: [{ text: 'of other' }] } } });
     expect(authorized).toEqual(['other/other']);
-    const unknown = await perform(context, callOf('other'));
-    expect(unknown).toMatchObject({ error: { code: -32602 } });
+    expect(await kit.gateway.perform({ name: 'other' })).toMatchObject({ error: { code: -32602 } });
     expect(authorized).toHaveLength(1);
   });
 
   it('fails closed when a policy throws, without internals on the wire', async () => {
-    const { hooks, freeze, settled, reported } = contextOf(echo);
-    hooks.authorize.tap('policy', () => {
-      throw new Error('secret internals');
-    });
-    const reply = await perform(freeze(), callOf());
-    expect(reply).toEqual({ error: { code: -32603, message: 'internal error', status: 500 } });
-    expect(settled[0]?.outcome).toBe('fault');
-    expect(reported).toHaveLength(1);
+    const { kit, echo, settled, calls } = await tapped((hooks) =>
+      hooks.authorize.tap('policy', () => {
+        throw new Error('secret internals');
+      }),
+    );
+    expect(await echo()).toEqual({ error: { code: -32603, message: 'internal error', status: 500 } });
+    expect([settled[0]?.outcome, calls()]).toEqual(['fault', 0]);
+    expect(reports(kit)).toHaveLength(1);
   });
 
   it('that needs an identity provider which is away is a tool failure that says so, without its address', async () => {
-    const { freeze, reported } = contextOf(() =>
-      Promise.reject(
-        new GatewayFault('REMOTE_UNAVAILABLE', 'upstream corp: http://10.0.0.7/token: connect ECONNREFUSED'),
-      ),
-    );
-    const context = freeze();
-    const reply = await perform(context, callOf());
+    const away = 'upstream corp: http://10.0.0.7/token: connect ECONNREFUSED';
+    const { kit, echo } = await failing(new GatewayFault('REMOTE_UNAVAILABLE', away));
+    const reply = await echo();
     expect('result' in reply && reply.result.isError).toBe(true);
-    const text = 'result' in reply ? reply.result.bytes.toString() : '';
-    expect(text).toMatch(/does not answer now; repeat the call later \(REMOTE_UNAVAILABLE\)/);
-    expect(text).not.toContain('10.0.0.7');
-    expect(reported).toHaveLength(1);
-    const prompt = callOf('echo', 1, '2026-07-28', { method: 'prompts/get' });
-    expect(await perform(context, prompt)).toMatchObject({
-      error: { code: -32603, message: expect.stringContaining('repeat') },
-    });
+    const said = 'result' in reply ? reply.result.bytes.toString() : '';
+    expect(said).toMatch(/does not answer now; repeat the call later \(REMOTE_UNAVAILABLE\)/);
+    expect(said).not.toContain('10.0.0.7');
+    expect(reports(kit)).toHaveLength(1);
+    const prompt = await (await kit.client()).request('prompts/get', { name: 'echo' });
+    expect(prompt.error).toMatchObject({ code: -32603, message: expect.stringContaining('repeat') });
   });
 
   it('that needs a store which is away is an error that says so, with status 503 and without its address', async () => {
-    const { freeze, reported } = contextOf(() =>
-      Promise.reject(new GatewayFault('STORE_UNAVAILABLE', 'redis-1.internal:6379: connect ECONNREFUSED')),
-    );
-    const reply = await perform(freeze(), callOf());
-    expect(reply).toMatchObject({
-      error: {
-        code: -32603,
-        status: 503,
-        message: 'a store of the gateway does not answer now; repeat the call later (STORE_UNAVAILABLE)',
-      },
-    });
-    expect(reported).toHaveLength(1);
+    const away = 'redis-1.internal:6379: connect ECONNREFUSED';
+    const { kit, echo } = await failing(new GatewayFault('STORE_UNAVAILABLE', away));
+    const message = 'a store of the gateway does not answer now; repeat the call later (STORE_UNAVAILABLE)';
+    expect(await echo()).toMatchObject({ error: { code: -32603, status: 503, message } });
+    expect(reports(kit)).toHaveLength(1);
   });
 
   it('to a backend that failed is a tool failure that says so, and an error for other methods', async () => {
-    const { freeze } = contextOf(() =>
-      Promise.reject(new GatewayFault('BACKEND_TIMEOUT', 'backend w did not answer in 30000 ms')),
-    );
-    const context = freeze();
-    const reply = await perform(context, callOf());
+    const fault = new GatewayFault('BACKEND_TIMEOUT', 'backend far did not answer in 30000 ms');
+    const { kit, echo } = await failing(fault);
+    const reply = await echo();
     expect('result' in reply && reply.result.isError).toBe(true);
     expect('result' in reply && reply.result.bytes.toString()).toContain('BACKEND_TIMEOUT');
-    const prompt = callOf('echo', 1, '2026-07-28', { method: 'prompts/get' });
-    expect(await perform(context, prompt)).toMatchObject({ error: { code: -32603 } });
+    const prompt = await (await kit.client()).request('prompts/get', { name: 'echo' });
+    expect(prompt.error).toMatchObject({ code: -32603 });
   });
 
   proves(
     'choice.bridge.modern-to-legacy-not-found',
     'maps the not-found of a legacy backend for a modern client only',
     async () => {
-      const { freeze } = contextOf(() => Promise.reject(new BackendError('w', -32002, 'gone', encode({ uri: 'x' }))));
-      const context = freeze();
-      expect(await perform(context, callOf())).toMatchObject({ error: { code: -32602, message: 'gone' } });
-      const legacy = await perform(context, callOf('echo', 1, '2025-11-25'));
-      expect(legacy).toMatchObject({ error: { code: -32002, data: encode({ uri: 'x' }) } });
+      const server = fakeServer(['2025-11-25']).tool('gone', () => {
+        throw { code: -32002, message: 'gone', data: { uri: 'x' } };
+      });
+      const { kit } = await tapped(undefined, server);
+      for (const [era, code] of [
+        ['2026-07-28', -32602],
+        ['2025-11-25', -32002],
+      ] as const) {
+        const { error } = await (await kit.client({ era })).request('tools/call', { name: 'gone', arguments: {} });
+        expect(error, era).toEqual({ code, message: 'gone', data: { uri: 'x' } });
+      }
     },
   );
 
@@ -234,51 +191,81 @@ describe('a call', () => {
     'of several rounds is limited and told once, and a replayed state is limited again',
     async () => {
       let limited = 0;
-      const { hooks, freeze, settled } = contextOf(async (call) =>
-        call.round === 1 ? resultFromValue({ resultType: 'input_required', requestState: 's' }) : echo(call),
+      const { kit, settled, clock } = await tapped(
+        (hooks) =>
+          hooks.limit.tap('limit', () => {
+            limited++;
+            return undefined;
+          }),
+        asking(),
       );
-      hooks.limit.tap('limit', () => {
-        limited++;
-        return undefined;
-      });
-      const context = freeze();
-      await perform(context, callOf('echo', 1));
+      const startedMs = clock.now();
+      const { result, call } = await firstRound(kit);
       expect(settled).toHaveLength(0);
-      await perform(context, callOf('echo', 2));
+      clock.advance(1_000);
+      const more = { inputResponses: ANSWER, requestState: String(result?.requestState) };
+      expect((await call(more)).result).toMatchObject({ content: [{ text: 'done' }] });
       expect(limited).toBe(1);
-      expect(settled).toMatchObject([{ outcome: 'ok', rounds: 2, startedMs: 1000 }]);
-      await perform(context, callOf('echo', 2)); // the same state once more
+      expect(settled).toMatchObject([{ outcome: 'ok', rounds: 2, startedMs }]);
+      await call(more); // the same state once more
       expect(limited).toBe(2);
     },
   );
 
-  it('that its client does not continue is recorded as abandoned', async () => {
-    const { freeze, settled } = contextOf(async () => resultFromValue({ resultType: 'input_required' }));
-    const context = freeze();
-    for (const id of ['a', 'b', 'c']) {
-      await perform(context, callOf('echo', 1, '2026-07-28', { id }));
-    }
-    expect(settled).toMatchObject([{ call: { id: 'a' }, outcome: 'abandoned' }]);
-    expect(context.rounds.size).toBe(2);
-    context.rounds.end();
-    expect(settled.map(({ call, outcome, result }) => [call.id, outcome, result])).toEqual([
-      ['a', 'abandoned', undefined],
-      ['b', 'abandoned', undefined],
-      ['c', 'abandoned', undefined],
-    ]);
+  it('that its client does not continue is recorded as abandoned when the gateway stops, without a result', async () => {
+    const { kit, settled } = await tapped(undefined, asking());
+    for (let n = 0; n < 3; n++) await firstRound(kit);
+    expect(settled).toEqual([]);
+    await kit.gateway.stop();
+    const told = settled.map(({ outcome, result }) => [outcome, result]);
+    expect(told).toEqual(Array.from({ length: 3 }, () => ['abandoned', undefined]));
+    expect(new Set(settled.map(({ call }) => call.id)).size).toBe(3);
   });
 
-  it('is reported with its result', async () => {
-    const { freeze, settled } = contextOf(echo);
-    await perform(freeze(), callOf());
-    expect(settled[0]?.result?.value).toMatchObject({ called: 'echo' });
-    expect(settled[0]?.resultBytes).toBe(settled[0]?.result?.bytes.length);
+  it('that waits for its client is recorded as abandoned, the oldest first, when there are too many', async () => {
+    const { echo, settled } = await tapped();
+    for (let n = 0; n < 3; n++) await echo();
+    const given: CallRecord[] = [];
+    const budget = new ByteBudget(DEFAULT_LIMITS);
+    const rounds = createPausedCalls(2, 60_000, Date.now, (record) => given.push(record), budget);
+    for (const record of settled) rounds.pause(record);
+    expect(given).toMatchObject([{ call: { id: settled[0]?.call.id }, outcome: 'abandoned' }]);
+    expect(rounds.size).toBe(2);
+    rounds.end();
+    expect(given.map(({ call, outcome }) => [call.id, outcome])).toEqual(
+      settled.map(({ call }) => [call.id, 'abandoned']),
+    );
   });
 
-  it('keeps big integers of its arguments when a plugin changes nothing or something else', () => {
-    const call = callOf();
+  it('keeps big integers of its arguments when a plugin changes nothing or something else', async () => {
+    const seen: Call[] = [];
+    const { kit } = await tapped((hooks) => hooks.authorize.tap('see', (call) => void seen.push(call)));
+    const { body, headers } = modernRequest('tools/call', { name: 'echo', arguments: { n: 0 } });
+    const all = { 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...headers };
+    const sent = JSON.stringify(body).replace('"n":0', '"n":12345678901234567890');
+    const request = new Request('http://localhost/mcp', { method: 'POST', headers: all, body: sent });
+    expect((await kit.gateway.fetch(request)).status).toBe(200);
+    const [call] = seen;
+    if (call === undefined) throw new Error('no call');
     expect(call.params.toString()).toContain('12345678901234567890');
     expect(callWith(call, { name: 'other' }).params.toString()).toContain('12345678901234567890');
     expect(callWith(call, { arguments: { n: 1 } }).arguments).toEqual({ n: 1 });
   });
 });
+
+/** A backend whose tool asks its client. */
+function asking() {
+  return fakeServer(['2026-07-28']).tool('ask', ({ params }) =>
+    params.inputResponses === undefined
+      ? { resultType: 'input_required', inputRequests: QUESTION, requestState: 's' }
+      : text('done'),
+  );
+}
+
+async function firstRound(kit: TestGateway) {
+  const client = await kit.client({ capabilities: { elicitation: {} } });
+  const call = (more: JsonObject = {}) => client.request('tools/call', { name: 'ask', arguments: {}, ...more });
+  const { result } = await call();
+  expect(result?.resultType).toBe('input_required');
+  return { result, call };
+}

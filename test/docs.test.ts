@@ -4,12 +4,12 @@ import { findPlugin, planSchema } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createSlots } from '../core/extension/slots.ts';
 import { configRows } from '../scripts/docs/config-table.ts';
 import { HOOK_PROSE, KINDS, liveHooks } from '../scripts/docs/hooks-page.ts';
 import { generatedPages, ROOT, stalePages } from '../scripts/docs/pages.ts';
 import { SLOT_PROSE } from '../scripts/docs/slots-page.ts';
 import { withSnippets } from '../scripts/docs/snippets.ts';
+import { pluginCore } from './support/plugin-core.ts';
 import { proves } from './support/proves.ts';
 import { readTree } from './support/tree.ts';
 
@@ -56,7 +56,7 @@ describe('the page of hooks', () => {
   });
 
   it('describes every slot', () => {
-    expect(Object.keys(SLOT_PROSE).sort()).toEqual(Object.keys(createSlots()).sort());
+    expect(Object.keys(SLOT_PROSE).sort()).toEqual(Object.keys(pluginCore().slots).sort());
   });
 });
 

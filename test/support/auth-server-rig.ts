@@ -1,15 +1,13 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { JsonObject } from '@toolmgr/core';
 import type { z } from 'zod';
-import { createHooks } from '../../core/extension/hooks.ts';
 import { createSlots } from '../../core/extension/slots.ts';
-import { mountedRoutes } from '../../core/gateway/mounted-routes.ts';
 import { type AuthServer, openAuthServer } from '../../plugins/auth-server/auth-server.ts';
 import { authServerConfig } from '../../plugins/auth-server/config.ts';
 import type { SignInParts } from '../../plugins/auth-server/sign-in/context.ts';
 import type { SignIn } from '../../plugins/auth-server/sign-in/sign-in.ts';
 import type { AuthStorage } from '../../plugins/auth-server/storage/storage.ts';
-import { type OpenEndpoint, openEndpoint } from './open-endpoint.ts';
+import { type OpenEndpoint, openEndpoint, routesOf } from './open-endpoint.ts';
 
 /** Settings of a rig; each has a default. */
 export interface AuthServerRigOptions {
@@ -122,12 +120,10 @@ export class TestBrowser {
 
 /** Starts a rig on a free port. */
 export async function authServerRig(options: AuthServerRigOptions = {}): Promise<AuthServerRig> {
-  const hooks = createHooks(() => {});
   let table: Parameters<AuthServer['mount']>[0] | undefined;
-  hooks.mount.tap('test', (routes) => {
-    table = routes;
+  const routes = routesOf((mounted) => {
+    table = mounted;
   });
-  const routes = mountedRoutes(hooks, '/mcp');
   const opened = await openEndpoint({ routes });
   const http = { ...opened, origin: opened.origin.replace('127.0.0.1', options.host ?? '127.0.0.1') };
   const issuer = options.issuer ?? `${http.origin}${options.issuerPath ?? ''}`;

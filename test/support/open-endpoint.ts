@@ -5,8 +5,11 @@ import {
   type JsonValue,
   type Limits,
   type Log,
+  type RouteTable,
   type SessionEnded,
 } from '@toolmgr/core';
+import { createHooks } from '../../core/extension/hooks.ts';
+import { mountedRoutes } from '../../core/gateway/mounted-routes.ts';
 import { ByteBudget } from '../../core/mcp/byte-budget.ts';
 import { createEndpoint, type Endpoint, type EndpointOptions } from '../../core/server/endpoint.ts';
 import { createFakeGatewayService, type FakeGatewayService } from './fake-gateway.ts';
@@ -29,6 +32,13 @@ export type OpenOptions = Partial<Omit<EndpointOptions, 'limits' | 'service'>> &
   readonly limits?: Partial<Limits>;
   readonly service?: FakeGatewayService;
 };
+
+/** Routes of an endpoint, as plugins mount them. */
+export function routesOf(mount: (table: RouteTable) => void): ReturnType<typeof mountedRoutes> {
+  const hooks = createHooks(() => {});
+  hooks.mount.tap('test', mount);
+  return mountedRoutes(hooks, '/mcp');
+}
 
 export async function openEndpoint(options: OpenOptions = {}): Promise<OpenEndpoint> {
   const service = options.service ?? createFakeGatewayService();

@@ -1,9 +1,7 @@
 import type { AuthContext, Authorizer, BackendRequest, Caller } from '@toolmgr/core';
 import { type UpstreamTokens, upstreamTokens } from '@toolmgr/plugins/kit/extension-points';
-import { createExtensionPoints } from '../../core/extension/extension-points.ts';
-import { createHooks } from '../../core/extension/hooks.ts';
-import { createSlots } from '../../core/extension/slots.ts';
 import { accountsOnMemory, signedIn } from './accounts.ts';
+import { pluginCore } from './plugin-core.ts';
 
 export const NEVER: AbortSignal = new AbortController().signal;
 
@@ -32,10 +30,9 @@ export function requestTo(backend: string): BackendRequest {
 }
 
 /** Slots with an authorization server whose people have connected `idp`, and the people themselves. */
-export async function authServerSlots(over: Partial<UpstreamTokens> = {}) {
+export async function authServerSlots(over: Partial<UpstreamTokens> = {}, environment: NodeJS.ProcessEnv = {}) {
   const test = accountsOnMemory();
-  const slots = createSlots();
-  const { slot } = createExtensionPoints({ hooks: createHooks(() => {}), slots }, () => {});
+  const { slots, slot } = pluginCore(environment);
   const { upstreamTokens: tokens } = test;
   slot(upstreamTokens).register('auth-server', {
     providers: ['idp', 'github'],

@@ -1,7 +1,7 @@
 import type { AuthContext, Authorizer, AuthStrategy, BackendRequest } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { prepareAuthorizers } from '../../../core/backend/authorizers.ts';
-import { createSlots } from '../../../core/extension/slots.ts';
+import { pluginCore } from '../../support/plugin-core.ts';
 
 const setting = (name: string, more: Partial<Authorizer> = {}): Authorizer => ({
   headerNames: [name],
@@ -26,7 +26,7 @@ const delegating: AuthStrategy = {
 };
 
 async function prepared(passthroughHeaders: readonly string[] = []) {
-  const slots = createSlots();
+  const { slots } = pluginCore();
   slots.authStrategies.register('delegating', delegating);
   slots.authStrategies.register('listed', { prepare: async () => setting('x-listed') });
   const outgoingAuth = { default: { type: 'delegating' }, backends: { listed: { type: 'listed' } } };

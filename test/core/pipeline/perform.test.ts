@@ -22,7 +22,7 @@ const FORM = { mode: 'form', message: 'sure?', requestedSchema: { type: 'object'
 const QUESTION = { q: { method: 'elicitation/create', params: FORM } };
 const ANSWER = { q: { action: 'accept', content: {} } };
 
-/** A gateway whose calls a plugin taps, its backend, and what was told of its calls. */
+/** A gateway whose calls a plugin taps, its backend, and the records of its calls. */
 async function tapped(tap: (hooks: Core['hooks']) => void = () => {}, server = fakeServer()) {
   server.tool('echo', 'of echo').tool('other', 'of other').prompt('echo', 'x');
   const settled: CallRecord[] = [];

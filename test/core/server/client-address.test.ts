@@ -1,9 +1,7 @@
 import type { RouteAnswer } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { createHooks } from '../../../core/extension/hooks.ts';
-import { mountedRoutes } from '../../../core/gateway/mounted-routes.ts';
 import { createClientAddress, isAddressOrNetwork } from '../../../core/server/http/client-address.ts';
-import { openEndpoint } from '../../support/open-endpoint.ts';
+import { openEndpoint, routesOf } from '../../support/open-endpoint.ts';
 
 describe('the address of a client behind reverse proxies', () => {
   const addressOf = createClientAddress(['10.0.0.0/8', '2001:db8::/32', '127.0.0.1']);
@@ -39,10 +37,8 @@ describe('the address of a client behind reverse proxies', () => {
   });
 
   it('is what routes get', async () => {
-    const hooks = createHooks(() => {});
     const answer: RouteAnswer = ({ remoteAddress }, _body, to) => to.send(200, {}, remoteAddress);
-    hooks.mount.tap('test', (table) => table.add('GET', '/who', answer));
-    const routes = mountedRoutes(hooks, '/mcp');
+    const routes = routesOf((table) => table.add('GET', '/who', answer));
     const headers = { 'x-forwarded-for': '198.51.100.7' };
     await using trusting = await openEndpoint({ routes, trustedProxies: ['127.0.0.1'] });
     expect(await (await fetch(`${trusting.origin}/who`, { headers })).text()).toBe('198.51.100.7');

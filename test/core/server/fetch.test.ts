@@ -1,10 +1,15 @@
 import type { JsonObject, RouteAnswer } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
-import { createHooks } from '../../../core/extension/hooks.ts';
-import { mountedRoutes } from '../../../core/gateway/mounted-routes.ts';
 import type { FetchOptions } from '../../../core/server/http/fetch-adapter.ts';
 import { text } from '../../support/fake-gateway.ts';
-import { modernRequest, type OpenEndpoint, openEndpoint, readEvents, wholeReply } from '../../support/open-endpoint.ts';
+import {
+  modernRequest,
+  type OpenEndpoint,
+  openEndpoint,
+  readEvents,
+  routesOf,
+  wholeReply,
+} from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
@@ -172,10 +177,9 @@ describe('the fetch adapter', () => {
     'ask.embedding.fetch-address',
     'knows the address that the framework gives, and believes trusted proxies',
     async () => {
-      const hooks = createHooks(() => {});
       const answer: RouteAnswer = ({ remoteAddress }, _body, to) => to.send(200, {}, String(remoteAddress));
-      hooks.mount.tap('test', (table) => table.add('GET', '/who', answer));
-      await using open = await openEndpoint({ routes: mountedRoutes(hooks, '/mcp'), trustedProxies: ['10.0.0.0/8'] });
+      const routes = routesOf((table) => table.add('GET', '/who', answer));
+      await using open = await openEndpoint({ routes, trustedProxies: ['10.0.0.0/8'] });
       const headers = { 'x-forwarded-for': '198.51.100.7' };
       const who = async (options?: FetchOptions) =>
         (await open.endpoint.fetch(new Request('http://localhost/who', { headers }), options)).text();
@@ -201,10 +205,9 @@ describe('the fetch adapter', () => {
   });
 
   it('states the length of whole responses, and sends no body for HEAD', async () => {
-    const hooks = createHooks(() => {});
     const answer: RouteAnswer = (_inbound, _body, to) => to.send(200, { 'content-type': 'text/plain' }, 'größer');
-    hooks.mount.tap('test', (table) => table.add('GET', '/page', answer));
-    await using open = await openEndpoint({ routes: mountedRoutes(hooks, '/mcp') });
+    const routes = routesOf((table) => table.add('GET', '/page', answer));
+    await using open = await openEndpoint({ routes });
     const sent = await Promise.all(
       ['GET', 'HEAD'].map((method) => open.endpoint.fetch(new Request('http://localhost/page', { method }))),
     );

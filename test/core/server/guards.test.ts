@@ -1,10 +1,8 @@
 import type { RouteAnswer } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import type { RouteMethod, RouteOptions } from '../../../core/contract/route.ts';
-import { createHooks } from '../../../core/extension/hooks.ts';
-import { mountedRoutes } from '../../../core/gateway/mounted-routes.ts';
 import { createGuard, type GuardOptions, preflightHeaders } from '../../../core/server/http/origin.ts';
-import { modernRequest, openEndpoint, post, postModern, rawRequest } from '../../support/open-endpoint.ts';
+import { modernRequest, openEndpoint, post, postModern, rawRequest, routesOf } from '../../support/open-endpoint.ts';
 import { proves } from '../../support/proves.ts';
 
 const LOOPBACK: GuardOptions = { allowedHosts: undefined, allowedOrigins: ['https://app.example.com'], loopback: true };
@@ -212,7 +210,7 @@ describe('authentication', () => {
 
 describe('routes', () => {
   it('are served beside the endpoint, by exact path and method', async () => {
-    const routes = routesOf([
+    const routes = answering(
       [
         'GET',
         '/health',
@@ -220,7 +218,7 @@ describe('routes', () => {
       ],
       ['POST', '/echo', (_inbound, body, to) => to.send(200, {}, body)],
       ['GET', '/broken', () => Promise.reject(new Error('secret detail'))],
-    ]);
+    );
     await using open = await openEndpoint({ routes, limits: { bodyBytes: 1024 } });
     const health = await fetch(`${open.origin}/health?deep=1`);
     expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
@@ -234,12 +232,11 @@ describe('routes', () => {
   });
 
   it('may be all paths of one segment below a path; an exact path wins', async () => {
-    const hooks = createHooks(() => {});
-    hooks.mount.tap('test', (table) => {
+    const routes = routesOf((table) => {
       table.addBelow('GET', '/pages', ({ path }, _body, to) => to.send(200, {}, path));
       table.add('GET', '/pages/own', (_inbound, _body, to) => to.send(200, {}, 'own'));
     });
-    await using open = await openEndpoint({ routes: mountedRoutes(hooks, '/mcp') });
+    await using open = await openEndpoint({ routes });
     const answerAt = async (path: string) => {
       const answer = await fetch(`${open.origin}${path}`);
       return answer.status === 200 ? answer.text() : answer.status;
@@ -250,11 +247,11 @@ describe('routes', () => {
 
   it('may allow origins of their own: any without cookies, or some by name', async () => {
     const answer: RouteAnswer = (_inbound, _body, to) => to.send(200, { 'set-cookie': ['a=1', 'b=2'] }, 'ok');
-    const routes = routesOf([
+    const routes = answering(
       ['POST', '/any', answer, { origins: 'any' }],
       ['POST', '/some', answer, { origins: ['https://a.example'] }],
       ['POST', '/none', answer],
-    ]);
+    );
     await using open = await openEndpoint({ routes });
     const ask = async (path: string, origin: string, method = 'POST') => {
       const headers = { origin, 'access-control-request-method': 'POST' };
@@ -283,12 +280,8 @@ describe('routes', () => {
   });
 });
 
-function routesOf(
-  mounted: readonly (readonly [RouteMethod, string, RouteAnswer, RouteOptions?])[],
-): ReturnType<typeof mountedRoutes> {
-  const hooks = createHooks(() => {});
-  hooks.mount.tap('test', (table) => {
+function answering(...mounted: readonly (readonly [RouteMethod, string, RouteAnswer, RouteOptions?])[]) {
+  return routesOf((table) => {
     for (const [method, path, answer, options] of mounted) table.add(method, path, answer, options);
   });
-  return mountedRoutes(hooks, '/mcp');
 }

@@ -1,11 +1,10 @@
 import { pushSource } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import { createSlots } from '../../../core/extension/slots.ts';
 import { pluginCore } from '../../support/plugin-core.ts';
 
 describe('the backend source that a test feeds', () => {
   it('gives what is current to a gateway that starts, then each change, until the gateway stops', async () => {
-    const core = { ...pluginCore(), slots: createSlots() };
+    const core = pluginCore();
     const backend = (name: string) => ({ name, transport: 'sse', url: 'http://a.test/sse' }) as const;
     const { plugin, push } = pushSource([backend('a')]);
     plugin.apply(core, {});

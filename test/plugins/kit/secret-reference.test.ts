@@ -2,10 +2,9 @@ import { execFile } from 'node:child_process';
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { environmentSecrets } from '@toolmgr/plugins';
 import { readSecretBytes, readSecretReference, secretReference } from '@toolmgr/plugins/kit/secrets';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createSlots } from '../../../core/extension/slots.ts';
+import { pluginCore } from '../../support/plugin-core.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const CANARY = 'canary-value-of-a-secret';
@@ -13,11 +12,7 @@ const CANARY = 'canary-value-of-a-secret';
 const problems = (given: unknown): readonly string[] =>
   (secretReference.safeParse(given).error?.issues ?? []).map(({ path, message }) => `${path.join('.')}: ${message}`);
 
-const slotsOf = (environment: NodeJS.ProcessEnv) => {
-  const slots = createSlots();
-  slots.secretSources.register('environment', environmentSecrets(environment));
-  return slots;
-};
+const slotsOf = (environment: NodeJS.ProcessEnv) => pluginCore(environment).slots;
 
 let folder: string;
 

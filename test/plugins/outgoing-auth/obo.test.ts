@@ -15,11 +15,8 @@ const CLIENT = { clientId: CLIENTS.gateway.id, clientSecretEnv: 'SECRET' };
 /** The strategy before a real provider; `send` returns the claims of the token that a backend got. */
 async function prepared(options: object = {}, over: Partial<UpstreamTokens> = {}) {
   const entra = await onBehalfOfProvider();
-  const test = await authServerSlots(over);
-  const core = pluginCore({ SECRET: CLIENTS.gateway.secret });
-  for (const name of core.slots.secretSources.names()) {
-    test.slots.secretSources.register(name, core.slots.secretSources.get(name));
-  }
+  const test = await authServerSlots(over, { SECRET: CLIENTS.gateway.secret });
+  const core = pluginCore();
   const strategy = createObo(
     { slots: test.slots, slot: test.slot, log: core.log, now: () => Date.now() + offset },
     true,

@@ -56,16 +56,16 @@ async function prepared({ options = {}, answer = {}, claims = {}, over = {} }: S
     claims: {},
   });
   const people = new Map<string, string>();
-  const test = await authServerSlots({
-    providers: ['idp'],
-    known: (caller) => (people.has(caller.subject) ? tokenOf(people.get(caller.subject) ?? '') : undefined),
-    ...over,
-  });
+  const test = await authServerSlots(
+    {
+      providers: ['idp'],
+      known: (caller) => (people.has(caller.subject) ? tokenOf(people.get(caller.subject) ?? '') : undefined),
+      ...over,
+    },
+    { SECRET_1: 'secret-1', SECRET_2: 'secret-2' },
+  );
   people.set(test.ada.subject, 'ada').set(test.bob.subject, 'bob');
-  const core = pluginCore({ SECRET_1: 'secret-1', SECRET_2: 'secret-2' });
-  for (const name of core.slots.secretSources.names()) {
-    test.slots.secretSources.register(name, core.slots.secretSources.get(name));
-  }
+  const core = pluginCore();
   const strategy = createXaa({ slots: test.slots, slot: test.slot, log: core.log, now: test.clock.now });
   onTestFinished(async () => {
     await strategy.close();

@@ -2,14 +2,13 @@ import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@toolmgr/core';
 import { onTestFinished } from 'vitest';
-import { createSlots } from '../../../../core/extension/slots.ts';
 import { createMemoryStorage } from '../../../../plugins/auth-server/storage/memory-storage.ts';
 import type { AuthStorage } from '../../../../plugins/auth-server/storage/storage.ts';
 import { upstreamProviders } from '../../../../plugins/auth-server/upstreams/config.ts';
 import { createUpstreams } from '../../../../plugins/auth-server/upstreams/create-upstreams.ts';
 import type { Upstream, UpstreamGrant, UpstreamLeg } from '../../../../plugins/auth-server/upstreams/upstream.ts';
-import { environmentSecrets } from '../../../../plugins/secrets/environment/environment-secrets.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';
+import { pluginCore } from '../../../support/plugin-core.ts';
 
 export const GATEWAY = 'https://gateway.example';
 export const CALLBACK = `${GATEWAY}/oauth/callback`;
@@ -28,8 +27,7 @@ export interface UpstreamOptions {
 export async function upstreamOf(provider: JsonObject, options: UpstreamOptions = {}): Promise<Upstream> {
   const { environment = {}, log = [], now = Date.now } = options;
   const storage = options.storage ?? createMemoryStorage(now);
-  const slots = createSlots();
-  slots.secretSources.register('environment', environmentSecrets(environment));
+  const { slots } = pluginCore(environment);
   const line = (message: string, fields?: JsonObject): void => void log.push(`${message} ${JSON.stringify(fields)}`);
   const [upstream] = await createUpstreams(
     upstreamProviders.parse([{ name: 'corp', allowPrivateAddresses: true, ...provider }]),

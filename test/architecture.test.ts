@@ -123,6 +123,14 @@ describe('the architecture check refuses', () => {
     ]);
   });
 
+  it('core and plugins that read the environment of the process', () => {
+    const read = 'export const home = process.env.HOME;';
+    expect(faults({ 'core/pipeline/a.ts': read, 'plugins/audit/a.ts': read, 'hosts/run/a.ts': read })).toEqual([
+      'core/pipeline/a.ts reads process.env: a host gives the environment',
+      'plugins/audit/a.ts reads process.env: a host gives the environment',
+    ]);
+  });
+
   it('a file of the core outside its folders', () => {
     expect(faults({ 'core/extras/a.ts': '' })).toEqual(['core/extras/a.ts is on no layer']);
   });

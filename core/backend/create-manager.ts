@@ -1,5 +1,6 @@
 import type { Authorizer } from '../contract/auth-strategy.ts';
 import type { Backend } from '../contract/backend.ts';
+import type { Environment } from '../contract/environment.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { ListStore } from '../contract/list-store.ts';
 import type { StdioLauncher } from '../contract/stdio-launcher.ts';
@@ -39,6 +40,8 @@ export interface BackendManagerOptions {
   now(): number;
   readonly log: Log;
   readonly events: BackendManagerEvents;
+  /** See `GatewayOptions`. */
+  readonly environment: Environment;
   /** Starts programs; Node's `spawn` unless set. */
   readonly spawn?: Spawn;
   /** An entry of the slot `stdioLaunchers`. */
@@ -62,10 +65,10 @@ export function createBackendManager(options: BackendManagerOptions): BackendMan
   let isStopped = false;
 
   const begin = (backend: Backend, inherited: ReadonlyMap<string, BackendListing> | undefined): Promise<void> => {
-    const { clientInfo, log, now, spawn, launcher, httpClient, listStore } = options;
+    const { clientInfo, log, now, environment, spawn, launcher, httpClient, listStore } = options;
     const more = inherited === undefined ? {} : { inherited };
     const controller = createController(
-      { backend, clientInfo, limits, bytes, log, spawn, launcher, httpClient, now, listStore, ...more },
+      { backend, clientInfo, limits, bytes, log, environment, spawn, launcher, httpClient, now, listStore, ...more },
       options,
     );
     controllers.set(backend.name, controller);

@@ -3,6 +3,7 @@ import type { BackendHealth, BackendState } from '../contract/backend.ts';
 import type { BytesInFlight } from '../contract/bytes-in-flight.ts';
 import type { Call, Reply, ToolEntry } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
+import type { Environment } from '../contract/environment.ts';
 import type { Era } from '../contract/era.ts';
 import type { JsonObject, RawJson } from '../contract/json.ts';
 import type { ContractSection } from './contract-section.ts';
@@ -50,6 +51,8 @@ export interface Core {
   /** Epoch milliseconds; tests replace it. */
   now(): number;
   readonly log: Log;
+  /** Variables of the environment, as the host gives them. A plugin reads these, and never `process.env`. */
+  readonly environment: Environment;
   /** The plan's name and version. The same in all replicas of one gateway. */
   readonly server: { readonly name: string; readonly version: string };
   readonly backends: Backends;

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { prepareAuthorizers, type WhenUnprepared } from '../backend/authorizers.ts';
 import type { Spawn } from '../backend/create-manager.ts';
 import type { MemoryBudget } from '../contract/bytes-in-flight.ts';
+import type { Environment } from '../contract/environment.ts';
 import type { ListStore } from '../contract/list-store.ts';
 import { explainCause, GatewayFault } from '../errors.ts';
 import { createExtensionPoints } from '../extension/extension-points.ts';
@@ -55,6 +56,11 @@ export interface GatewayOptions {
   readonly listStore?: ListStore;
   /** Memory that several gateways of this process share; `limits.memoryBudgetBytes` of the plan has no effect then. */
   readonly memory?: MemoryBudget | undefined;
+  /**
+   * Variables that the gateway and its plugins read: proxies, folders of the user, and what programs of backends inherit. Neither reads
+   * any other environment. Default: `process.env`, as for programs that Node starts; `{}` keeps a gateway apart from its process.
+   */
+  readonly environment?: Environment;
   /** Starts the program of a stdio backend; tests replace it. */
   readonly spawn?: Spawn;
 }
@@ -103,7 +109,7 @@ export async function assemble(
 ): Promise<Assembled> {
   const plan = readPlan(input);
   const log = options.log ?? stderrLog();
-  const now = options.now ?? Date.now;
+  const { now = Date.now, environment = process.env } = options;
   const report = (fault: GatewayFault): void =>
     log.error('a listener of a plugin failed', { cause: explainCause(fault) });
   const hooks = createHooks(report);
@@ -121,6 +127,7 @@ export async function assemble(
     hook: points.hook,
     now,
     log,
+    environment,
     bytesInFlight: () => bytes.now,
     backends: createPluginBackends(plan, () => behind),
     server: { name: plan.name, version: plan.version },
@@ -145,6 +152,7 @@ export async function assemble(
     points,
     log,
     now,
+    environment,
     bytes,
     authorizers,
     httpClient,

@@ -1,3 +1,4 @@
+import type { Environment } from '../contract/environment.ts';
 import { explainCause, faultFrom, GatewayFault } from '../errors.ts';
 import { explainIssues } from '../extension/explain-issues.ts';
 import { createExtensionPoints } from '../extension/extension-points.ts';
@@ -14,6 +15,8 @@ export interface PluginHost extends PluginPlaces {
   readonly title: string;
   readonly server: Core['server'];
   readonly log: Log;
+  /** The environment that the plugins read. */
+  readonly environment: Environment;
   /** Fills slots of the host before the plugins are applied. */
   readonly fill?: (core: Core) => void;
 }
@@ -35,7 +38,7 @@ export interface OpenedPlugins {
  */
 export async function openPlugins(
   plugins: Plan['plugins'],
-  { title, server, log, fill, ...places }: PluginHost,
+  { title, server, log, environment, fill, ...places }: PluginHost,
 ): Promise<OpenedPlugins> {
   const report = (fault: GatewayFault): void =>
     log.error('a listener of a plugin failed', { cause: explainCause(fault) });
@@ -47,7 +50,7 @@ export async function openPlugins(
   };
   const absent = <T extends object>(member: string): T => new Proxy({} as T, { get: missing(member) });
   const core: Core = {
-    ...{ hooks, slots, slot, hook, log, server, now: Date.now },
+    ...{ hooks, slots, slot, hook, log, server, environment, now: Date.now },
     ...{ perform: missing('calls'), toolsFor: missing('tools'), reachable: missing('tools') },
     ...{ bytesInFlight: missing('calls'), backends: absent('backends'), endpoint: absent('endpoint') },
   };

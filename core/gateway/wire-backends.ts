@@ -5,6 +5,7 @@ import { sameBackend } from '../backend/merge-sources.ts';
 import type { Catalogs } from '../catalog/catalog.ts';
 import { createCatalogs } from '../catalog/create-catalogs.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
+import type { Environment } from '../contract/environment.ts';
 import type { ListStore } from '../contract/list-store.ts';
 import type { ExtensionPoints } from '../extension/extension-points.ts';
 import type { Hooks } from '../extension/hooks.ts';
@@ -33,6 +34,7 @@ export interface WiringParts {
   readonly endpointSettings: EndpointOptions;
   /** By address in the plan: plugins that are neither from the catalogue nor given as objects. */
   readonly foreign: ReadonlyMap<string, Plugin>;
+  readonly environment: Environment;
   readonly spawn?: Spawn;
   /** Makes the clients of HTTP backends. */
   readonly httpClient: HttpClientFactory;
@@ -73,6 +75,7 @@ export function wireBackends(parts: WiringParts, expected: () => readonly Expect
     clientInfo: serverInfo,
     now,
     log,
+    environment: parts.environment,
     launcher: (name) => parts.slots.stdioLaunchers.get(name),
     ...(spawn === undefined ? {} : { spawn }),
     httpClient,

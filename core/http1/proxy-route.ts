@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import type { Environment } from '../contract/environment.ts';
 
 /** A forward proxy for requests to one origin. */
 export interface ProxyRoute {
@@ -13,16 +14,14 @@ export interface ProxyRoute {
   readonly label: string;
 }
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /**
- * The proxy that the environment sets for a URL; `undefined` for a direct connection.
+ * The proxy that an environment sets for a URL; `undefined` for a direct connection.
  *
  * `HTTPS_PROXY` is for https, `HTTP_PROXY` for http, `ALL_PROXY` for both, lower case first; `NO_PROXY` takes names
  * including their subdomains, addresses, networks (CIDR), ports, and `*`. Loopback addresses never use a proxy.
  * @throws TypeError naming the variable whose value is not an http or https URL; the value is not repeated
  */
-export function proxyRouteFor(url: URL, env: Env = process.env): ProxyRoute | undefined {
+export function proxyRouteFor(url: URL, env: Environment): ProxyRoute | undefined {
   const names = url.protocol === 'https:' ? ['HTTPS_PROXY', 'ALL_PROXY'] : ['HTTP_PROXY', 'ALL_PROXY'];
   const found = names.flatMap((name) => [name.toLowerCase(), name]).find((name) => env[name]);
   if (found === undefined || isExempt(url, env.no_proxy ?? env.NO_PROXY ?? '')) return undefined;

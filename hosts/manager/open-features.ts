@@ -52,6 +52,7 @@ export async function openFeatures(options: FeatureOptions): Promise<Features> {
     title: 'the manager',
     server: { name: 'toolmgr-manager', version },
     log,
+    environment: home.env,
     ...{ catalogue, inline, baseDir },
     fill(made) {
       fillHomes(made);

@@ -44,7 +44,7 @@ export async function serve(flags: ServeFlags): Promise<void> {
   if (flags.open && flags.socket !== undefined)
     throw new UsageError('--open needs a port: no browser opens a unix socket');
   using stop = stopSignal();
-  const state = stateDir();
+  const state = stateDir(process.env);
   if (flags.open && (await openRunningPage(state))) return;
   const setup = await readManagerSetup(flags.config, process.env);
   await using oidc = await openOidcCallers(flags, process.env, log);

@@ -25,7 +25,7 @@ export interface OperatorFlags {
  * @throws UsageError with a message for the user, also when the Lease is lost
  */
 export async function runOperator(flags: OperatorFlags): Promise<void> {
-  const isPod = flags.kubeconfig === undefined && isInCluster();
+  const isPod = flags.kubeconfig === undefined && isInCluster(process.env);
   const connection = await connect(flags.kubeconfig, isPod);
   const own = {
     namespace: connection.namespace ?? 'default',
@@ -59,7 +59,7 @@ export async function runOperator(flags: OperatorFlags): Promise<void> {
 async function connect(kubeconfig: string | undefined, isPod: boolean): Promise<Connection> {
   if (!isPod) return (await import('./connection/kubeconfig.ts')).kubeconfigConnection(kubeconfig);
   try {
-    return await inClusterConnection();
+    return await inClusterConnection({ env: process.env });
   } catch (cause) {
     throw new UsageError((cause as Error).message);
   }

@@ -114,7 +114,7 @@ export async function editUserConfig(
   edit: (document: Document, config: UserConfig) => boolean | void,
   path = userConfigPath(),
 ): Promise<void> {
-  await withLock(stateDir(), LOCK, async () => {
+  await withLock(stateDir(process.env), LOCK, async () => {
     const before = await textOf(path);
     const config = checked(path, before);
     const read = parseDocument(before);

@@ -7,7 +7,7 @@ import { readUserConfig } from './user-config.ts';
 export function skillHome(): SkillHome {
   return {
     pushSettings,
-    cacheDir: join(cacheDir(), 'sigstore'),
+    cacheDir: join(cacheDir(process.env), 'sigstore'),
     async settings() {
       const {
         allow_private_registry_ip: allowPrivateAddresses = false,

@@ -20,7 +20,7 @@ export interface InitOutcome {
  * Creates the vmcp file of a group from its running workloads, sorted by name.
  * @throws UsageError when the group has none
  */
-export async function initFromGroup(group: string, state = stateDir()): Promise<InitOutcome> {
+export async function initFromGroup(group: string, state = stateDir(process.env)): Promise<InitOutcome> {
   const records = (await readWorkloads(state)).filter((record) => record.config?.group === group);
   const backends: RunningBackend[] = [];
   const skipped: string[] = [];

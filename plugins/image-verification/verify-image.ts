@@ -16,7 +16,7 @@ export interface VerifyOptions extends TrustRootOptions {
   /** Allows private addresses of image registries, and plain http at loopback addresses. */
   readonly allowPrivateAddresses: boolean;
   readonly signal?: AbortSignal;
-  readonly env?: NodeJS.ProcessEnv;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** The digest of a verified image and who signed it, or why it is not verified. */

@@ -30,7 +30,7 @@ const stored = z.strictObject({
 });
 
 /** Folder of copies: `toolmgr` in the XDG cache folder. */
-export function cacheDir(env: Readonly<Record<string, string | undefined>> = process.env): string {
+export function cacheDir(env: Readonly<Record<string, string | undefined>>): string {
   // XDG base directory specification: a relative path is ignored
   if (env.XDG_CACHE_HOME?.startsWith('/')) return join(env.XDG_CACHE_HOME, 'toolmgr');
   return join(env.HOME ?? homedir(), '.cache', 'toolmgr');

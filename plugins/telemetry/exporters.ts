@@ -46,11 +46,11 @@ export interface Exporters {
  * @throws GatewayFault PLAN_INVALID for an invalid CA file or header value; SECRET_MISSING
  */
 export async function openExporters(
-  { server, log, now, slots }: Pick<Core, 'server' | 'log' | 'now' | 'slots'>,
+  { server, log, now, slots, environment }: Pick<Core, 'server' | 'log' | 'now' | 'slots' | 'environment'>,
   config: TelemetryConfig,
   readers: readonly MetricReader[],
 ): Promise<Exporters> {
-  const collector = openCollector(config, await headersOf(config, slots));
+  const collector = openCollector(config, await headersOf(config, slots), environment);
   const resource = resourceOf(server, config);
   const exporterInfo = (signal: 'traces' | 'metrics') => ({ signal, collector: collector?.base ?? '', log, now });
 
@@ -105,12 +105,16 @@ export async function openExporters(
   };
 }
 
-function openCollector(config: TelemetryConfig, headers: Readonly<Record<string, string>>) {
+function openCollector(
+  config: TelemetryConfig,
+  headers: Readonly<Record<string, string>>,
+  environment: Core['environment'],
+) {
   if (config.endpoint === undefined || !(config.tracingEnabled || config.metricsEnabled)) return undefined;
   const url = collectorUrl(config.endpoint, config.insecure);
   if ('wrong' in url) throw new GatewayFault('PLUGIN_FAILED', `telemetry.endpoint: ${url.wrong}`);
   const { base } = url;
-  const through = proxyOptions(base);
+  const through = proxyOptions(base, environment);
   const agent = base.startsWith('http:')
     ? new PlainAgent({ keepAlive: true, ...through })
     : new TlsAgent({
@@ -145,8 +149,8 @@ async function headersOf(
 }
 
 /** The proxy of the environment for the collector, as options for agents of Node 22.21, 24.5 and newer. */
-function proxyOptions(base: string): { readonly proxyEnv?: NodeJS.ProcessEnv } {
-  const route = proxyRouteFor(new URL(base));
+function proxyOptions(base: string, environment: Core['environment']): { readonly proxyEnv?: NodeJS.ProcessEnv } {
+  const route = proxyRouteFor(new URL(base), environment);
   return route === undefined ? {} : { proxyEnv: { HTTP_PROXY: route.url, HTTPS_PROXY: route.url } };
 }
 

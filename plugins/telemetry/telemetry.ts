@@ -39,11 +39,10 @@ export interface Telemetry {
 
 /** Creates the telemetry of one gateway; `start` creates the exporters. */
 export function createTelemetry(
-  core: Pick<Core, 'server' | 'log' | 'now' | 'backends' | 'slot' | 'slots' | 'bytesInFlight'>,
+  core: Pick<Core, 'server' | 'log' | 'now' | 'backends' | 'slot' | 'slots' | 'bytesInFlight' | 'environment'>,
   config: TelemetryConfig,
-  environment: NodeJS.ProcessEnv = process.env,
 ): Telemetry {
-  const { now, server, log } = core;
+  const { now, server, log, environment } = core;
   let exporters: Exporters | undefined;
   let tracing: Tracing | undefined;
   let metrics: Metrics | undefined;

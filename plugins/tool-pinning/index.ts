@@ -14,7 +14,7 @@ export default definePlugin({
   summary: 'holds new and changed definitions of tools, prompts and templates until a person approves them',
   contractKey: 'toolPinning',
   config: toolPinningConfig,
-  apply(core, { mode, file = pinsFileOf(stateDir(), core.server.name) }) {
+  apply(core, { mode, file = pinsFileOf(stateDir(core.environment), core.server.name) }) {
     const lists = createPinnedLists(core, { address: ADDRESS, mode, file });
     // first: the definitions are those of the backends, before any override
     core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.first }, lists.shape);

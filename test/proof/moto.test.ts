@@ -48,7 +48,7 @@ describe.skipIf('missing' in found)(
         const { slot, ada, bob } = await authServerSlots({
           known: () => ({ accessToken: jwt, issuedMs: 0, expiresMs: undefined, claims: {} }),
         });
-        const strategy = createAwsSts({ slot, now: Date.now });
+        const strategy = createAwsSts({ slot, now: Date.now, environment: process.env });
         const authorizer = await strategy.prepare(OPTIONS, 'outgoingAuth.default');
         const admin = { ...ada, claims: { ...ada.claims, groups: ['admins'] } };
         // both roles are assumed now: moto counts every action, signed or not, as one of the first ones

@@ -15,6 +15,7 @@ export function architectureFaults(files: ReadonlyMap<string, string>): readonly
     ...sources.flatMap(placeFaults),
     ...circles(tree),
     ...sources.flatMap(packageFaults),
+    ...sources.flatMap(environmentFaults),
     ...[...files.keys()].flatMap(nameFaults),
     ...sources.flatMap((source) => defaultExportFaults(tree, source)),
     ...catalogueFaults(tree),
@@ -263,6 +264,21 @@ function packageOf(specifier: string): string | undefined {
     .split('/')
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
+}
+
+// ---- the environment of the process ----
+
+/** Where `process.env` may be read besides the hosts: the default of a gateway, and what is not made by a plugin of a gateway only. */
+const READS_ENVIRONMENT: ReadonlySet<string> = new Set([
+  'core/gateway/assemble.ts',
+  'plugins/kit/safe-http/remote-http.ts',
+  'plugins/kit/secrets/secret-reference.ts',
+]);
+
+function environmentFaults({ path, tokens }: Source): readonly string[] {
+  if (!/^(core|plugins)\//.test(path) || READS_ENVIRONMENT.has(path)) return [];
+  const reads = tokens.some((_, at) => ['process', '.', 'env'].every((text, step) => tokens[at + step]?.text === text));
+  return reads ? [`${path} reads process.env: a host gives the environment`] : [];
 }
 
 // ---- names and default exports ----

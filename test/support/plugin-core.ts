@@ -51,6 +51,7 @@ export function pluginCore(environment: NodeJS.ProcessEnv = process.env): Plugin
     toolsFor: async () => [],
     reachable: () => [],
     endpoint: { serveOnly: () => undefined, serveDirect: () => undefined },
+    environment,
     now: () => clock.nowMs,
     bytesInFlight: () => ({ held: 0, most: 0, refused: 0 }),
     backends: {

@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Backend, BackendHello } from '../../contract/backend.ts';
+import type { Environment } from '../../contract/environment.ts';
 import type { Era } from '../../contract/era.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
@@ -44,6 +45,7 @@ export interface ConnectorOptions {
   readonly limits: Limits;
   readonly bytes: ByteBudget;
   readonly log: Log;
+  readonly environment: Environment;
   readonly spawn: Spawn | undefined;
   /** An entry of the slot `stdioLaunchers`. */
   readonly launcher: ((name: string) => StdioLauncher) | undefined;
@@ -93,8 +95,10 @@ export class Connector {
    * @throws GatewayFault BACKEND_* or AUTH_STRATEGY_FAILED; then everything is closed again
    */
   async open(who: ConnectFor): Promise<JsonRpcConnection> {
-    const { backend, limits, log } = this.#options;
-    const endTurn = this.#isFirstStart ? await installTurnOf(backend, limits.firstStartMs, log, who.signal) : undefined;
+    const { backend, environment, limits, log } = this.#options;
+    const endTurn = this.#isFirstStart
+      ? await installTurnOf(backend, environment, limits.firstStartMs, log, who.signal)
+      : undefined;
     const startedMs = performance.now();
     let tookMs: number | undefined;
     this.#startTime.began();
@@ -257,13 +261,13 @@ export class Connector {
   }
 
   #transport(sink: TransportSink, who: SessionFor): Transport {
-    const { backend, limits, bytes, log, spawn, processCount, credentials, httpClient } = this.#options;
+    const { backend, limits, bytes, log, environment, spawn, processCount, credentials, httpClient } = this.#options;
     if (backend.transport === 'stdio') {
       const name = backend.command?.launcher;
       const launcher = name === undefined ? undefined : this.#options.launcher?.(name);
-      return new StdioTransport({ backend, limits, bytes, log, processCount, spawn, launcher }, sink);
+      return new StdioTransport({ backend, limits, bytes, log, processCount, environment, spawn, launcher }, sink);
     }
-    this.#target ??= new HttpTarget(backend, credentials, httpClient);
+    this.#target ??= new HttpTarget(backend, credentials, environment, httpClient);
     if (backend.transport === 'sse') return new SseTransport(this.#target, sink, limits, who, log, bytes);
     return new StreamableHttpTransport(this.#target, sink, limits, who, bytes);
   }

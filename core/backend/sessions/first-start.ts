@@ -1,4 +1,5 @@
 import type { Backend } from '../../contract/backend.ts';
+import type { Environment } from '../../contract/environment.ts';
 import type { Log } from '../../extension/plugin.ts';
 import { ConnectionFailure } from '../failure.ts';
 import { programEnvironment } from '../transports/inherited-environment.ts';
@@ -12,11 +13,12 @@ import { packageRunOf } from '../transports/package-runner.ts';
  */
 export async function installTurnOf(
   { name, command }: Backend,
+  environment: Environment,
   waitMs: number,
   log: Log,
   signal: AbortSignal,
 ): Promise<EndTurn | undefined> {
-  const run = command && packageRunOf(command, programEnvironment(command.env));
+  const run = command && packageRunOf(command, programEnvironment(environment, command.env));
   if (run === undefined) return undefined;
   const packages = run.packages.join(', ');
   const onWait = (): void =>

@@ -1,5 +1,6 @@
 import type { AuthContext, Backend } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
+import type { Environment } from '../../contract/environment.ts';
 import { faultFrom, type GatewayFault } from '../../errors.ts';
 import { ForbiddenAddress, isForbidden } from '../../http1/allowed-addresses.ts';
 import { ownClient } from '../../http1/choose-client.ts';
@@ -74,14 +75,19 @@ export class HttpTarget {
   #moves = 0;
 
   /** @throws ConnectionFailure when the URL, the CA file or the proxy of the environment cannot be used */
-  constructor(backend: Backend, credentials: BackendCredentials, createClient: HttpClientFactory = ownClient) {
+  constructor(
+    backend: Backend,
+    credentials: BackendCredentials,
+    environment: Environment,
+    createClient: HttpClientFactory = ownClient,
+  ) {
     this.#createClient = createClient;
     this.backend = backend;
     this.#credentials = credentials;
     const url = readUrl(backend);
     this.origin = url.origin;
     this.#path = `${url.pathname}${url.search}`;
-    this.#address = originFrom(url, caBundleOf(backend), proxyTo(url, backend), backend.addresses);
+    this.#address = originFrom(url, caBundleOf(backend), proxyTo(url, backend, environment), backend.addresses);
     checkAddress(this.#address, backend);
     this.#identity = identityOf(backend);
     this.#client = this.#createClient({ ...this.#address, identity: this.#identity }, CLIENT);
@@ -207,9 +213,9 @@ function readUrl(backend: Backend): URL {
   throw new ConnectionFailure(backend.name, 'protocol', 'has no http or https URL', { code: 'BACKEND_UNREACHABLE' });
 }
 
-function proxyTo(url: URL, backend: Backend): ProxyRoute | undefined {
+function proxyTo(url: URL, backend: Backend, environment: Environment): ProxyRoute | undefined {
   try {
-    return proxyRouteFor(url);
+    return proxyRouteFor(url, environment);
   } catch (cause) {
     throw new ConnectionFailure(backend.name, 'refused', 'needs a proxy that cannot be used', { cause });
   }

@@ -1,3 +1,5 @@
+import type { Environment } from '../../contract/environment.ts';
+
 /** Needed by every program. */
 const BASICS = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'TERM', 'SHELL', 'TMPDIR', 'TEMP', 'TMP', 'TZ'] as const;
 /** Needed to start programs on Windows. */
@@ -37,13 +39,11 @@ const NAMES: ReadonlySet<string> = new Set([
 /** Names of Windows are the same in any case: `Path` is usual. */
 const WINDOWS_NAMES: ReadonlySet<string> = new Set([...NAMES, ...WINDOWS]);
 
-type Env = Readonly<Record<string, string | undefined>>;
-
 /**
  * The part of the gateway's own environment that every program gets: what it needs to start, to use the network and to
  * install its package. A proxy's URL may contain a password; the other values are not secret.
  */
-export function inheritedEnvironment(own: Env = process.env, platform = process.platform): Record<string, string> {
+export function inheritedEnvironment(own: Environment, platform = process.platform): Record<string, string> {
   const passed: Record<string, string> = {};
   const isWindows = platform === 'win32';
   for (const [name, value] of Object.entries(own)) {
@@ -67,8 +67,8 @@ export function inheritedEnvironment(own: Env = process.env, platform = process.
  * inherited, and a program that needs more is given it by name.
  */
 export function programEnvironment(
+  own: Environment,
   given: Readonly<Record<string, string>> = {},
-  own: Env = process.env,
   platform = process.platform,
 ): Record<string, string> {
   if (platform === 'win32') return withoutDoubles(inheritedEnvironment(own, platform), given);
@@ -83,7 +83,7 @@ function withoutDoubles(inherited: Record<string, string>, given: Readonly<Recor
 }
 
 /** Passwords in URLs of an environment, to be masked in the output of a program. */
-export function passwordsIn(env: Env): readonly string[] {
+export function passwordsIn(env: Environment): readonly string[] {
   return Object.values(env).flatMap((value) => {
     const url = value?.includes('@') && URL.canParse(value) ? new URL(value) : undefined;
     return url === undefined || url.password === '' ? [] : [url.password, decodeURIComponent(url.password)];

@@ -1,5 +1,6 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process';
 import type { Command } from '../../contract/backend.ts';
+import type { Environment } from '../../contract/environment.ts';
 import type { StdioLauncher, StdioProcess } from '../../contract/stdio-launcher.ts';
 import { LATE, within } from '../../timing/within.ts';
 import { passwordsIn, programEnvironment } from './inherited-environment.ts';
@@ -12,6 +13,8 @@ export type Spawn = (file: string, args: readonly string[], options: SpawnOption
 
 /** What starts a program: a launcher of the plan, else `spawn`. */
 export interface StartedBy {
+  /** The environment of the gateway, a part of which every program gets. */
+  readonly environment: Environment;
   readonly spawn?: Spawn | undefined;
   readonly launcher?: StdioLauncher | undefined;
   /** Gets each line of stderr, with the values of the environment masked. */
@@ -40,6 +43,7 @@ export class ProcessGroup {
   readonly ended: Promise<void>;
   readonly #secrets: readonly string[];
   readonly #family: Family;
+  readonly #environment: Environment;
   #stderr = Buffer.alloc(0);
   #over = false;
   #stopping: Promise<void> | undefined;
@@ -47,12 +51,13 @@ export class ProcessGroup {
   /** Exact argv, no shell; a failed start is reported by the child's `error` event. */
   constructor(
     command: Command,
-    { spawn = spawnProgram, launcher, onStderrLine, platform = process.platform }: StartedBy = {},
+    { environment, spawn = spawnProgram, launcher, onStderrLine, platform = process.platform }: StartedBy,
   ) {
     const family = platform === 'win32' ? 'tree of Windows' : 'process group';
     this.#family = launcher === undefined ? family : 'own process';
     const detached = this.#family === 'process group';
-    const env = programEnvironment(command.env);
+    const env = programEnvironment(environment, command.env);
+    this.#environment = environment;
     const values = [...Object.values(command.env ?? {}), ...passwordsIn(env)];
     this.#secrets = values.filter(isLongEnough);
     this.child =
@@ -120,7 +125,7 @@ export class ProcessGroup {
     try {
       if (pid === undefined || this.#family === 'own process') this.child.kill(signal);
       else if (this.#family === 'process group') process.kill(-pid, signal);
-      else if (!this.#over) endTree(pid, () => this.child.kill(signal)); // later another process may have this number
+      else if (!this.#over) endTree(pid, this.#environment, () => this.child.kill(signal)); // later another process may have this number
     } catch {
       // ESRCH: the group is empty
     }

@@ -1,5 +1,6 @@
 import type { Backend, Command } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
+import type { Environment } from '../../contract/environment.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { StdioLauncher } from '../../contract/stdio-launcher.ts';
 import type { Log } from '../../extension/plugin.ts';
@@ -25,6 +26,7 @@ export interface StdioOptions {
   readonly limits: Limits;
   readonly bytes: ByteBudget;
   readonly log: Log;
+  readonly environment: Environment;
   readonly spawn?: Spawn | undefined;
   /** Starts the program instead of `spawn`. */
   readonly launcher?: StdioLauncher | undefined;
@@ -48,7 +50,7 @@ export class StdioTransport implements Transport {
   #closing = false;
 
   constructor(options: StdioOptions, sink: TransportSink) {
-    const { backend, limits, bytes, log, spawn, launcher, processCount } = options;
+    const { backend, limits, bytes, log, environment, spawn, launcher, processCount } = options;
     this.#sink = sink;
     this.#backend = backend.name;
     this.#log = log;
@@ -56,7 +58,7 @@ export class StdioTransport implements Transport {
     const command = backend.command ?? { file: '', args: [] };
     this.#command = command;
     const onStderrLine = log.programLine && ((line: string) => log.programLine?.(backend.name, line));
-    this.#group = started(backend.name, command, { spawn, launcher, onStderrLine });
+    this.#group = started(backend.name, command, { environment, spawn, launcher, onStderrLine });
     processCount.processes++;
     const { child } = this.#group;
     this.#unread = heldOfBackend({ bytes, backend: backend.name });

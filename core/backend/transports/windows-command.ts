@@ -1,6 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { extname, isAbsolute, join, resolve } from 'node:path';
+import type { Environment } from '../../contract/environment.ts';
 
 /** What Windows can start: programs, and scripts of its shell. */
 const PROGRAMS = ['.com', '.exe'];
@@ -35,22 +36,22 @@ export function windowsCommand(
   args: readonly string[],
   { env = {}, cwd = process.cwd() }: Pick<SpawnOptions, 'env' | 'cwd'>,
 ): WindowsCommand {
-  const found = findProgram(file, String(cwd), pathOf(env));
+  const found = findProgram(file, String(cwd), variable(env, 'PATH') ?? '');
   if (found === undefined) throw Object.assign(new Error(`spawn ${file} ENOENT`), { code: 'ENOENT', path: file });
   if (PROGRAMS.includes(extname(found).toLowerCase())) return { file: found, args, verbatim: false };
   if (args.some((arg) => /[\r\n]/.test(arg))) throw new Error(`${file} is a script: its arguments have no line breaks`);
   const line = [found.replace(READ_BY_SHELL, '^$1'), ...args.map(quoted)].join(' ');
-  return { file: windowsProgram('cmd.exe'), args: ['/d', '/s', '/c', `"${line}"`], verbatim: true };
+  return { file: windowsProgram('cmd.exe', env), args: ['/d', '/s', '/c', `"${line}"`], verbatim: true };
 }
 
 /** The path of a program of Windows itself. */
-function windowsProgram(name: string, { SystemRoot = 'C:\\Windows' } = process.env): string {
-  return join(SystemRoot, 'System32', name);
+function windowsProgram(name: string, env: Environment): string {
+  return join(variable(env, 'SYSTEMROOT') ?? 'C:\\Windows', 'System32', name);
 }
 
 /** Names of variables are the same in any case on Windows; the usual one is `Path`. */
-function pathOf(env: NodeJS.ProcessEnv): string {
-  return Object.entries(env).find(([name]) => name.toUpperCase() === 'PATH')?.[1] ?? '';
+function variable(env: Environment, wanted: string): string | undefined {
+  return Object.entries(env).find(([name]) => name.toUpperCase() === wanted)?.[1];
 }
 
 function findProgram(file: string, cwd: string, path: string): string | undefined {
@@ -69,9 +70,9 @@ function quoted(arg: string): string {
   return forProgram.replace(READ_BY_SHELL, '^$1').replace(READ_BY_SHELL, '^$1');
 }
 
-/** Ends a process of Windows and all processes below it. Windows has neither process groups nor a signal to end by. */
-export function endTree(pid: number, otherwise: () => void): void {
-  spawn(windowsProgram('taskkill.exe'), ['/PID', String(pid), '/T', '/F'], {
+/** Ends a process of Windows and all processes below it; `env` is that of the gateway. Windows has neither process groups nor a signal to end by. */
+export function endTree(pid: number, env: Environment, otherwise: () => void): void {
+  spawn(windowsProgram('taskkill.exe', env), ['/PID', String(pid), '/T', '/F'], {
     stdio: 'ignore',
     windowsHide: true,
     timeout: END_MS,

@@ -27,7 +27,7 @@ const NAMES: KnownNames = {
   async workloads() {
     const { stateDir } = await import('@toolmgr/plugins/kit/files');
     const { readWorkloads } = await import('@toolmgr/plugins/kit/workloads');
-    return (await readWorkloads(stateDir())).map(({ name }) => name);
+    return (await readWorkloads(stateDir(process.env))).map(({ name }) => name);
   },
   async backends() {
     return (await gateways()).flatMap(({ status }) => status?.backends.map(({ name }) => name) ?? []);
@@ -48,7 +48,7 @@ const NAMES: KnownNames = {
     const { stateDir } = await import('@toolmgr/plugins/kit/files');
     const { readWorkloads } = await import('@toolmgr/plugins/kit/workloads');
     const { groupsOf } = await import('../../workloads/planning/groups.ts');
-    return (await groupsOf(stateDir(), await readWorkloads(stateDir()))).map(({ name }) => name);
+    return (await groupsOf(stateDir(process.env), await readWorkloads(stateDir(process.env)))).map(({ name }) => name);
   },
 };
 

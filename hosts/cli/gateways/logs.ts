@@ -24,7 +24,7 @@ const DEFAULT_LINES = 500;
  */
 export async function logs(name: string, flags: LogFlags): Promise<void> {
   const { gateway, follow = false, lines = DEFAULT_LINES } = flags;
-  const isWorkload = gateway === undefined && (await readWorkload(stateDir(), name)) !== undefined;
+  const isWorkload = gateway === undefined && (await readWorkload(stateDir(process.env), name)) !== undefined;
   const record = isWorkload ? undefined : await gatewayWith(name, gateway);
   if (record === undefined) return showLogs(name, flags);
   if (flags.proxy) throw new UsageError('--proxy is for workloads; the log of a gateway is its own output');

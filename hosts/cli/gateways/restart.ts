@@ -22,7 +22,7 @@ export async function restart(
   }
   const workloads: string[] = [];
   for (const name of names) {
-    const isWorkload = gateway === undefined && (await readWorkload(stateDir(), name)) !== undefined;
+    const isWorkload = gateway === undefined && (await readWorkload(stateDir(process.env), name)) !== undefined;
     const record = isWorkload ? undefined : await gatewayWith(name, gateway);
     if (record === undefined) {
       workloads.push(name);

@@ -42,7 +42,7 @@ export async function status(name: string | undefined, flags: StatusFlags): Prom
   const { gateway: which, url, format } = flags;
   if (url !== undefined && which !== undefined) throw new UsageError('give --url or --gateway, not both');
   const isHere = url === undefined && which === undefined;
-  if (name !== undefined && isHere && (await readWorkload(stateDir(), name)) !== undefined) {
+  if (name !== undefined && isHere && (await readWorkload(stateDir(process.env), name)) !== undefined) {
     return showStatus(name, { format });
   }
   const all = url === undefined ? (await askGateways(which)).map(shownFrom) : [await shownAt(url, flags)];
@@ -84,13 +84,15 @@ function named(gateway: Shown, name: string): readonly Shown[] {
 }
 
 async function unknownName(name: string, gateways: readonly Shown[]): Promise<string> {
-  if (gateways.length === 0) return unknownWorkload(stateDir(), name);
+  if (gateways.length === 0) return unknownWorkload(stateDir(process.env), name);
   const known = gateways.flatMap((gateway) => [gateway.name, ...gateway.backends.map((backend) => backend.name)]);
-  return `${await unknownWorkload(stateDir(), name)}; no gateway or backend has this name either (known: ${known.join(', ')})`;
+  return `${await unknownWorkload(stateDir(process.env), name)}; no gateway or backend has this name either (known: ${known.join(', ')})`;
 }
 
 async function runningWorkloads(): Promise<readonly WorkloadSummary[]> {
-  return (await readWorkloads(stateDir())).map(summaryOf).filter((workload) => workload.status !== 'stopped');
+  return (await readWorkloads(stateDir(process.env)))
+    .map(summaryOf)
+    .filter((workload) => workload.status !== 'stopped');
 }
 
 function printGateway({ name, kind, url, file, pid, startedAt, backends, problem }: Shown): void {

@@ -40,7 +40,7 @@ export async function removeGroups(
       return `the group ${name} has workloads (${workloads.join(', ')}): --with-workloads stops and removes them too`;
     for (const workload of workloads) {
       // as `toolmgr rm`, which says what it leaves behind
-      const outcome = await removeWorkload(stateDir(), workload, { force: true });
+      const outcome = await removeWorkload(stateDir(process.env), workload, { force: true });
       if (outcome.kind === 'refused') return outcome.problem;
       if (outcome.kind === 'left') stderr.line(`${stderr.yellow('warning')} ${outcome.problem}`);
       stdout.line(`${workload} is removed`);

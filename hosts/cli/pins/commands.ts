@@ -90,7 +90,7 @@ async function fileOf({ gateway, file }: Place): Promise<string> {
     if (!existsSync(file)) throw new UsageError(`there is no file ${file}: a gateway with toolPinning writes it`);
     return file;
   }
-  const found = await pinsFiles(stateDir());
+  const found = await pinsFiles(stateDir(process.env));
   const names = found.map((each) => each.gateway);
   if (gateway !== undefined) {
     const named = found.find((each) => each.gateway === gateway);

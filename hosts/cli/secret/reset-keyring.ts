@@ -12,7 +12,7 @@ import { UsageError } from '../../shared/usage-error.ts';
  * @throws UsageError when there is no file, no password or no keyring
  */
 export async function resetKeyring({ remove = false }: { remove?: boolean }): Promise<void> {
-  const header = await headerOf(secretsPath());
+  const header = await headerOf(secretsPath(process.env));
   if (header === undefined)
     throw new UsageError(`there are no encrypted secrets: make them with ${ownCommand('secret setup')}`);
   const password = process.env[PASSWORD_VARIABLE] || (isAskable() ? await ask('Password of the secrets: ') : '');

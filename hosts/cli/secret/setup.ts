@@ -42,7 +42,7 @@ export async function setup({ provider, newPassword = false, keyring }: SetupFla
     if (newPassword) throw new UsageError('--new-password is for the provider encrypted');
     return stdout.line(await setUpProvider({ provider, env: process.env, signal: AbortSignal.timeout(TEST_MS) }));
   }
-  const path = secretsPath();
+  const path = secretsPath(process.env);
   const header = await headerOf(path);
   if (header === undefined) await create(path, newPassword, keyring);
   else if (newPassword) await changePassword(path, header.id, keyring);

@@ -18,7 +18,7 @@ export async function provider(name: string | undefined, { format }: { format: '
 }
 
 const PLACES: Readonly<Record<SecretsProvider, () => string>> = {
-  encrypted: () => secretsPath(),
+  encrypted: () => secretsPath(process.env),
   environment: () => `${SECRET_VARIABLE_PREFIX}NAME`,
   '1password': () => 'op://vault/item/field',
   keyring: () => 'keyring of the system',
@@ -27,7 +27,7 @@ const PLACES: Readonly<Record<SecretsProvider, () => string>> = {
 async function choose(name: string): Promise<void> {
   const wanted = PROVIDERS.find((known) => known === name);
   if (wanted === undefined) throw new UsageError(`there is no provider ${name} (known: ${PROVIDERS.join(', ')})`);
-  if (wanted === 'encrypted' && (await headerOf(secretsPath())) === undefined)
+  if (wanted === 'encrypted' && (await headerOf(secretsPath(process.env))) === undefined)
     throw new UsageError(`there are no encrypted secrets: make them with ${ownCommand('secret setup')}`);
   await writeProvider(wanted);
 }

@@ -30,7 +30,7 @@ export const SERVER_NAMES: readonly string[] = SERVERS.map(({ name }) => name);
 export async function startPlan(scratch: string, cwd: string): Promise<PlanInput> {
   const workloads = await Promise.all(
     SERVERS.map(async ({ name, package: pkg, args, env }) => {
-      const outcome = await commandFromScheme(`npx://${pkg}`, args(scratch), { cwd });
+      const outcome = await commandFromScheme(`npx://${pkg}`, args(scratch), { cwd, env: process.env });
       if (outcome === undefined || outcome.kind === 'refused') {
         throw new UsageError(`${pkg} cannot be started: ${outcome?.reason ?? 'npx:// is not known'}. Run npm ci`);
       }

@@ -24,7 +24,7 @@ const MAX_FILES = 500;
 export async function requireAgreement(
   files: readonly FileToAgree[],
   backends: readonly Backend[],
-  { hasTerminal, state = stateDir(), ask = terminalAsk() }: Agreement,
+  { hasTerminal, state = stateDir(process.env), ask = terminalAsk() }: Agreement,
 ): Promise<void> {
   const open = await withoutAgreement(files, state);
   if (open.length === 0) return;
@@ -52,7 +52,7 @@ export async function requireAgreementToChange(
   file: FileToAgree,
   served: Servers,
   next: Servers,
-  { hasTerminal, state = stateDir(), ask = terminalAsk(), signal }: Agreement,
+  { hasTerminal, state = stateDir(process.env), ask = terminalAsk(), signal }: Agreement,
 ): Promise<void> {
   const known = new Set(served.backends.map((backend) => contentOf(backend, served)));
   const changed = next.backends.filter((backend) => !known.has(contentOf(backend, next)));

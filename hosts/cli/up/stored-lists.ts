@@ -33,7 +33,7 @@ const MAX_BYTES = 4 * 1024 * 1024;
 export function createStoredLists({
   headersOf,
   log,
-  folder = join(stateDir(), 'lists'),
+  folder = join(stateDir(process.env), 'lists'),
 }: StoredListsOptions): StoredLists {
   let salt: Buffer | undefined;
   let writing: Promise<void> = Promise.resolve();

@@ -26,7 +26,7 @@ async function commandsOf(setup: ManagerSetup, taken: ReadonlySet<string>): Prom
     import('../open-features.ts'),
     import('./operation-command.ts'),
   ]);
-  const state = stateDir();
+  const state = stateDir(process.env);
   const { operations, pluginOf } = await openFeatures({
     ...{ state, env: process.env, signal: new AbortController().signal, version: VERSION },
     log: createLog('warn', (line) => stderr.line(line)),

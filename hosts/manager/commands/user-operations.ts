@@ -17,7 +17,7 @@ export type CallOperation = (id: string, given?: JsonObject, waiting?: Waiting) 
  */
 export async function userOperations(...addresses: readonly string[]): Promise<CallOperation> {
   const setup = await readManagerSetup(undefined, process.env);
-  const state = stateDir();
+  const state = stateDir(process.env);
   const { operations } = await openFeatures({
     ...{ state, env: process.env, signal: new AbortController().signal, version: VERSION },
     log: createLog('warn', (line) => stderr.line(line)),

@@ -17,7 +17,7 @@ export async function installCommand(command: Command): Promise<void> {
   if ([installs, removes, status].filter(Boolean).length > 1) {
     throw new UsageError('give one of --install, --uninstall and --status');
   }
-  const state = stateDir();
+  const state = stateDir(process.env);
   const machine = thisMachine();
   if (removes) return uninstall(machine);
   if (status) {

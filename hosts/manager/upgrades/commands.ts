@@ -92,7 +92,7 @@ function explain({ status, current_image: current = '', candidate_image: candida
 }
 
 async function known(name: string): Promise<WorkloadRecord> {
-  const state = stateDir();
+  const state = stateDir(process.env);
   const record = await readWorkload(state, name);
   if (record === undefined) throw new UsageError(await unknownWorkload(state, name));
   return record;

@@ -41,7 +41,7 @@ export async function build(target: string, args: readonly string[], flags: Buil
     else stdout.line(`the Dockerfile of ${target} is in ${flags.output}`);
     return;
   }
-  await buildWithProgress(await connectEngine(), plan, tag);
+  await buildWithProgress(await connectEngine(process.env), plan, tag);
   if (flags.format === 'json') return stdout.json({ target, image: tag, built: true, dockerfile: plan.dockerfile });
   stdout.line(tag);
 }

@@ -17,7 +17,7 @@ export function exportedText({ created_at: _, ...config }: RunConfig): string {
  * @throws UsageError when there is no such workload, its configuration cannot be read or the file cannot be written
  */
 export async function exportWorkload(name: string, file: string | undefined): Promise<void> {
-  const state = stateDir();
+  const state = stateDir(process.env);
   const record = await readWorkload(state, name);
   if (record === undefined) throw new UsageError(await unknownWorkload(state, name));
   if (record.config === undefined) throw new UsageError(`${name}: ${record.status.message}`);

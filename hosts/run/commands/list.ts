@@ -16,7 +16,7 @@ export interface ListFlags {
 
 /** `toolmgr list`: everything that is not stopped, or all workloads with `--all`. Reads files only and changes nothing. */
 export async function list({ all = false, group, label = {}, format }: ListFlags): Promise<void> {
-  const state = stateDir();
+  const state = stateDir(process.env);
   const records = await readWorkloads(state);
   if (group !== undefined) {
     const groups = await groupsOf(state, records);

@@ -44,7 +44,7 @@ export async function runTarget({ target, args, flags }: RunRequest): Promise<vo
   if (flags.logFormat !== undefined && !flags.foreground)
     throw new UsageError('--log-format needs --foreground: the proxy in the background writes JSON to its log');
   using temporary = flags.supervised ? await temporaryState() : undefined;
-  const state = temporary?.folder ?? stateDir();
+  const state = temporary?.folder ?? stateDir(process.env);
   const cwd = process.cwd();
   const made: NewFromTarget =
     flags.fromConfig === undefined
@@ -95,7 +95,7 @@ async function printOverlays({ volumes = [], ignore_config: ignore }: RunConfig)
   if (ignore?.printOverlays !== true) return;
   const read = readMounts(volumes, { read: [], write: [] }, '/');
   if ('reason' in read) throw new UsageError(read.reason);
-  const overlays = await resolveOverlays(read.mounts, ignore.loadGlobal ? globalIgnoreFile() : undefined);
+  const overlays = await resolveOverlays(read.mounts, ignore.loadGlobal ? globalIgnoreFile(process.env) : undefined);
   for (const { target, kind } of overlays) stdout.line(`hidden from the container: ${target} (${kind})`);
   if (overlays.length === 0) stdout.line('nothing is hidden from the container');
 }

@@ -10,7 +10,7 @@ import { UsageError } from '../../shared/usage-error.ts';
  */
 export async function checkRuntimes({ format }: { readonly format: 'text' | 'json' }): Promise<void> {
   const missing = missingEngineClient();
-  const engines = missing === undefined ? await checkEngines() : await enginesWithoutClient(missing);
+  const engines = missing === undefined ? await checkEngines(process.env) : await enginesWithoutClient(missing);
   const used = engines.find(({ version }) => version !== undefined);
   if (used === undefined) process.exitCode = EXIT_CODES.failed.code;
   if (format === 'json') {
@@ -35,7 +35,7 @@ export async function checkRuntimes({ format }: { readonly format: 'text' | 'jso
 
 /** Without the client an engine can be asked whether it answers, and nothing more. */
 async function enginesWithoutClient({ missing: [name] }: MissingFeature): Promise<readonly EngineCheck[]> {
-  const pings = await pingEngines();
+  const pings = await pingEngines(process.env);
   if ('reason' in pings) throw new UsageError(pings.reason);
   return pings.map(({ path: socket, answers, ...engine }) => ({
     ...engine,

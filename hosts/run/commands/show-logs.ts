@@ -25,7 +25,7 @@ export interface LogFlags {
  * @throws UsageError when there is no such workload
  */
 export async function showLogs(name: string, flags: LogFlags): Promise<void> {
-  const state = stateDir();
+  const state = stateDir(process.env);
   const record = await readWorkload(state, name);
   if (record === undefined) throw new UsageError(await unknownWorkload(state, name));
   const isProxy = flags.proxy === true || record.config?.remote_url !== undefined;
@@ -52,7 +52,7 @@ const RESET_STYLE = '\u001b[0m';
 
 /** `toolmgr logs prune`: a killed command may leave the folder of a removed workload, with its logs. */
 export async function pruneLogs(): Promise<void> {
-  const removed = await removeLeftFolders(stateDir());
+  const removed = await removeLeftFolders(stateDir(process.env));
   stdout.line(removed === 0 ? 'nothing was left' : `${removed} ${removed === 1 ? 'folder' : 'folders'} removed`);
 }
 

@@ -51,14 +51,14 @@ export async function inspectWorkload(name: string): Promise<void> {
 }
 
 async function recordOf(name: string): Promise<{ readonly record: WorkloadRecord; readonly state: string }> {
-  const state = stateDir();
+  const state = stateDir(process.env);
   const record = await readWorkload(state, name);
   if (record === undefined) throw new UsageError(await unknownWorkload(state, name));
   return { record, state };
 }
 
 async function containersOf(name: string): Promise<unknown> {
-  return listContainersOf(name).catch((cause: unknown) => ({ problem: explainCause(cause) }));
+  return listContainersOf(name, process.env).catch((cause: unknown) => ({ problem: explainCause(cause) }));
 }
 
 /** A configuration for printing: values of variables and headers, arguments and the query of the URL may be secret. Pure. */

@@ -8,7 +8,7 @@ import { thisInstallation } from '@toolmgr/plugins/kit/workloads';
  * the usual state folder, so that the next process removes what a killed one left; where that folder is not writable, to none.
  */
 export async function temporaryState(): Promise<Disposable & { readonly folder: string }> {
-  const installation = await thisInstallation().catch(() => undefined);
+  const installation = await thisInstallation(process.env).catch(() => undefined);
   if (installation !== undefined) process.env.TOOLMGR_INSTALLATION = installation.id;
   const folder = mkdtempSync(join(tmpdir(), 'toolmgr-state-'));
   process.env.TOOLMGR_STATE_DIR = folder;

@@ -9,13 +9,13 @@ import { printFailure, withStartProgress } from './start-detached.ts';
 
 /** `toolmgr start`: starts the stored configuration again, at the same port. A workload that runs is not changed, unless it needs a login. */
 export async function start(names: readonly string[], selection: Selection): Promise<void> {
-  const state = stateDir();
+  const state = stateDir(process.env);
   await forEachName(await selectNames(state, names, selection), (name) => startOne(state, name, false));
 }
 
 /** `toolmgr restart`: stops workloads that run, and starts them. */
 export async function restart(names: readonly string[], selection: Selection): Promise<void> {
-  const state = stateDir();
+  const state = stateDir(process.env);
   await forEachName(await selectNames(state, names, selection), (name) => startOne(state, name, true));
 }
 
@@ -38,7 +38,7 @@ export async function stop(
   names: readonly string[],
   { timeout, ...selection }: Selection & { readonly timeout: number },
 ): Promise<void> {
-  const state = stateDir();
+  const state = stateDir(process.env);
   const chosen = await selectNames(state, names, selection);
   await forEachName(
     chosen,
@@ -58,7 +58,7 @@ export async function remove(
   names: readonly string[],
   { force = false, ...selection }: Selection & { readonly force?: boolean },
 ): Promise<void> {
-  const state = stateDir();
+  const state = stateDir(process.env);
   const chosen = await selectNames(state, names, selection);
   await forEachName(
     chosen,

@@ -78,7 +78,7 @@ export function explainTool(gateway: Gateway, name: string, but?: string): Expla
 
 /** Variables of the command override inherited ones. */
 function inheritedBy({ command }: Backend): readonly string[] {
-  return Object.keys(programEnvironment())
+  return Object.keys(programEnvironment(process.env))
     .filter((name) => command?.env?.[name] === undefined)
     .sort();
 }

@@ -34,7 +34,7 @@ const MAX_RECORDS = 256;
 const MAX_RECORD_BYTES = 16 * 1024;
 
 /** Folder with the records and sockets of this user's gateways. */
-export function gatewaysDir(state: string = stateDir()): string {
+export function gatewaysDir(state: string = stateDir(process.env)): string {
   return join(state, 'gateways');
 }
 

@@ -13,7 +13,11 @@ export interface PortOwner {
  * Who listens at a port of this machine, as far as toolmgr knows: gateways and workloads of the state folder. `except` is the workload that
  * asks.
  */
-export async function portOwner(port: number, state: string = stateDir(), except?: string): Promise<PortOwner> {
+export async function portOwner(
+  port: number,
+  state: string = stateDir(process.env),
+  except?: string,
+): Promise<PortOwner> {
   const { running } = await readRecords().catch(() => ({ running: [] }));
   const gateway = running.find(({ url = '' }) => URL.canParse(url) && new URL(url).port === String(port));
   if (gateway !== undefined) {

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import { explainCause, GatewayFault, type Log } from '@toolmgr/core';
+import { explainCause, GatewayFault, type Log, present } from '@toolmgr/core';
 import { createApi, inClusterConnection, type PodSection, podSection } from '@toolmgr/plugins/kit/kubernetes';
 import { durationMs } from '@toolmgr/plugins/kit/settings';
 import type { Served } from '../../http/listen.ts';
@@ -47,7 +47,7 @@ async function publish(
   env: NodeJS.ProcessEnv,
   { gateway, log, signal }: { gateway: () => ReportedGateway; log: Log; signal: AbortSignal },
 ): Promise<void> {
-  const connection = await inClusterConnection(serviceAccount === undefined ? {} : { folder: serviceAccount });
+  const connection = await inClusterConnection({ env: process.env, ...present({ folder: serviceAccount }) });
   await using api = createApi(connection);
   const checksum = env.TOOLMGR_CONFIG_CHECKSUM ?? '';
   await publishReports({

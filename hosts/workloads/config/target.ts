@@ -41,7 +41,7 @@ export async function readTarget(
   if (scheme?.kind === 'refused') return { kind: 'refused', reason: `${scheme.reason}. ${SUPPORTED_TARGETS}` };
   if (scheme !== undefined) return readPackage(target, scheme.target, args, cwd, runtime);
   if (runtime === 'container') return readImage(target);
-  const found = await findProgram(target, cwd);
+  const found = await findProgram(target, cwd, process.env.PATH);
   if (found.kind === 'found') {
     const name = nameFrom(basename(target).replace(/\.[a-z]{1,4}$/i, ''));
     return { kind: 'command', command: { file: found.path, args }, env: {}, name };
@@ -81,7 +81,7 @@ async function readPackage(
     if (found.isNamed) return { kind: 'refused', reason: `${text}: ${found.reason}` };
     warnings.push(`${found.why}: ${text} runs as a process, nothing isolates it, and it has your rights`);
   }
-  const outcome = await commandFromScheme(text, args, { cwd });
+  const outcome = await commandFromScheme(text, args, { cwd, env: process.env });
   if (outcome === undefined || outcome.kind === 'refused') return { kind: 'refused', reason: outcome?.reason ?? text };
   const { env, ...command } = outcome.command;
   return { kind: 'command', command, env, name, warnings };
@@ -102,7 +102,7 @@ async function usableEngine(): Promise<
       isNamed: namesEngine(process.env),
     };
   }
-  const found = await findEngine();
+  const found = await findEngine(process.env);
   return found.kind === 'found' ? found : { ...found, why: 'no container engine answers' };
 }
 

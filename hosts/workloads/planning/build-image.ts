@@ -25,7 +25,7 @@ export async function buildPackageImage(
   if (config.image === undefined || !isSchemeTarget(config.image)) return undefined;
   const plan = await planBuild(config.image, buildOf(config), { cwd, env: process.env });
   if ('reason' in plan) throw new UsageError(plan.reason);
-  const engine = await connectEngine();
+  const engine = await connectEngine(process.env);
   const built = await follow(plan, (watch) => ensureBuilt(engine, plan, watch, { renew: true }));
   return { plan, built };
 }

@@ -41,7 +41,8 @@ export async function checkImage(
   const { sigstore_trusted_root: trustedRootFile } = await readUserConfig();
   const result = await verifyImage(image, provenance, {
     allowPrivateAddresses: allowsPrivateAddresses,
-    cacheDir: join(cacheDir(), 'sigstore'),
+    env: process.env,
+    cacheDir: join(cacheDir(process.env), 'sigstore'),
     ...(trustedRootFile === undefined ? {} : { trustedRootFile }),
   });
   if (result.kind === 'verified') return { digest: result.digest, says: `signed by ${result.signer}` };

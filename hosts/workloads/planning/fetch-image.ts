@@ -20,5 +20,5 @@ export async function fetchImage(config: RunConfig, work: Work): Promise<void> {
     return;
   }
   const reference = digest === undefined ? image : imageByDigest(image, digest);
-  await pullImage(reference, work.signal, work.report);
+  await pullImage(reference, process.env, work.signal, work.report);
 }

@@ -16,7 +16,7 @@ export async function removeLeftovers(
 ): Promise<number> {
   let removed = 0;
   if (config?.image !== undefined) {
-    removed = await removeContainersOf(config.name, runId, options);
+    removed = await removeContainersOf(config.name, runId, { env: process.env, ...options });
   }
   return removed + (runId === undefined ? 0 : await sweepOrphans(runId));
 }

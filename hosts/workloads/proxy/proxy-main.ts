@@ -10,7 +10,7 @@ import { runProxy } from './proxy.ts';
 import { PROXY_REFUSED } from './proxy-refused.ts';
 
 prepareEngine();
-const state = stateDir();
+const state = stateDir(process.env);
 const [, , name = '', generation, keepsPort] = process.argv;
 process.title = `toolmgr proxy ${name}`;
 const file = openLogFile(join(workloadDir(state, name), WORKLOAD_FILES.proxyLog));

@@ -43,7 +43,7 @@ export async function fromRegistry(
 ): Promise<FromRegistry> {
   const asGiven = { target, args, flags, fields: {} };
   if (!isEntryName(target)) return { ...asGiven, warnings: [] };
-  const hasProgram = async () => (await findProgram(target, cwd)).kind === 'found';
+  const hasProgram = async () => (await findProgram(target, cwd, process.env.PATH)).kind === 'found';
   if (flags.runtime === 'process' && (await hasProgram())) return { ...asGiven, warnings: [] };
   const registry = await userRegistry();
   const read = await registry.loadFor(target);

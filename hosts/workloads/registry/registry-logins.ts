@@ -44,7 +44,7 @@ export const registryTokens: RegistryTokens = {
     const stored = await readLogin(registry);
     if (stored !== undefined && isFresh(stored)) return stored.accessToken;
     // a refresh token may be valid once: one process at a time, and the others use what it got
-    return withLock(stateDir(), `.registry-login-${registry.name}`, () => refreshed(registry, signal));
+    return withLock(stateDir(process.env), `.registry-login-${registry.name}`, () => refreshed(registry, signal));
   },
 };
 
@@ -97,10 +97,10 @@ export async function writeLogin(registry: ConfiguredRegistry, kept: RegistryLog
     });
     return;
   }
-  await withLock(stateDir(), FILE, async () => {
+  await withLock(stateDir(process.env), FILE, async () => {
     const { [key]: _, ...others } = await plainLogins();
     const next = text === undefined ? others : { ...others, [key]: text };
-    await atomicWrite(join(stateDir(), FILE), `${JSON.stringify(next)}\n`);
+    await atomicWrite(join(stateDir(process.env), FILE), `${JSON.stringify(next)}\n`);
   });
 }
 
@@ -117,7 +117,7 @@ function keyOf(name: string): string {
 }
 
 async function plainLogins(): Promise<Readonly<Record<string, string>>> {
-  const text = await readFile(join(stateDir(), FILE), 'utf8').catch(whenAbsent('{}'));
+  const text = await readFile(join(stateDir(process.env), FILE), 'utf8').catch(whenAbsent('{}'));
   const read: unknown = JSON.parse(text);
   if (!isObject(read)) return {};
   return Object.fromEntries(

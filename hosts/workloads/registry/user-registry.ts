@@ -40,5 +40,5 @@ export function userRegistries(): Registries {
 const REMEMBERS_MS = 60_000;
 
 function registriesOf(configured: () => Promise<readonly ConfiguredRegistry[]>, remembersMs = 0): Registries {
-  return createRegistries({ configured, tokens: registryTokens, cacheDir: cacheDir(), remembersMs });
+  return createRegistries({ configured, tokens: registryTokens, cacheDir: cacheDir(process.env), remembersMs });
 }

@@ -18,7 +18,7 @@ export function encryptedOfProcess(known?: FileKey, warn?: (line: string) => voi
 
 /** Whether new secrets are encrypted: the provider is chosen and its file is there. */
 export async function isEncryptedChosen(): Promise<boolean> {
-  return (await chooseProvider()).provider === 'encrypted' && (await headerOf(secretsPath())) !== undefined;
+  return (await chooseProvider()).provider === 'encrypted' && (await headerOf(secretsPath(process.env))) !== undefined;
 }
 
 function systemSecretsIn(file: EncryptedFile): SystemSecrets {

@@ -21,6 +21,9 @@ export async function removeWithSecrets(state: string, name: string, id?: string
     return { outcome };
   } catch (cause) {
     const advice = `remove them with ${ownCommand('secret rm --system')}; ${ownCommand('secret list --system')} shows them`;
-    return { outcome, left: `the secrets ${place} stay in ${secretsPath()} (${explainCause(cause)}): ${advice}` };
+    return {
+      outcome,
+      left: `the secrets ${place} stay in ${secretsPath(process.env)} (${explainCause(cause)}): ${advice}`,
+    };
   }
 }

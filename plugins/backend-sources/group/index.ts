@@ -20,7 +20,7 @@ export default definePlugin({
     })
     .refine(({ group, workload }) => (group === undefined) !== (workload === undefined), 'expected group or workload'),
   apply(core, config) {
-    const state = config.stateDir ?? stateDir();
+    const state = config.stateDir ?? stateDir(core.environment);
     core.slots.backendSources.register(ADDRESS, {
       watch: (push, signal) => watchGroup({ ...config, state, push, signal }),
     });

@@ -1,4 +1,4 @@
-import { definePlugin, type SourceState } from '@toolmgr/core';
+import { definePlugin, present, type SourceState } from '@toolmgr/core';
 import { createApi, inClusterConnection, podSection } from '@toolmgr/plugins/kit/kubernetes';
 import { CaFiles } from './ca-files.ts';
 import { discover } from './discover.ts';
@@ -15,7 +15,7 @@ export default definePlugin({
   contractKey: 'kubernetes',
   config: podSection,
   slotOptions: { [DISCOVERED]: discoveredOptions },
-  apply({ slots, hooks, log }, { backends, serviceAccount }) {
+  apply({ slots, hooks, log, environment: env }, { backends, serviceAccount }) {
     if (backends === undefined) return;
     const credentials = new PreparedCredentials(slots, log);
     const caFiles = new CaFiles();
@@ -31,8 +31,7 @@ export default definePlugin({
     slots.backendSources.register(ADDRESS, {
       state: () => state,
       async watch(push, signal) {
-        const folder = serviceAccount === undefined ? {} : { folder: serviceAccount };
-        const connection = await inClusterConnection(folder);
+        const connection = await inClusterConnection({ env, ...present({ folder: serviceAccount }) });
         const { namespace = 'default' } = connection;
         await using api = createApi(connection);
         await discover({

@@ -77,7 +77,7 @@ async function startedByPs(pid: number): Promise<string | undefined> {
   try {
     const { stdout } = await promisify(execFile)('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
       timeout: PS_TIMEOUT_MS,
-      env: { PATH: process.env.PATH, LC_ALL: 'C' },
+      env: { LC_ALL: 'C' }, // without PATH, programs of the system are found
     });
     const [state = '', ...started] = stdout.trim().split(/\s+/);
     return state === '' || state.startsWith('Z') ? undefined : started.join(' ');

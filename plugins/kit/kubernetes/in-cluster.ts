@@ -5,7 +5,7 @@ import type { Connection, Credentials, TlsSettings } from './connection.ts';
 
 /** Where a pod finds the API server. The defaults are those of Kubernetes; tests set others. */
 export interface InClusterPlaces {
-  readonly env?: NodeJS.ProcessEnv;
+  readonly env: NodeJS.ProcessEnv;
   /** Folder with `token`, `ca.crt` and `namespace`. */
   readonly folder?: string;
   readonly now?: () => number;
@@ -17,7 +17,7 @@ export const SERVICE_ACCOUNT_FOLDER = '/var/run/secrets/kubernetes.io/serviceacc
 const READ_AGAIN_MS = 30_000;
 
 /** Whether this process has the environment of a pod. */
-export function isInCluster(env: NodeJS.ProcessEnv = process.env): boolean {
+export function isInCluster(env: NodeJS.ProcessEnv): boolean {
   return (env.KUBERNETES_SERVICE_HOST ?? '') !== '';
 }
 
@@ -25,8 +25,8 @@ export function isInCluster(env: NodeJS.ProcessEnv = process.env): boolean {
  * The connection of a pod with a service account: address from the environment, token and CA from files that are read again.
  * @throws Error that names the missing variable or file
  */
-export async function inClusterConnection(places: InClusterPlaces = {}): Promise<Connection> {
-  const { env = process.env, folder = SERVICE_ACCOUNT_FOLDER, now = Date.now } = places;
+export async function inClusterConnection(places: InClusterPlaces): Promise<Connection> {
+  const { env, folder = SERVICE_ACCOUNT_FOLDER, now = Date.now } = places;
   const host = env.KUBERNETES_SERVICE_HOST ?? '';
   const port = env.KUBERNETES_SERVICE_PORT ?? '443';
   if (host === '') throw new Error('KUBERNETES_SERVICE_HOST is not set, so this process is not in a cluster');

@@ -42,7 +42,8 @@ export interface OciOptions {
   readonly pushes?: boolean;
   /** Limit of manifests in bytes. Default 4 MiB. */
   readonly maxManifestBytes?: number;
-  readonly env?: NodeJS.ProcessEnv;
+  /** Where the logins of the user are. */
+  readonly env: NodeJS.ProcessEnv;
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;

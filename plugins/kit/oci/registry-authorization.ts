@@ -8,7 +8,7 @@ export interface Wanted {
   readonly repository: string;
   readonly pushes?: boolean;
   readonly signal: AbortSignal;
-  readonly env?: NodeJS.ProcessEnv;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /**

@@ -21,7 +21,7 @@ const HELPER_BYTES = 64 * 1024;
  */
 export async function registryCredentials(
   registry: string,
-  env: NodeJS.ProcessEnv = process.env,
+  env: NodeJS.ProcessEnv,
 ): Promise<RegistryCredentials | undefined> {
   const key = registry === 'docker.io' ? 'https://index.docker.io/v1/' : registry;
   for (const path of filesOf(env)) {

@@ -136,7 +136,7 @@ export function jsonBody(answer: RemoteAnswer, url: string): JsonObject {
 /** The proxy of the environment for a URL. @throws GatewayFault REMOTE_UNAVAILABLE for an invalid variable */
 function proxyOn(url: string) {
   try {
-    return proxyRouteFor(new URL(url));
+    return proxyRouteFor(new URL(url), process.env);
   } catch (cause) {
     throw unavailable(url, explainCause(cause));
   }

@@ -28,7 +28,7 @@ export function createOptimizer(core: Core, config: OptimizerConfig): Optimizer 
     async start() {
       const searcher: Searcher = core.slots.searchers.get(config.searcher);
       const embedder = await openEmbedder(core, config);
-      const folder = join(stateDir(), 'optimizer');
+      const folder = join(stateDir(core.environment), 'optimizer');
       const embeddings: EmbeddingIndex | undefined =
         embedder && createEmbeddingIndex({ embedder, folder, log: core.log, now: core.now, signal: stopped.signal });
       closing = embedder && (() => embedder.close());

@@ -1,5 +1,5 @@
 import { AssumeRoleWithWebIdentityCommand, STSClient, STSServiceException } from '@aws-sdk/client-sts';
-import { GatewayFault } from '@toolmgr/core';
+import { type Core, GatewayFault } from '@toolmgr/core';
 import type { Issued } from '@toolmgr/plugins/kit/credentials';
 import { createStsHttp } from './sts-http.ts';
 
@@ -37,10 +37,10 @@ export interface RoleRequests {
 /** Creates the client. It uses the regional endpoint, or that of the variable `AWS_ENDPOINT_URL_STS`. */
 export function createRoleRequests(
   { region, sessionDuration }: { readonly region: string; readonly sessionDuration: number },
-  now: () => number,
+  { now, environment }: Pick<Core, 'now' | 'environment'>,
 ): RoleRequests {
   const http = createStsHttp();
-  const endpoint = process.env.AWS_ENDPOINT_URL_STS;
+  const endpoint = environment.AWS_ENDPOINT_URL_STS;
   const client = new STSClient({
     region,
     requestHandler: http.handler,

@@ -30,10 +30,7 @@ export interface AwsSts extends AuthStrategy {
 }
 
 /** What {@link createAwsSts} needs. */
-export interface AwsStsParts {
-  readonly slot: Core['slot'];
-  now(): number;
-}
+export type AwsStsParts = Pick<Core, 'slot' | 'now' | 'environment'>;
 
 /**
  * Creates the strategy `aws_sts`: exchanges a token of each caller for temporary credentials of a role, and signs requests with
@@ -41,7 +38,7 @@ export interface AwsStsParts {
  * request; the role is chosen by the claims of the request, and by those of the upstream provider when the options name one. The
  * gateway's own requests, e.g. for lists, have no caller and are not signed.
  */
-export function createAwsSts({ slot, now }: AwsStsParts): AwsSts {
+export function createAwsSts({ slot, now, environment }: AwsStsParts): AwsSts {
   const opened: RoleRequests[] = [];
   return {
     async prepare(given, where) {
@@ -51,7 +48,7 @@ export function createAwsSts({ slot, now }: AwsStsParts): AwsSts {
         throw new GatewayFault('AUTH_STRATEGY_INVALID', problems.join('\n'));
       }
       const subjects = subjectsOf({ slot, now }, read.data, where);
-      const requests = createRoleRequests(read.data, now);
+      const requests = createRoleRequests(read.data, { now, environment });
       opened.push(requests);
       const cache = createCredentialCache<AwsCredentials>(now, 'requests for AWS credentials');
       return createAuthorizer(read.data, subjects, requests, cache, now);
@@ -104,7 +101,11 @@ function createAuthorizer(
   };
 }
 
-function subjectsOf({ slot, now }: AwsStsParts, { subjectProviderName }: AwsStsOptions, where: string): SubjectTokens {
+function subjectsOf(
+  { slot, now }: Pick<Core, 'slot' | 'now'>,
+  { subjectProviderName }: AwsStsOptions,
+  where: string,
+): SubjectTokens {
   const server = upstreamTokensFor({ slot }, subjectProviderName, { where, option: 'subjectProviderName' });
   refuseWithoutInjection(server, 'aws_sts', where);
   const provider = subjectProviderName ?? server?.providers[0];

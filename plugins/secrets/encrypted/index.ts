@@ -19,9 +19,9 @@ export default definePlugin({
       .describe('path of the file; default: toolmgr/secrets_encrypted in the XDG data folder'),
   }),
   apply(core, { file }) {
-    const path = file ?? secretsPath();
+    const path = file ?? secretsPath(core.environment);
     const ask = isAskable() ? { ask: askHidden } : {};
-    const unlock = unlocker({ path, env: process.env, ...ask });
+    const unlock = unlocker({ path, env: core.environment, ...ask });
     const warn = (line: string): void => core.log.warn(line);
     core.slots.secretSources.register('encrypted', encryptedSecrets(encryptedFile({ path, unlock, warn })));
   },

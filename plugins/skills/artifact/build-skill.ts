@@ -11,7 +11,7 @@ import { readFolderSkill } from './validate-folder.ts';
 export interface BuildOptions {
   /** Folder of local builds. Default: `skillStoreFolder(env)`. */
   readonly store?: string;
-  readonly env?: NodeJS.ProcessEnv;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** A stored build. `reference` is its tag. */
@@ -31,7 +31,7 @@ export interface BuiltSkill {
 export async function buildSkill(
   path: string,
   tag: string | undefined,
-  { store, env = process.env }: BuildOptions = {},
+  { store, env }: BuildOptions,
 ): Promise<BuiltSkill | Problem> {
   const wrong = isAbsolute(path) ? folderPathProblem(path) : 'the path is not absolute';
   if (wrong !== undefined) return problem('bad_request', `The skill cannot be built: ${wrong}.`);

@@ -12,7 +12,6 @@ export interface PushOptions extends SigningOptions {
   readonly store?: string;
   readonly signal: AbortSignal;
   readonly allowPrivateAddresses?: boolean;
-  readonly env?: NodeJS.ProcessEnv;
 }
 
 /** A pushed skill. */
@@ -52,7 +51,7 @@ export async function pushSkill(
       allowPrivateAddresses: options.allowPrivateAddresses === true,
       pushes: true,
       signal,
-      ...(options.env === undefined ? {} : { env: options.env }),
+      env: options.env,
     });
     await pushArtifact(repository, tag, artifact);
     if (bundle !== undefined) await pushSignature(repository, artifact, bundle);

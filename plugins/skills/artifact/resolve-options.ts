@@ -14,7 +14,7 @@ export interface ResolveOptions {
   readonly store?: string;
   /** Allows private addresses, and plain http at loopback addresses. Default: no. */
   readonly allowPrivateAddresses?: boolean;
-  readonly env?: NodeJS.ProcessEnv;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 /** A skill, or why there is none. */

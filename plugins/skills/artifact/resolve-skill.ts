@@ -100,7 +100,7 @@ async function pullSkill(image: ImageReference, reference: string, options: Reso
       allowPrivateAddresses: options.allowPrivateAddresses === true,
       signal,
       maxManifestBytes: LIMITS.manifestBytes,
-      ...(options.env === undefined ? {} : { env: options.env }),
+      env: options.env,
     });
     const read = await readArtifact(repository, image.digest ?? tag ?? 'latest', signal);
     if (!('files' in read)) {

@@ -22,7 +22,7 @@ export async function fetchGitSkill(
   options: ResolveOptions,
 ): Promise<SkillResolution> {
   const { host, repository, ref, path } = reference;
-  const { allowPrivateAddresses = false, env = process.env, isNamedByUser = false } = options;
+  const { allowPrivateAddresses = false, env, isNamedByUser = false } = options;
   const refused = (code: Problem['problem'], why: string): Problem =>
     problem(code, `The skill ${JSON.stringify(source)} could not be read: ${why}.`);
   // a rig of a test has no certificate

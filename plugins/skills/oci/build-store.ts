@@ -31,7 +31,7 @@ export interface BuildStore {
 }
 
 /** The folder of local builds: `toolmgr/skills` in the XDG data folder. */
-export function skillStoreFolder(env: NodeJS.ProcessEnv = process.env): string {
+export function skillStoreFolder(env: NodeJS.ProcessEnv): string {
   const data = env.XDG_DATA_HOME;
   // XDG base directory specification: a relative path is ignored
   const folder = data !== undefined && isAbsolute(data) ? data : join(env.HOME ?? homedir(), '.local/share');

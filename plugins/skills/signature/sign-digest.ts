@@ -18,7 +18,7 @@ export interface SigningOptions {
   /** Transparency log. Default: the public-good instance. */
   readonly rekorUrl?: string;
   /** `TOOLMGR_SIGNING_KEY_PASSWORD` opens an encrypted key. */
-  readonly env?: NodeJS.ProcessEnv;
+  readonly env: NodeJS.ProcessEnv;
   readonly signal: AbortSignal;
 }
 
@@ -44,7 +44,7 @@ export async function signDigest(
   const limits = { timeout: REQUEST_MS, retry: 1 };
   const parts = async () => {
     if (choice.kind === 'key') {
-      const key = await readKey(choice.file, options.env ?? process.env);
+      const key = await readKey(choice.file, options.env);
       return 'problem' in key ? key : { signer: keySigner(key.key), witnesses: [] };
     }
     const { fulcioUrl, rekorUrl } = options;

@@ -39,7 +39,7 @@ export interface VerifySkillOptions extends TrustRootOptions {
   /** PEM files of public keys that may sign. */
   readonly publicKeyFiles?: readonly string[];
   readonly allowPrivateAddresses?: boolean;
-  readonly env?: NodeJS.ProcessEnv;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 const TOTAL_MS = 60_000;
@@ -54,7 +54,7 @@ export async function verifySkill(artifact: SkillArtifact, options: VerifySkillO
     await using repository = openRepository(image.registry, image.repository, {
       allowPrivateAddresses: options.allowPrivateAddresses === true,
       signal,
-      ...(options.env === undefined ? {} : { env: options.env }),
+      env: options.env,
     });
     const manifest = await repository.manifest(artifact.digest);
     if (manifest === undefined) return { kind: 'unavailable', reason: 'its registry no longer has it' };

@@ -9,6 +9,8 @@ export interface Engine {
   readonly socketPath: string;
   readonly version: string;
   readonly api: Dockerode;
+  /** The environment by which it was found. */
+  readonly env: NodeJS.ProcessEnv;
   /** The installation of this process, which owns what it creates there. @throws GatewayFault WORKLOAD_FAILED as `thisInstallation` */
   owner(): Promise<Installation>;
 }
@@ -20,13 +22,13 @@ const PING_MS = 15_000;
  * Finds the first engine that answers.
  * @throws GatewayFault WORKLOAD_FAILED that names what was tried and what helps
  */
-export async function connectEngine(env: NodeJS.ProcessEnv = process.env): Promise<Engine> {
+export async function connectEngine(env: NodeJS.ProcessEnv): Promise<Engine> {
   const sockets = engineSockets(env);
   if ('reason' in sockets) throw new GatewayFault('WORKLOAD_FAILED', sockets.reason);
   const failures: string[] = [];
   for (const socket of sockets) {
     const found = await ping(new Dockerode({ socketPath: socket.path, version: 'v1.41', timeout: 0 }), socket);
-    if ('version' in found) return { ...found, owner: () => thisInstallation(env) };
+    if ('version' in found) return { ...found, env, owner: () => thisInstallation(env) };
     if (found.isThere) failures.push(`${socket.path}: ${found.reason}`);
     else if (socket.from !== undefined) failures.push(`${socket.path} (${socket.from}): ${found.reason}`);
   }
@@ -64,7 +66,7 @@ export async function tryEngines(env: NodeJS.ProcessEnv): Promise<readonly Engin
 async function ping(
   api: Dockerode,
   { kind, path }: EngineSocket,
-): Promise<Omit<Engine, 'owner'> | { readonly reason: string; readonly isThere: boolean }> {
+): Promise<Omit<Engine, 'owner' | 'env'> | { readonly reason: string; readonly isThere: boolean }> {
   try {
     const said = await within(PING_MS, undefined, api.version());
     if (said === LATE) return { reason: `it did not answer within ${PING_MS / 1_000} s`, isThere: true };

@@ -33,7 +33,7 @@ export type EngineAnswer =
   | { readonly kind: 'none'; readonly reason: string; readonly isNamed: boolean };
 
 /** Looks for an engine. */
-export async function findEngine(env: NodeJS.ProcessEnv = process.env): Promise<EngineAnswer> {
+export async function findEngine(env: NodeJS.ProcessEnv): Promise<EngineAnswer> {
   try {
     return { kind: 'found', engine: await connectEngine(env) };
   } catch (cause) {
@@ -49,17 +49,17 @@ export async function findEngine(env: NodeJS.ProcessEnv = process.env): Promise<
 export async function removeContainersOf(
   workload: string,
   runId: string | undefined,
-  { leavesLasting = false }: { readonly leavesLasting?: boolean } = {},
+  { env, leavesLasting = false }: { readonly env: NodeJS.ProcessEnv; readonly leavesLasting?: boolean },
 ): Promise<number> {
   const { removeContainers } = await import('./containers.ts');
-  return removeContainers(await connectEngine(), workload, {
+  return removeContainers(await connectEngine(env), workload, {
     ...(runId === undefined ? {} : { only: runId }),
     spare: () => leavesLasting,
   });
 }
 
 /** Every engine socket of this machine, and whether an engine answers. */
-export async function checkEngines(env: NodeJS.ProcessEnv = process.env): Promise<readonly EngineCheck[]> {
+export async function checkEngines(env: NodeJS.ProcessEnv): Promise<readonly EngineCheck[]> {
   return (await import('./engine.ts')).tryEngines(env);
 }
 
@@ -69,11 +69,12 @@ export async function checkEngines(env: NodeJS.ProcessEnv = process.env): Promis
  */
 export async function pullImage(
   reference: string,
+  env: NodeJS.ProcessEnv,
   signal: AbortSignal,
   onProgress: (line: string) => void,
 ): Promise<void> {
   const { ensureImage } = await import('./image.ts');
-  await ensureImage(await connectEngine(), reference, signal, onProgress);
+  await ensureImage(await connectEngine(env), reference, signal, onProgress);
 }
 
 /** A container of a workload, as the engine tells. */
@@ -91,9 +92,9 @@ export interface ContainerFacts {
  * The containers of a workload of this installation, of every start.
  * @throws GatewayFault WORKLOAD_FAILED when no engine answers
  */
-export async function listContainersOf(workload: string): Promise<readonly ContainerFacts[]> {
+export async function listContainersOf(workload: string, env: NodeJS.ProcessEnv): Promise<readonly ContainerFacts[]> {
   const { containersOf } = await import('./owned.ts');
-  const { own } = await containersOf(await connectEngine(), workload);
+  const { own } = await containersOf(await connectEngine(env), workload);
   return own.map(({ Id, Names, Image, State, Status, Labels }) => ({
     id: Id,
     name: (Names[0] ?? '').replace(/^\//, ''),

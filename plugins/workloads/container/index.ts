@@ -28,12 +28,12 @@ export default definePlugin({
     restart: restartSettings.describe('when the container of a server with an HTTP transport is started again'),
   }),
   apply(core, config) {
-    const { runtime, launcher } = createContainerRuntime(() => connectEngine(environmentWith(config.socket)), config);
+    const dockerHost = config.socket === undefined ? {} : { DOCKER_HOST: `unix://${config.socket}` };
+    const { runtime, launcher } = createContainerRuntime(
+      () => connectEngine({ ...core.environment, ...dockerHost }),
+      config,
+    );
     core.slot(workloadRuntimes).register('container', runtime);
     core.slots.stdioLaunchers.register(LAUNCHER, launcher);
   },
 });
-
-function environmentWith(socket: string | undefined): NodeJS.ProcessEnv {
-  return socket === undefined ? process.env : { ...process.env, DOCKER_HOST: `unix://${socket}` };
-}

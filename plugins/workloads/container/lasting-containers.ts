@@ -40,7 +40,7 @@ export async function lastingOf(engine: Engine, given: WorkloadSpec, imageId: st
     return undefined;
   const spec = withoutRun(given);
   const sessions = lastingSessions(given.keepFile);
-  const atStart = hashOf(await overlaid(spec, () => {}), imageId);
+  const atStart = hashOf(await overlaid(engine, spec, () => {}), imageId);
   const hashes = new Set([atStart]);
   const inUse = new Set<string>();
   let hasSpared = false;

@@ -10,7 +10,7 @@ const { request } = process.getBuiltinModule('node:http');
 const PING_MS = 2_000;
 
 /** Whether one of the engines of this machine answers. Never throws; takes at most two seconds. */
-export async function engineAnswers(env: NodeJS.ProcessEnv = process.env): Promise<boolean> {
+export async function engineAnswers(env: NodeJS.ProcessEnv): Promise<boolean> {
   const sockets = engineSockets(env);
   if ('reason' in sockets) return false;
   const answers = await Promise.all(sockets.map(({ path }) => ping(path)));
@@ -21,7 +21,7 @@ export async function engineAnswers(env: NodeJS.ProcessEnv = process.env): Promi
  * `none`: no engine is installed. `silent`: one is installed or named by the environment, and none answers. Never throws; takes
  * at most two seconds.
  */
-export async function engineState(env: NodeJS.ProcessEnv = process.env): Promise<'none' | 'silent' | 'answers'> {
+export async function engineState(env: NodeJS.ProcessEnv): Promise<'none' | 'silent' | 'answers'> {
   const sockets = engineSockets(env);
   if ('reason' in sockets) return 'silent';
   const answers = await Promise.all(sockets.map(({ path }) => ping(path)));
@@ -33,7 +33,7 @@ export async function engineState(env: NodeJS.ProcessEnv = process.env): Promise
 export type EnginePing = EngineSocket & { readonly answers: boolean };
 
 /** Every socket that exists or is named by a variable. Never throws; takes at most two seconds. */
-export async function pingEngines(env: NodeJS.ProcessEnv = process.env): Promise<readonly EnginePing[] | UnusableHost> {
+export async function pingEngines(env: NodeJS.ProcessEnv): Promise<readonly EnginePing[] | UnusableHost> {
   const sockets = engineSockets(env);
   if ('reason' in sockets) return sockets;
   return Promise.all(

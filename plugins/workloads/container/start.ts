@@ -122,7 +122,7 @@ async function withImage(
   if (container === undefined) throw fault(spec, 'the container runtime needs an image');
   let reference = container.image;
   if (isSchemeTarget(reference)) {
-    const plan = await planBuild(reference, container.build ?? {}, { cwd: '/', env: process.env });
+    const plan = await planBuild(reference, container.build ?? {}, { cwd: '/', env: engine.env });
     if ('reason' in plan) throw fault(spec, plan.reason);
     const output = createOutput(spec.logFile);
     try {
@@ -200,10 +200,10 @@ async function startServer(
       ...{ targetPort, hostPort },
       ...(isolated === undefined ? {} : { isolated }),
     };
-    let seen = await overlaid(spec, output.note);
+    let seen = await overlaid(engine, spec, output.note);
     const created = await createContainer(engine, seen, use);
     renew = async (old) => {
-      const now = await overlaid(spec, output.note);
+      const now = await overlaid(engine, spec, output.note);
       if (JSON.stringify(now) === JSON.stringify(seen)) return old;
       await old.remove({ force: true, v: true });
       seen = now;

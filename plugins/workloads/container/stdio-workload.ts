@@ -44,7 +44,7 @@ export async function nextContainer(workload: StdioWorkload | undefined, name: s
     );
   }
   const isFirst = workload.launches++ === 0 && !lasting?.hasSpared;
-  const seen = await overlaid(spec, output.note);
+  const seen = await overlaid(engine, spec, output.note);
   return createContainer(engine, lasting === undefined ? seen : withoutRun(seen), {
     name: isFirst ? name : `${name}-${runId.slice(0, 8)}-${workload.launches}`,
     ...{ workload: name, group: spec.group, transport: spec.transport, runId },

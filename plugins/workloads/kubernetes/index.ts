@@ -1,4 +1,4 @@
-import { definePlugin } from '@toolmgr/core';
+import { definePlugin, present } from '@toolmgr/core';
 import { workloadRuntimes } from '@toolmgr/plugins/kit/extension-points';
 import { createApi, inClusterConnection } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
@@ -22,7 +22,7 @@ export default definePlugin({
   apply(core, { serviceAccountFolder: folder }) {
     let found: Promise<Cluster & AsyncDisposable> | undefined;
     const connect = async (): Promise<Cluster & AsyncDisposable> => {
-      const connection = await inClusterConnection(folder === undefined ? {} : { folder });
+      const connection = await inClusterConnection({ env: core.environment, ...present({ folder }) });
       const api = createApi(connection);
       return { connection, api, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
     };

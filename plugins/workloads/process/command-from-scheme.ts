@@ -8,7 +8,7 @@ import { uvxCommand } from './uvx-command.ts';
 /** Where to look for packages and programs. */
 export interface SchemeContext {
   readonly cwd: string;
-  readonly env?: Readonly<Record<string, string | undefined>>;
+  readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
@@ -21,7 +21,7 @@ export interface SchemeContext {
 export async function commandFromScheme(
   text: string,
   args: readonly string[],
-  { cwd, env = process.env }: SchemeContext,
+  { cwd, env }: SchemeContext,
 ): Promise<SchemeOutcome | undefined> {
   const read = readScheme(text);
   if (read === undefined || read.kind === 'refused') return read;

@@ -12,9 +12,9 @@ export type FoundProgram =
  * Finds a program like a shell: a name with a slash is a path from `cwd`, any other one is searched in `PATH`. Skips folders
  * and files without execute permission.
  */
-export async function findProgram(file: string, cwd: string, path = process.env.PATH ?? ''): Promise<FoundProgram> {
+export async function findProgram(file: string, cwd: string, path: string | undefined): Promise<FoundProgram> {
   if (file.includes('/') || isAbsolute(file)) return look(resolve(cwd, file));
-  for (const folder of path.split(delimiter)) {
+  for (const folder of (path ?? '').split(delimiter)) {
     // a shell reads an empty entry as the current folder, which is unsafe
     if (folder === '') continue;
     const found = await look(join(folder, file));

@@ -21,6 +21,6 @@ export default definePlugin({
       .describe('time for the first start, including the installation of its package (npx, uvx)'),
   }),
   apply(core, config) {
-    core.slot(workloadRuntimes).register('process', createProcessRuntime(config));
+    core.slot(workloadRuntimes).register('process', createProcessRuntime({ ...config, environment: core.environment }));
   },
 });

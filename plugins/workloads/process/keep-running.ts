@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { GatewayFault, packageRunOf, programEnvironment, takeInstallTurn } from '@toolmgr/core';
+import { type Core, GatewayFault, packageRunOf, programEnvironment, takeInstallTurn } from '@toolmgr/core';
 import type { WorkloadHandle, WorkloadSpec, WorkloadState } from '@toolmgr/plugins/kit/extension-points';
 import { createOutput, nextRestart, type Output, type RestartPolicy } from '@toolmgr/plugins/kit/workloads';
 import getPort from 'get-port';
@@ -9,6 +9,8 @@ import { type ProcessGroup, type ProgramEnd, startGroup } from './process-group.
 
 /** Settings of the process runtime. */
 export interface ProcessSettings {
+  /** What programs inherit from. */
+  readonly environment: Core['environment'];
   readonly restart: RestartPolicy;
   /** Time for a restarted program to accept connections on its port. */
   readonly startTimeoutMs: number;
@@ -18,6 +20,7 @@ export interface ProcessSettings {
 
 /** The program of a workload with an HTTP transport, on its port. */
 interface Program {
+  readonly environment: Core['environment'];
   readonly spec: WorkloadSpec;
   readonly file: string;
   readonly args: readonly string[];
@@ -44,7 +47,7 @@ export async function keepRunning(
     throw new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: port ${port} is taken by another program`);
   }
   const output = createOutput(spec.logFile);
-  const program: Program = { spec, ...command, port, output };
+  const program: Program = { environment: settings.environment, spec, ...command, port, output };
   try {
     const first = await startFirst(program, settings.firstStartTimeoutMs, signal);
     return supervise(first, program, settings);
@@ -56,8 +59,8 @@ export async function keepRunning(
 
 /** The first start, with a lock on the installation of the package into the shared cache. */
 async function startFirst(program: Program, timeoutMs: number, signal: AbortSignal): Promise<ProcessGroup> {
-  const { spec } = program;
-  const run = packageRunOf(program, programEnvironment(spec.env));
+  const { spec, environment } = program;
+  const run = packageRunOf(program, programEnvironment(environment, spec.env));
   const endTurn = run && (await takeInstallTurn(run, { signal, waitMs: timeoutMs }));
   if (run !== undefined && endTurn === undefined) {
     const packages = run.packages.join(', ');
@@ -75,12 +78,12 @@ async function startFirst(program: Program, timeoutMs: number, signal: AbortSign
 
 /** Starts the program and resolves when its port accepts connections. Stops it before rejecting. */
 async function startAnswering(program: Program, timeoutMs: number, signal: AbortSignal): Promise<ProcessGroup> {
-  const { spec, port, output } = program;
+  const { spec, environment, port, output } = program;
   const group = await startGroup({
     name: spec.name,
     file: program.file,
     args: program.args,
-    env: programEnvironment({ ...portVariables(spec, port), ...spec.env }),
+    env: programEnvironment(environment, { ...portVariables(spec, port), ...spec.env }),
     cwd: spec.cwd,
     onOutput: (chunk) => output.add(chunk),
   });

@@ -9,7 +9,7 @@ import { keepRunning, type ProcessSettings } from './keep-running.ts';
 export function createProcessRuntime(settings: ProcessSettings): WorkloadRuntime {
   return {
     async start(spec, signal) {
-      const command = await checkedCommand(spec);
+      const command = await checkedCommand(spec, settings.environment.PATH);
       if (spec.transport === 'stdio') return stdioWorkload(spec, command);
       return keepRunning(spec, command, settings, signal);
     },
@@ -31,13 +31,14 @@ function stdioWorkload(
 /** Checks the program at the start, so that a misspelt command is a clear error. */
 async function checkedCommand(
   spec: WorkloadSpec,
+  path: string | undefined,
 ): Promise<{ readonly file: string; readonly args: readonly string[] }> {
   const refuse = (what: string): GatewayFault => new GatewayFault('WORKLOAD_FAILED', `workload ${spec.name}: ${what}`);
   if (spec.command === undefined) throw refuse('the process runtime needs a command');
   const cwd = spec.cwd ?? process.cwd();
   const folder = await stat(cwd).catch(() => undefined);
   if (!folder?.isDirectory()) throw refuse(`its working directory ${cwd} does not exist`);
-  const found = await findProgram(spec.command.file, cwd, spec.env.PATH ?? process.env.PATH);
+  const found = await findProgram(spec.command.file, cwd, spec.env.PATH ?? path);
   if (found.kind === 'missing') throw refuse(`there is no program ${spec.command.file}`);
   if (found.kind === 'notExecutable') throw refuse(`${found.path} is not executable`);
   return { file: found.path, args: spec.command.args };

@@ -9,7 +9,7 @@ const EMPTY = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n';
 
 function targetOf(url: string, more: Partial<Backend>, create: HttpClientFactory): HttpTarget {
   const backend: Backend = { name: 'far', transport: 'streamable-http', url, ...more };
-  return new HttpTarget(backend, { authorizer: { apply() {} } }, create);
+  return new HttpTarget(backend, { authorizer: { apply() {} } }, {}, create);
 }
 
 /** The status of a response, or the code of the error. */

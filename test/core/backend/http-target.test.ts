@@ -28,7 +28,7 @@ describe('a request with an asynchronous authorization', () => {
       const { client, sent, flow } = recordingClient();
       const authorized = Promise.withResolvers<void>();
       const authorizer = { apply: () => authorized.promise };
-      const target = new HttpTarget(BACKEND, { authorizer }, () => client);
+      const target = new HttpTarget(BACKEND, { authorizer }, {}, () => client);
       const reader = readerOf();
       target.send(REQUEST, reader, (cause) => expect.unreachable(cause.message));
       reader.isWithdrawn = isWithdrawn;

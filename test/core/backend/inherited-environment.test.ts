@@ -41,8 +41,8 @@ describe('what a program inherits', () => {
 
   it('gets what it is given over what it inherits, and no more of the gateway', () => {
     const own = { PATH: '/bin', LANG: 'C', EMBEDDING_API_KEY: 'secret' };
-    expect(programEnvironment({ LANG: 'de', KEY: 'v' }, own)).toEqual({ PATH: '/bin', LANG: 'de', KEY: 'v' });
-    expect(programEnvironment(undefined, own)).toEqual({ PATH: '/bin', LANG: 'C' });
+    expect(programEnvironment(own, { LANG: 'de', KEY: 'v' })).toEqual({ PATH: '/bin', LANG: 'de', KEY: 'v' });
+    expect(programEnvironment(own)).toEqual({ PATH: '/bin', LANG: 'C' });
   });
 });
 

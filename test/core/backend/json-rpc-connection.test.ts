@@ -25,7 +25,14 @@ function connectTo(line: string): JsonRpcConnection {
     now: Date.now,
   };
   const bytes = new ByteBudget(DEFAULT_LIMITS);
-  const wired = { backend, limits: DEFAULT_LIMITS, bytes, log: QUIET, processCount: { processes: 0 } };
+  const wired = {
+    backend,
+    limits: DEFAULT_LIMITS,
+    bytes,
+    log: QUIET,
+    environment: process.env,
+    processCount: { processes: 0 },
+  };
   const connection = new JsonRpcConnection(about, (sink) => new StdioTransport(wired, sink));
   onTestFinished(() => connection.close());
   return connection;

@@ -5,7 +5,7 @@ import { ProcessGroup } from '../../../core/backend/transports/process-group.ts'
 async function linesOf(script: string, env: Record<string, string> = {}): Promise<readonly string[]> {
   const lines: string[] = [];
   const command = { file: process.execPath, args: ['-e', script], env };
-  const group = new ProcessGroup(command, { onStderrLine: (line) => lines.push(line) });
+  const group = new ProcessGroup(command, { environment: process.env, onStderrLine: (line) => lines.push(line) });
   group.child.stdout?.resume();
   await new Promise((resolve) => group.child.once('close', resolve));
   return lines;

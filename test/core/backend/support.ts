@@ -69,6 +69,7 @@ export function testManager(overrides: ManagerOverrides = {}): TestManager {
     authorizer: () => ({ apply() {} }),
     clientInfo: { name: 'backend-test', version: '1.0.0' },
     now: () => Date.now(),
+    environment: process.env,
     log: { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') },
     events: {
       listed: (backend, capabilityClass) => void listed.push(`${backend}/${capabilityClass}`),

@@ -28,10 +28,12 @@ async function script(path: string, text: string): Promise<string> {
 
 describe('on Windows', () => {
   const command = (file: string, args: readonly string[] = []) =>
-    windowsCommand(file, args, { env: { Path: `relative;${join(folder, 'bin')}` }, cwd: join(folder, 'project') });
+    windowsCommand(file, args, {
+      env: { Path: `relative;${join(folder, 'bin')}`, SystemRoot: '/Windows' },
+      cwd: join(folder, 'project'),
+    });
 
   proves('choice.windows.scripts', 'npx is the script of the PATH, started by the shell of Windows', () => {
-    vi.stubEnv('SystemRoot', '/Windows');
     expect(command('npx', ['-y', '@modelcontextprotocol/server-everything@1.0', 'C:\\data\\'])).toEqual({
       file: '/Windows/System32/cmd.exe',
       args: [
@@ -84,7 +86,7 @@ describe('on Windows', () => {
       );
       vi.stubEnv('SystemRoot', folder);
       const tree = { file: '/bin/sh', args: ['-c', 'sleep 300 & echo $!; wait; wait'] };
-      const group = new ProcessGroup(tree, { platform: 'win32' });
+      const group = new ProcessGroup(tree, { environment: process.env, platform: 'win32' });
       const { stdout = null, pid } = group.child;
       if (stdout === null) throw new Error('no stdout');
       await once(stdout, 'data');
@@ -110,7 +112,7 @@ describe('the environment of a program on Windows', () => {
   );
 
   it('has a given variable once', () => {
-    expect(programEnvironment({ PATH: 'D:\\bin' }, { Path: 'C:\\bin', Temp: 'C:\\t' }, 'win32')).toEqual({
+    expect(programEnvironment({ Path: 'C:\\bin', Temp: 'C:\\t' }, { PATH: 'D:\\bin' }, 'win32')).toEqual({
       PATH: 'D:\\bin',
       Temp: 'C:\\t',
     });

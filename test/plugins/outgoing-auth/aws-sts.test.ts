@@ -37,7 +37,7 @@ async function prepared(options: Record<string, unknown>) {
   const sts = await awsSts(() => nowMs);
   for (const name of ['ada', 'bob', 'eve']) sts.tokens.add(`token-of-${name}`);
   vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.url);
-  const strategy = createAwsSts({ slot: pluginCore({}).slot, now: () => nowMs });
+  const strategy = createAwsSts({ slot: pluginCore({}).slot, now: () => nowMs, environment: process.env });
   onTestFinished(async () => {
     await strategy.close();
     await sts[Symbol.asyncDispose]();
@@ -61,7 +61,7 @@ function roleAt(request: BackendRequest, sts: AwsSts, service = 'aws-mcp'): stri
 }
 
 async function refusalOf(options: Record<string, unknown>): Promise<string> {
-  const strategy = createAwsSts({ slot: pluginCore({}).slot, now: Date.now });
+  const strategy = createAwsSts({ slot: pluginCore({}).slot, now: Date.now, environment: process.env });
   return strategy.prepare({ region: REGION, ...options }, 'outgoingAuth.default').then(
     () => 'accepted',
     (cause: Error) => cause.message,
@@ -261,7 +261,7 @@ describe('answers of STS', () => {
 describe('an STS endpoint with plain http', () => {
   it('gets no token on another machine', async () => {
     vi.stubEnv('AWS_ENDPOINT_URL_STS', 'http://sts.example');
-    const strategy = createAwsSts({ slot: pluginCore({}).slot, now: Date.now });
+    const strategy = createAwsSts({ slot: pluginCore({}).slot, now: Date.now, environment: process.env });
     onTestFinished(() => strategy.close());
     const authorizer = await strategy.prepare({ region: REGION, fallbackRoleArn: READER }, 'outgoingAuth.default');
     const fault = await Promise.resolve(authorizer.apply(requestTo(), contextOf(callerOf('ada')))).catch(

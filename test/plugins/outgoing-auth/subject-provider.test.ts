@@ -114,9 +114,9 @@ describe('token_exchange with an authorization server', () => {
       );
       const { slot, clock } = await authServerSlots({ isInjectionDisabled: true });
       const options = { region: 'eu-central-1', fallbackRoleArn: 'arn:aws:iam::123456789012:role/r' };
-      await expect(createAwsSts({ slot, now: clock.now }).prepare(options, 'x')).rejects.toThrow(
-        'x: aws_sts cannot be combined with authServerConfig.disableUpstreamTokenInjection',
-      );
+      await expect(
+        createAwsSts({ slot, now: clock.now, environment: process.env }).prepare(options, 'x'),
+      ).rejects.toThrow('x: aws_sts cannot be combined with authServerConfig.disableUpstreamTokenInjection');
     },
   );
 
@@ -151,7 +151,7 @@ describe('aws_sts with an authorization server', () => {
     const test = await authServerSlots(tokens);
     const sts = await awsSts(test.clock.now);
     vi.stubEnv('AWS_ENDPOINT_URL_STS', sts.url);
-    const strategy = createAwsSts({ slot: test.slot, now: test.clock.now });
+    const strategy = createAwsSts({ slot: test.slot, now: test.clock.now, environment: process.env });
     onTestFinished(async () => {
       await strategy.close();
       await sts[Symbol.asyncDispose]();

@@ -28,7 +28,7 @@ describe('a store of local builds', () => {
   it('is whole after every kill of a process that builds and removes, and keeps the other builds', async () => {
     await using skill = await skillFolder('code-review');
     const store = join(skill.home, 'store');
-    await buildSkill(skill.path, 'kept', { store });
+    await buildSkill(skill.path, 'kept', { store, env: process.env });
     for (let round = 0; round < ROUNDS; round++) {
       const child = spawn(
         process.execPath,

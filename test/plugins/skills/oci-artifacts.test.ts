@@ -13,7 +13,7 @@ const signal = AbortSignal.timeout(60_000);
 describe('local builds', () => {
   it('are the same bytes for the same files, in any order of reading and at any time', async () => {
     await using skill = await skillFolder('code-review', ['version: 1.2.0', 'license: MIT']);
-    const first = await buildSkill(skill.path, undefined, { store: join(skill.home, 'one') });
+    const first = await buildSkill(skill.path, undefined, { store: join(skill.home, 'one'), env: process.env });
     const second = await buildSkill(skill.path, 'other', { store: join(skill.home, 'two'), env: {} });
     expect(first).toMatchObject({ reference: 'code-review', warnings: [] });
     expect(second).toMatchObject({ digest: (first as { digest: string }).digest });
@@ -28,13 +28,13 @@ describe('local builds', () => {
     await using skill = await skillFolder('code-review', ['version: 1.2.0']);
     await skill.write('.hidden', 'x');
     const store = join(skill.home, 'store');
-    const built = await buildSkill(skill.path, undefined, { store });
+    const built = await buildSkill(skill.path, undefined, { store, env: process.env });
     const builds = openBuildStore(store);
     const { digest } = built as { digest: string };
     expect(await builds.list()).toEqual([
       { tag: 'code-review', digest, name: 'code-review', description: 'Reviews a change.', version: '1.2.0' },
     ]);
-    const read = await resolveSkill('code-review', { store, signal });
+    const read = await resolveSkill('code-review', { store, signal, env: process.env });
     expect(read).toMatchObject({
       artifact: {
         name: 'code-review',
@@ -64,7 +64,7 @@ describe.skipIf(registryMissing() !== undefined)(`a registry without referrers $
     const store = join(skill.home, 'store');
     const reference = `${registry.host}/org/code-review:v1`;
     const env = { HOME: skill.home };
-    const built = await buildSkill(skill.path, reference, { store });
+    const built = await buildSkill(skill.path, reference, { store, env });
     const pushed = await pushSkill(
       reference,
       { kind: 'unsigned' },
@@ -75,7 +75,7 @@ describe.skipIf(registryMissing() !== undefined)(`a registry without referrers $
     const empty = join(skill.home, 'empty');
     const read = await resolveSkill(reference, { store: empty, signal, env, allowPrivateAddresses: true });
     expect(read).toMatchObject({ artifact: { kind: 'oci', digest, tag: 'v1', source: reference } });
-    const local = await resolveSkill(reference, { store, signal });
+    const local = await resolveSkill(reference, { store, signal, env: process.env });
     expect((read as { artifact: { contentDigest: string } }).artifact.contentDigest).toBe(
       (local as { artifact: { contentDigest: string } }).artifact.contentDigest,
     );

@@ -40,7 +40,7 @@ describe.skipIf(registryMissing() !== undefined)(`signatures of skills ${registr
   const pushed = async (choice: SigningChoice, env: NodeJS.ProcessEnv = {}) => {
     const reference = `${registry.host}/org${++count}/code-review:v1`;
     const store = join(folder, 'store');
-    await buildSkill(skill.path, reference, { store });
+    await buildSkill(skill.path, reference, { store, env: process.env });
     const options = { store, signal, env: { HOME: folder, ...env }, allowPrivateAddresses: true };
     const answer = await pushSkill(reference, choice, { ...options, fulcioUrl: sigstore.url, rekorUrl: sigstore.url });
     const read = await resolveSkill(reference, { ...options, store: join(folder, 'none') });
@@ -162,7 +162,7 @@ describe.skipIf(registryMissing() !== undefined)(`signatures of skills ${registr
     }
     const reference = `${registry.host}/org/code-review:none`;
     const store = join(folder, 'store');
-    await buildSkill(skill.path, reference, { store });
+    await buildSkill(skill.path, reference, { store, env: process.env });
     const closed = { fulcioUrl: 'http://127.0.0.1:1', rekorUrl: 'http://127.0.0.1:1' };
     const token = tokenWith(workflowClaims('org/skills', 'release.yml'));
     const answer = await pushSkill(

@@ -78,7 +78,7 @@ describe('workloads/process', () => {
       const handle = await start(spec([await program()], { env: { GIVEN: 'yes', LANG: 'xx' } }));
       const { env } = await ask(handle);
       const told = ['PORT', 'MCP_PORT', 'FASTMCP_PORT', 'MCP_HOST', 'MCP_TRANSPORT'];
-      const allowed = [...Object.keys(inheritedEnvironment()), 'LANG', 'GIVEN', ...told];
+      const allowed = [...Object.keys(inheritedEnvironment(process.env)), 'LANG', 'GIVEN', ...told];
       expect(allowed).not.toContain('TOOLMGR_TEST_LEAK');
       expect(Object.keys(env).filter((name) => !allowed.includes(name))).toEqual([]);
       expect(env).toMatchObject({ PATH: process.env.PATH, GIVEN: 'yes', LANG: 'xx', MCP_TRANSPORT: 'streamable-http' });

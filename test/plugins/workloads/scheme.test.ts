@@ -40,7 +40,7 @@ describe('commandFromScheme', () => {
     const run = await put('node_modules/@scope/pkg/run.sh', '#!/bin/sh\n', 0o755);
     const deep = join(folder, 'a/b');
     await mkdir(deep, { recursive: true });
-    expect(await commandFromScheme('npx://@scope/pkg', [], { cwd: deep })).toMatchObject({
+    expect(await commandFromScheme('npx://@scope/pkg', [], { cwd: deep, env: process.env })).toMatchObject({
       via: 'installed',
       command: { file: run, args: [] },
     });

@@ -23,7 +23,7 @@ const MAX_OVERLAYS = 1_000;
 const SEPARATORS = /[:,"\r\n\0]/;
 
 /** The ignore file for all mounts: in `$XDG_CONFIG_HOME/toolmgr`, else in `~/.config/toolmgr`. */
-export function globalIgnoreFile(env: NodeJS.ProcessEnv = process.env): string {
+export function globalIgnoreFile(env: NodeJS.ProcessEnv): string {
   // XDG base directory specification: a relative path is ignored
   const folder = env.XDG_CONFIG_HOME?.startsWith('/') ? env.XDG_CONFIG_HOME : join(env.HOME ?? homedir(), '.config');
   return join(folder, 'toolmgr', IGNORE_FILE);

@@ -21,7 +21,7 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
  * The installation of this process. The first call writes its id.
  * @throws GatewayFault WORKLOAD_FAILED when the state folder cannot be written, or the id is not 1 to 64 letters, digits, `-`, `_`, `.`
  */
-export async function thisInstallation(env: NodeJS.ProcessEnv = process.env): Promise<Installation> {
+export async function thisInstallation(env: NodeJS.ProcessEnv): Promise<Installation> {
   const folder = stateDir(env);
   const place = `${userName()}@${hostname()}:${folder}`;
   const given = env.TOOLMGR_INSTALLATION;

@@ -56,7 +56,7 @@ export async function isolateNetwork(
   { spec, isolation, runId, targetPort, note }: IsolationUse,
   signal: AbortSignal,
 ): Promise<IsolatedNetwork> {
-  const image = await ensureRelayImage(engine, signal, note);
+  const image = await ensureRelayImage(engine, signal, note, engine.env);
   const decide = createDestinations({
     outbound: isolation.outbound,
     allowGateway: isolation.allowGateway,

@@ -36,7 +36,7 @@ export async function ensureRelayImage(
   engine: Engine,
   signal: AbortSignal,
   note: (line: string) => void,
-  env: NodeJS.ProcessEnv = process.env,
+  env: NodeJS.ProcessEnv,
   platform = process.platform,
 ): Promise<string> {
   const named = env[IMAGE_VARIABLE];

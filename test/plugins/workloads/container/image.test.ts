@@ -7,7 +7,7 @@ function engineThatPulls(message: string): Engine {
   const inspect = () => Promise.reject(Object.assign(new Error('absent'), { statusCode: 404 }));
   const api = { getImage: () => ({ inspect }), pull: () => Promise.reject(new Error(message)) };
   const owner = async () => ({ id: 'o', place: 'ada@host:/state' });
-  return { kind: 'docker', socketPath: '/x', version: '1', api: api as unknown as Engine['api'], owner };
+  return { kind: 'docker', socketPath: '/x', version: '1', api: api as unknown as Engine['api'], env: {}, owner };
 }
 
 const pull = (message: string) =>

@@ -71,7 +71,7 @@ describe('the limits of a container', () => {
     const dial = (_: object, done: (failure: Error | null, found: object) => void) =>
       done(null, { host: { cgroupControllers: ['memory', 'pids'] } });
     const api = { info, modem: { dial } } as unknown as Engine['api'];
-    return { kind, socketPath: '/x', version: '1', api, owner: async () => ({ id: 'o', place: 'p' }) };
+    return { kind, socketPath: '/x', version: '1', api, env: {}, owner: async () => ({ id: 'o', place: 'p' }) };
   };
 
   it('are those that the engine can keep', async () => {

@@ -46,17 +46,16 @@ async function listed(parts: ListParts, request: McpRequest, kind: EntryKind): P
   if (cursor !== undefined && cursor[0] !== QUOTE) return badCursor();
   const text = cursor === undefined ? undefined : request.params.string('cursor');
   const listClass = listClassOf(request.client.owner);
+  const lacking = parts.gaps.lacking(listClass);
+  const meta = lacking === undefined ? undefined : { [MISSING_BACKENDS]: lacking as unknown as JsonValue };
   const missing = parts.gaps.inLists(listClass);
   if (missing !== undefined) {
     noteAsked(parts, request);
-    const lacking = parts.gaps.lacking(listClass) as unknown as JsonValue | undefined;
-    return { error: wireError(CODE.internalError, missing, lacking && { [MISSING_BACKENDS]: lacking }) };
+    return { error: wireError(CODE.internalError, missing, meta) };
   }
   const catalog = catalogFor(parts, request);
   const { era } = request.client;
   const { advertise } = parts.pipeline;
-  const lacking = parts.gaps.lacking(listClass);
-  const meta = lacking === undefined ? undefined : { [MISSING_BACKENDS]: lacking as unknown as JsonValue };
   const entries = catalog.visible(kind);
   const page =
     advertise === undefined && meta === undefined

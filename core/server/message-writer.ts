@@ -29,8 +29,6 @@ export class MessageWriter {
   readonly #bufferBytes: number;
   readonly #waiting = new Map<string, () => SentMessage>();
   #isOpen = true;
-  /** Number of messages dropped because the reader was slow. */
-  dropped = 0;
 
   constructor(stream: MessageStream, bufferBytes: number) {
     this.#stream = stream;
@@ -58,11 +56,8 @@ export class MessageWriter {
       this.#stream.write(made());
       return;
     }
-    if ('droppable' in urgency) {
-      this.dropped++;
-      return;
-    }
-    if (this.#waiting.delete(urgency.latest)) this.dropped++;
+    if ('droppable' in urgency) return;
+    this.#waiting.delete(urgency.latest); // the newer one is behind all that wait
     this.#waiting.set(urgency.latest, made);
   }
 

@@ -7,6 +7,15 @@ import type { BackendListing, CallerLists } from '../backend-manager.ts';
 import { oldLists } from './list-age.ts';
 import { sameListing } from './listing.ts';
 
+/** Lists of one caller that could not be read. */
+interface FailedReading {
+  readonly atMs: number;
+  /** Why, as a category of failures. */
+  readonly category: string;
+  /** What the caller has to do first. */
+  readonly required: UserActionRequired | undefined;
+}
+
 /** What the store of lists needs. */
 export interface ListCacheOptions {
   readonly limits: Limits;
@@ -24,14 +33,16 @@ export class ListCache {
   readonly #options: ListCacheOptions;
   readonly #byClass: Map<string, BackendListing>;
   readonly #stale = new Set<string>();
-  readonly #callerTimes: CallerListTimes;
+  /** When lists of single callers were read; the longest unread are dropped first. */
+  readonly #readMs = new Map<string, number>();
+  /** Readings of lists of single callers that failed; limited too. */
+  readonly #failures = new Map<string, FailedReading>();
   #grace: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor(options: ListCacheOptions) {
     this.#options = options;
     this.#byClass = new Map(options.inherited);
-    this.#callerTimes = new CallerListTimes(options.limits.callerLists, options.now);
   }
 
   get byClass(): ReadonlyMap<string, BackendListing> {
@@ -51,12 +62,13 @@ export class ListCache {
 
   /** State of the lists of a single caller. `ages`: changes in them are not announced. */
   knownOf(listClass: string, ages: boolean): CallerLists {
-    if (!this.#byClass.has(listClass)) return this.#callerTimes.mayTry(listClass) ? 'missing' : 'known';
-    const listing = this.#byClass.get(listClass);
     const { now, limits } = this.#options;
-    const isTooOld = listing !== undefined && oldLists(listing, now(), limits).length > 0;
-    const isOld = isTooOld || this.#stale.has(listClass) || (ages && this.#callerTimes.isOld(listClass));
-    return isOld && this.#callerTimes.mayTry(listClass) ? 'old' : 'known';
+    const failedMs = this.#failures.get(listClass)?.atMs;
+    if (failedMs !== undefined && now() - failedMs < TRY_AGAIN_MS) return 'known';
+    const listing = this.#byClass.get(listClass);
+    if (listing === undefined) return 'missing';
+    const isAged = ages && now() - (this.#readMs.get(listClass) ?? 0) >= OLD_MS;
+    return isAged || this.#stale.has(listClass) || oldLists(listing, now(), limits).length > 0 ? 'old' : 'known';
   }
 
   /** Stores lists that were read; returns whether they changed. */
@@ -65,9 +77,7 @@ export class ListCache {
     const before = this.#byClass.get(listClass);
     this.#stale.delete(listClass);
     this.#byClass.set(listClass, listing);
-    if (sharedClass(listClass) !== listClass) {
-      for (const name of this.#callerTimes.read(listClass)) this.#drop(name);
-    }
+    if (sharedClass(listClass) !== listClass) this.#noteRead(listClass);
     if (before !== undefined && sameListing(before, listing)) return false;
     this.#options.changed(listClass);
     return true;
@@ -75,22 +85,24 @@ export class ListCache {
 
   /** Reading the lists failed; `required`: because the person has to do something first. */
   missed(listClass: string, category: string, required?: UserActionRequired): void {
-    this.#callerTimes.failed(listClass, category, required);
+    this.#failures.set(listClass, { atMs: this.#options.now(), category, required });
+    if (this.#failures.size > this.#options.limits.callerLists)
+      this.#failures.delete(this.#failures.keys().next().value ?? '');
   }
 
   /** What a caller has to do before the lists can be read. */
   requiredOf(listClass: string): UserActionRequired | undefined {
-    return this.of(listClass) !== undefined ? undefined : this.#callerTimes.failureOf(listClass)?.required;
+    return this.of(listClass) !== undefined ? undefined : this.#failures.get(listClass)?.required;
   }
 
   /** Category of the failure because of which a class has no lists; `undefined` without one. */
   failureOf(listClass: string): string | undefined {
-    return this.#callerTimes.failureOf(listClass)?.category;
+    return this.#failures.get(listClass)?.category;
   }
 
   /** The backend may give a caller other lists now, or some at last. */
   credentialsChanged(listClass: string): void {
-    this.#callerTimes.forgetFailure(listClass);
+    this.#failures.delete(listClass);
     if (this.#byClass.has(listClass)) this.#stale.add(listClass);
   }
 
@@ -132,75 +144,21 @@ export class ListCache {
     this.endGrace();
   }
 
+  /** Drops the lists of callers over the limit. */
+  #noteRead(listClass: string): void {
+    this.#failures.delete(listClass);
+    this.#readMs.delete(listClass);
+    this.#readMs.set(listClass, this.#options.now());
+    const excess = Math.max(0, this.#readMs.size - this.#options.limits.callerLists);
+    for (const oldest of [...this.#readMs.keys()].slice(0, excess)) this.#drop(oldest);
+  }
+
   #drop(listClass: string): void {
     this.#stale.delete(listClass);
-    this.#callerTimes.forget(listClass);
+    this.#readMs.delete(listClass);
     if (this.#byClass.delete(listClass)) this.#options.changed(listClass);
   }
 }
 
 const OLD_MS = 60_000;
-const TRY_AGAIN_MS = 5_000;
-
-/** Lists of one caller that could not be read. */
-interface FailedReading {
-  readonly atMs: number;
-  /** Why, as a category of failures. */
-  readonly category: string;
-  /** What the caller has to do first. */
-  readonly required: UserActionRequired | undefined;
-}
-
-/**
- * When lists of single callers were read, and when reading failed. Both are limited; the longest unread are dropped
- * first.
- */
-export class CallerListTimes {
-  readonly #max: number;
-  readonly #now: () => number;
-  readonly #readMs = new Map<string, number>();
-  readonly #failed = new Map<string, FailedReading>();
-
-  constructor(max: number, now: () => number) {
-    this.#max = max;
-    this.#now = now;
-  }
-
-  /** Lists were read; returns the callers over the limit. */
-  read(listClass: string): string[] {
-    this.#failed.delete(listClass);
-    this.#readMs.delete(listClass);
-    this.#readMs.set(listClass, this.#now());
-    const excess = this.#readMs.size - this.#max;
-    return excess <= 0 ? [] : [...this.#readMs.keys()].slice(0, excess);
-  }
-
-  failed(listClass: string, category: string, required?: UserActionRequired): void {
-    this.#failed.set(listClass, { atMs: this.#now(), category, required });
-    if (this.#failed.size > this.#max) this.#failed.delete(this.#failed.keys().next().value ?? '');
-  }
-
-  /** The last reading, if it failed. */
-  failureOf(listClass: string): FailedReading | undefined {
-    return this.#failed.get(listClass);
-  }
-
-  /** A failed reading may be repeated at once. */
-  forgetFailure(listClass: string): void {
-    this.#failed.delete(listClass);
-  }
-
-  forget(listClass: string): void {
-    this.#readMs.delete(listClass);
-  }
-
-  /** Not again at once after a failure. */
-  mayTry(listClass: string): boolean {
-    const failedMs = this.#failed.get(listClass)?.atMs;
-    return failedMs === undefined || this.#now() - failedMs >= TRY_AGAIN_MS;
-  }
-
-  isOld(listClass: string): boolean {
-    return this.#now() - (this.#readMs.get(listClass) ?? 0) >= OLD_MS;
-  }
-}
+const TRY_AGAIN_MS = 5_000; // after a failure

@@ -12,7 +12,7 @@ import { LIST_KINDS, type ListKind } from '../../mcp/methods.ts';
 import { readAnnotations, stripAnnotations } from '../../mcp/mirrored-params.ts';
 import type { BackendListing, ListedItem } from '../backend-manager.ts';
 import { ConnectionFailure } from '../failure.ts';
-import type { BackendSession } from '../sessions/backend-session.ts';
+import type { JsonRpcConnection } from '../sessions/json-rpc-connection.ts';
 
 /** Caller and limits of a listing. */
 export interface ListingAuthContext {
@@ -35,7 +35,7 @@ export interface ListingAuthContext {
  * @throws BackendError · ConnectionFailure, also for too many pages or a repeated cursor
  */
 export async function readListing(
-  connection: BackendSession,
+  connection: JsonRpcConnection,
   authContext: ListingAuthContext,
   kinds: ReadonlySet<ListKind> = ALL_KINDS,
 ): Promise<BackendListing> {
@@ -104,7 +104,7 @@ const PROMPTS: ListShape = { method: 'prompts/list', member: 'prompts', key: 'na
 const RESOURCES: ListShape = { method: 'resources/list', member: 'resources', key: 'uri' };
 const TEMPLATES: ListShape = { method: 'resources/templates/list', member: 'resourceTemplates', key: 'uriTemplate' };
 
-async function readTools(connection: BackendSession, authContext: ListingAuthContext): Promise<WalkedList> {
+async function readTools(connection: JsonRpcConnection, authContext: ListingAuthContext): Promise<WalkedList> {
   const { items, ttlMs } = await walk(connection, authContext, TOOLS);
   const httpModern = connection.era === '2026-07-28' && authContext.backend.transport !== 'stdio';
   return { items: items.flatMap((item) => annotated(item, httpModern, authContext)), ttlMs };
@@ -128,7 +128,7 @@ function annotated(item: ListedItem, httpModern: boolean, { backend, log }: List
 }
 
 async function walk(
-  connection: BackendSession,
+  connection: JsonRpcConnection,
   authContext: ListingAuthContext,
   shape: ListShape,
 ): Promise<WalkedList> {
@@ -163,7 +163,7 @@ function ttlOf(page: RawObject): number {
 
 /** One page; `undefined` when the backend does not know the method. */
 async function readPage(
-  connection: BackendSession,
+  connection: JsonRpcConnection,
   authContext: ListingAuthContext,
   shape: ListShape,
   cursor: string | undefined,

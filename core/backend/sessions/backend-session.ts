@@ -1,4 +1,4 @@
-import type { AuthContext, BackendHello } from '../../contract/backend.ts';
+import type { AuthContext } from '../../contract/backend.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { Cancellation } from '../../contract/cancellation.ts';
 import type { ClientRequester } from '../../contract/client-context.ts';
@@ -17,29 +17,6 @@ export interface SessionFor {
 
 /** The caller of requests that the gateway makes for itself. */
 export const DISCOVERY_CALLER: Caller = { issuer: '', subject: 'gateway', key: '\u0000gateway', claims: {} };
-
-/** One open session with a backend, over any transport. */
-export interface BackendSession {
-  /** Its `initialize` or `server/discover` result. */
-  readonly era: Era;
-  readonly hello: BackendHello;
-  readonly alive: boolean;
-  /** Whether the server keeps a session for this connection. */
-  readonly stateful: boolean;
-  /** Number of requests without a response. */
-  readonly inFlight: number;
-  /** Epoch milliseconds of the last request or response. */
-  readonly usedAtMs: number;
-  /**
-   * Sends one request and resolves with its raw result object.
-   * @throws BackendError · ConnectionFailure · the reason of `asked.signal` when it aborts
-   */
-  request(asked: OutgoingRequest): Promise<RawObject>;
-  /** Sends one notification. @throws ConnectionFailure */
-  notify(method: string, params?: JsonObject): Promise<void>;
-  /** Closes it; requests in flight fail. */
-  close(): Promise<void>;
-}
 
 /** One request to a backend. */
 export interface OutgoingRequest {

@@ -11,14 +11,7 @@ import { errorOf, idAtEdge, idFrom } from '../../mcp/backend-message.ts';
 import { BackendError } from '../../mcp/errors.ts';
 import { InFlightMap } from '../../timing/in-flight.ts';
 import { ConnectionFailure } from '../failure.ts';
-import type {
-  BackendSession,
-  Exchange,
-  OutgoingRequest,
-  SessionEvents,
-  Transport,
-  TransportSink,
-} from './backend-session.ts';
+import type { Exchange, OutgoingRequest, SessionEvents, Transport, TransportSink } from './backend-session.ts';
 import { type IncomingConnection, IncomingMessages } from './incoming-messages.ts';
 import { RequestBodies } from './outgoing-request.ts';
 import { PendingRequest } from './pending-request.ts';
@@ -45,9 +38,10 @@ export interface JsonRpcConnectionOptions {
  * JSON-RPC with one backend over any transport: requests with ids and progress tokens of the gateway, and their responses.
  * `IncomingMessages` dispatches the requests and notifications of the backend.
  */
-export class JsonRpcConnection implements BackendSession, TransportSink, IncomingConnection {
+export class JsonRpcConnection implements TransportSink, IncomingConnection {
   readonly backend: string;
   readonly limits: Limits;
+  /** Epoch milliseconds of the last request or response. */
   usedAtMs: number;
   readonly #options: JsonRpcConnectionOptions;
   readonly #wire: Transport;
@@ -73,6 +67,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
     this.#wire = makeWire(this);
   }
 
+  /** Of its `initialize` or `server/discover` result. */
   get era(): Era {
     return this.#era;
   }
@@ -85,6 +80,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
     return this.#alive;
   }
 
+  /** Whether the server keeps a session for this connection. */
   get stateful(): boolean {
     return this.#wire.stateful;
   }
@@ -128,6 +124,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
     this.#wire.agreed(era, hello.protocolVersion);
   }
 
+  /** Resolves with the raw result object. @throws BackendError · ConnectionFailure · the reason of the signal of `asked` */
   request(asked: OutgoingRequest): Promise<RawObject> {
     return new Promise((resolve, reject) => {
       if (!this.#alive) return reject(this.#closed(true));
@@ -148,6 +145,7 @@ export class JsonRpcConnection implements BackendSession, TransportSink, Incomin
     await this.#wire.post(Buffer.from(JSON.stringify(body)), method, undefined);
   }
 
+  /** Requests in flight fail. */
   async close(): Promise<void> {
     if (this.#alive) this.#end(this.#closed(false));
     await this.#wire.close();

@@ -8,7 +8,7 @@ import { partsFromValue } from '../../mcp/backend-message.ts';
 import type { ListKind } from '../../mcp/methods.ts';
 import { type BackOff, backOffMs } from '../../timing/back-off.ts';
 import { ConnectionFailure, stopped } from '../failure.ts';
-import type { BackendSession, SessionEvents } from './backend-session.ts';
+import type { SessionEvents } from './backend-session.ts';
 import type { ConnectFor, Connector } from './connector.ts';
 import type { JsonRpcConnection } from './json-rpc-connection.ts';
 import { ResourceWatchers } from './resource-watchers.ts';
@@ -267,7 +267,7 @@ export class SessionHolder {
   }
 
   async #ask(
-    connection: BackendSession,
+    connection: JsonRpcConnection,
     method: string,
     params: JsonObject,
     timeoutMs = this.#options.limits.callTimeoutMs,

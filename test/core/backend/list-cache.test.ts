@@ -39,6 +39,24 @@ const CLASSES = ['', 'elicitation', '@ada', '@bob', 'elicitation@ada', '@eve', '
 const MOST_CALLERS = 3;
 const GRACE_MS = 60_000;
 
+describe('the lists of callers', () => {
+  it('are bounded, oldest first, and say when to read and when to wait', () => {
+    const lists = listCache(() => {});
+    for (const caller of ['@a', '@b', '@c', '@a', '@d']) lists.store(caller, LISTING);
+    expect([...lists.byClass.keys()].sort()).toEqual(['@a', '@c', '@d']);
+    expect(lists.knownOf('@a', true)).toBe('known');
+    vi.advanceTimersByTime(60_000);
+    expect(lists.knownOf('@a', true)).toBe('old');
+    lists.missed('@a', 'timeout');
+    expect(lists.knownOf('@a', true)).toBe('known');
+    vi.advanceTimersByTime(5_000);
+    expect(lists.knownOf('@a', true)).toBe('old');
+    const failed = ['@w', '@x', '@y', '@z'];
+    for (const caller of failed) lists.missed(caller, 'timeout');
+    expect(failed.map((caller) => lists.knownOf(caller, true))).toEqual(['missing', 'known', 'known', 'known']);
+  });
+});
+
 /** What happens to lists: they are read, the backend is lost and found, credentials change, time passes, and it is removed. */
 const event = fc.oneof(
   fc.record({ is: fc.constant('read' as const), listClass: fc.constantFrom(...CLASSES), tools: fc.nat(2) }),

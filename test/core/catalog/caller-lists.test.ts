@@ -1,6 +1,4 @@
-import { fakeClock } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
-import { CallerListTimes } from '../../../core/backend/lists/list-cache.ts';
 import type { CatalogChange } from '../../../core/catalog/catalog.ts';
 import { createCatalogs } from '../../../core/catalog/create-catalogs.ts';
 import { callerClass, listClassOf, sharedClass } from '../../../core/mcp/capabilities.ts';
@@ -82,23 +80,5 @@ describe('the catalogue of a caller', () => {
     catalogs.changed('a', 'roots');
     await expect.poll(() => catalogs.of(ADA)).not.toBe(before);
     expect(changes).toEqual([{ capabilityClass: 'roots', kinds: ['tools'] }]);
-  });
-});
-
-describe('the times of lists of callers', () => {
-  it('are bounded, oldest first, and say when to read and when to wait', () => {
-    const clock = fakeClock();
-    const times = new CallerListTimes(2, clock.now);
-    expect([times.read('a'), times.read('b'), times.read('a'), times.read('c')]).toEqual([[], [], [], ['b']]);
-    times.forget('b');
-    expect(times.isOld('a')).toBe(false);
-    clock.advance(60_000);
-    expect(times.isOld('a')).toBe(true);
-    times.failed('a', 'timeout');
-    expect(times.mayTry('a')).toBe(false);
-    clock.advance(5_000);
-    expect(times.mayTry('a')).toBe(true);
-    for (const name of ['x', 'y', 'z']) times.failed(name, 'timeout');
-    expect(['x', 'y', 'z'].map((name) => times.mayTry(name))).toEqual([true, false, false]);
   });
 });

@@ -1,8 +1,8 @@
 import { ANONYMOUS, type Caller, definePlugin } from '@toolmgr/core';
 import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { z } from 'zod';
 import rateLimit from '../../plugins/rate-limit/index.ts';
-import memory from '../../plugins/stores/memory/index.ts';
 
 type Config = z.input<typeof rateLimit.config>;
 
@@ -31,11 +31,12 @@ export async function limited(
   const server = fakeServer().tool('read').tool('write').prompt('ask', 'well?').resource('memo://1', 'one');
   const kit = await testGateway({
     now: () => clock.nowMs,
-    plugins: [headerAuth, memory, rateLimit, ...plugins],
+    catalogue,
+    plugins: [headerAuth, rateLimit, ...plugins],
     plan: {
       plugins: [
         { use: headerAuth.address },
-        { use: memory.address, with: { maxKeys } },
+        { use: 'stores/memory', with: { maxKeys } },
         { use: rateLimit.address, with: config },
         ...plugins.map(({ address }) => ({ use: address })),
       ],

@@ -2,10 +2,9 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Call, Plugin } from '@toolmgr/core';
 import { type FakeServer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import type { oidcConfig } from '@toolmgr/plugins/incoming-auth/oidc';
 import { z } from 'zod';
-import oidc from '../../plugins/incoming-auth/oidc/index.ts';
-import secrets from '../../plugins/secrets/environment/index.ts';
 import type { IdentityProvider } from './identity-provider.ts';
 import { postModern, type Reply } from './open-endpoint.ts';
 
@@ -34,11 +33,11 @@ export function echoServer(): FakeServer {
 /** Settings that differ from the defaults. */
 export type OidcGiven = Partial<z.input<typeof oidcConfig>>;
 
-/** Starts a gateway. `config` may depend on its URL; `far` has the tool `echo`. */
+/** Starts a gateway. `config` may depend on its URL; `more` has plugins, or addresses of ours; `far` has the tool `echo`. */
 export async function oidcGateway(
   idp: Pick<IdentityProvider, 'issuer'>,
   config: OidcGiven | ((url: string) => OidcGiven) = {},
-  more: readonly Plugin[] = [],
+  more: readonly (Plugin | string)[] = [],
   far: FakeServer = echoServer(),
 ): Promise<OidcGateway> {
   const clock = { aheadMs: 0 };
@@ -63,13 +62,14 @@ export async function oidcGateway(
     ...(typeof config === 'function' ? config(url) : config),
   };
   const opened = await testGateway({
-    plugins: [secrets, oidc, watching, ...more],
+    catalogue,
+    plugins: [watching, ...more.filter((each) => typeof each !== 'string')],
     plan: {
       plugins: [
-        { use: secrets.address },
-        { use: oidc.address, with: given },
+        { use: 'secrets/environment' },
+        { use: 'incoming-auth/oidc', with: given },
         { use: watching.address },
-        ...more.map(({ address }) => ({ use: address })),
+        ...more.map((each) => ({ use: typeof each === 'string' ? each : each.address })),
       ],
     },
     backends: { far },

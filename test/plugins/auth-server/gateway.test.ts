@@ -3,11 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Gateway } from '@toolmgr/core';
 import { fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
-import audit from '../../../plugins/audit/index.ts';
-import authServer from '../../../plugins/auth-server/index.ts';
-import oidc from '../../../plugins/incoming-auth/oidc/index.ts';
-import secrets from '../../../plugins/secrets/environment/index.ts';
 import { linesOf } from '../../support/audited.ts';
 import { claimsOf, REDIRECT, TestBrowser } from '../../support/auth-server-rig.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
@@ -25,7 +22,6 @@ async function signInGateway(idp: string, logFile: string) {
   const kits: TestGateway[] = [];
   const far = fakeServer().tool('echo', () => ({ content: [{ type: 'text', text: 'here' }] }));
   const start = async (hmacFiles: readonly string[]): Promise<void> => {
-    const plugins = [secrets, authServer, oidc, audit];
     const upstream = {
       name: 'corp',
       type: 'oidc',
@@ -40,13 +36,13 @@ async function signInGateway(idp: string, logFile: string) {
     };
     const before = kits.at(-1)?.gateway;
     const kit = await testGateway({
-      plugins,
+      catalogue,
       plan: {
         plugins: [
-          { use: secrets.address },
-          { use: authServer.address, with: server },
-          { use: oidc.address, with: { issuer, clientId: 'gateway', audience } },
-          { use: audit.address, with: { logFile } },
+          { use: 'secrets/environment' },
+          { use: 'auth-server', with: server },
+          { use: 'incoming-auth/oidc', with: { issuer, clientId: 'gateway', audience } },
+          { use: 'audit', with: { logFile } },
         ],
       },
       backends: { far },

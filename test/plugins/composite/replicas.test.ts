@@ -1,7 +1,6 @@
 import { type TestGateway, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
-import engine from '../../../plugins/composite/engine/index.ts';
-import redisStore from '../../../plugins/stores/redis/index.ts';
 import { farServer } from '../../support/composites.ts';
 import { proves } from '../../support/proves.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
@@ -22,13 +21,13 @@ const FLOW = {
 
 function replica(address: string, stateKey = 'the same on all replicas, 32 letters'): Promise<TestGateway> {
   return testGateway({
-    plugins: [redisStore, engine],
+    catalogue,
     plan: {
       name: 'replicas',
       stateKey,
       plugins: [
-        { use: redisStore.address, with: { address } },
-        { use: engine.address, with: { compositeTools: [FLOW], store: 'redis' } },
+        { use: 'stores/redis', with: { address } },
+        { use: 'composite/engine', with: { compositeTools: [FLOW], store: 'redis' } },
       ],
     },
     backends: { far: farServer() },

@@ -1,8 +1,6 @@
 import { fakeServer, type TestBackends, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
-import cedar from '../../../plugins/authorization/cedar/index.ts';
-import rateLimit from '../../../plugins/rate-limit/index.ts';
-import memory from '../../../plugins/stores/memory/index.ts';
 import { until } from '../../support/until.ts';
 
 const bucket = { maxTokens: 1, refillPeriod: '1s' };
@@ -16,12 +14,12 @@ const policies = [
 const gatewayOver = (backends: TestBackends) =>
   testGateway({
     backends,
-    plugins: [cedar, memory, rateLimit],
+    catalogue,
     plan: {
       plugins: [
-        { use: cedar.address, with: { policies } },
-        { use: memory.address },
-        { use: rateLimit.address, with: { store: 'memory', tools: [{ name: 'read', shared: bucket }] } },
+        { use: 'authorization/cedar', with: { policies } },
+        { use: 'stores/memory' },
+        { use: 'rate-limit', with: { store: 'memory', tools: [{ name: 'read', shared: bucket }] } },
       ],
     },
   });

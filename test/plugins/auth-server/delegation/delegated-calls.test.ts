@@ -1,10 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
-import audit from '../../../../plugins/audit/index.ts';
-import authServer from '../../../../plugins/auth-server/index.ts';
-import oidc from '../../../../plugins/incoming-auth/oidc/index.ts';
 import { linesOf } from '../../../support/audited.ts';
 import { identityProvider } from '../../../support/identity-provider.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';
@@ -24,7 +22,7 @@ async function gateway() {
   await writeFile(file, SECRET, { mode: 0o600 });
   const other = await identityProvider();
   const kit = await testGateway({
-    plugins: [authServer, oidc, audit],
+    catalogue,
     plan: {
       plugins: [
         {

@@ -1,11 +1,10 @@
 import { type Caller, definePlugin, type Gateway, type JsonObject } from '@toolmgr/core';
 import { fakeServer, testGateway } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { shareOf } from '../../../../core/mcp/shares.ts';
 import { callerFromClaims } from '../../../../plugins/incoming-auth/oidc/caller-from-claims.ts';
-import rateLimit from '../../../../plugins/rate-limit/index.ts';
-import memory from '../../../../plugins/stores/memory/index.ts';
 import { proves } from '../../../support/proves.ts';
 
 const PERSON = { sub: 'ada' };
@@ -34,7 +33,8 @@ const headersOf = (claims: JsonObject) => ({ 'x-claims': JSON.stringify(claims) 
 
 const gatewayWith = (...more: readonly { readonly use: string; readonly with?: JsonObject }[]) =>
   testGateway({
-    plugins: [verified, rateLimit, memory],
+    catalogue,
+    plugins: [verified],
     plan: { plugins: [{ use: verified.address }, ...more] },
     backends: { far: fakeServer().tool('echo', () => ({ content: [] })) },
   });
@@ -69,8 +69,8 @@ describe('a delegated token', () => {
 
   it('counts in the rate and the shares of its person, so that no person gets more by delegating', async () => {
     await using kit = await gatewayWith(
-      { use: memory.address },
-      { use: rateLimit.address, with: { perUser: { maxTokens: 2, refillPeriod: '1h' } } },
+      { use: 'stores/memory' },
+      { use: 'rate-limit', with: { perUser: { maxTokens: 2, refillPeriod: '1h' } } },
     );
     const statuses: unknown[] = [];
     for (const claims of [PERSON, AGENT, OTHER_AGENT, { sub: 'bob' }]) {

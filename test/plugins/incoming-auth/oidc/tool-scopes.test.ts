@@ -2,11 +2,7 @@ import type { CallRecord, Plugin } from '@toolmgr/core';
 import { oidcConfig } from '@toolmgr/plugins/incoming-auth/oidc';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import scripts from '../../../../plugins/code-mode/execute-script/index.ts';
-import quickjs from '../../../../plugins/code-mode/quickjs/index.ts';
 import { contract } from '../../../../plugins/incoming-auth/oidc/contract.ts';
-import search from '../../../../plugins/optimizer/search/index.ts';
-import optimizer from '../../../../plugins/optimizer/tools/index.ts';
 import { identityProvider } from '../../../support/identity-provider.ts';
 import { AUDIENCE, echoServer, type OidcGiven, oidcGateway } from '../../../support/oidc-gateway.ts';
 import { openSession, postModern } from '../../../support/open-endpoint.ts';
@@ -113,7 +109,12 @@ describe('a tool that needs scopes', () => {
     async () => {
       await using idp = await identityProvider();
       const records: CallRecord[] = [];
-      await using gateway = await oidcGateway(idp, SCOPED, [search, optimizer, recording(records)], guardedServer());
+      await using gateway = await oidcGateway(
+        idp,
+        SCOPED,
+        ['optimizer/search', 'optimizer/tools', recording(records)],
+        guardedServer(),
+      );
       const headers = { authorization: `Bearer ${idp.sign(CLAIMS)}` };
       const session = await openSession(gateway.url, { headers });
       const asked = (tool: string) =>
@@ -136,7 +137,12 @@ describe('a tool that needs scopes', () => {
     'is refused with its challenge when a script failed on it before any other call of the script was made',
     async () => {
       await using idp = await identityProvider();
-      await using gateway = await oidcGateway(idp, SCOPED, [quickjs, scripts], guardedServer());
+      await using gateway = await oidcGateway(
+        idp,
+        SCOPED,
+        ['code-mode/quickjs', 'code-mode/execute-script'],
+        guardedServer(),
+      );
       const headers = { authorization: `Bearer ${idp.sign(CLAIMS)}` };
       const run = async (script: string) => {
         const asked = { name: 'execute_tool_script', arguments: { script } };

@@ -1,10 +1,9 @@
 import { type Caller, definePlugin, tapDecision } from '@toolmgr/core';
 import { testGateway, text } from '@toolmgr/core/testing';
+import { catalogue } from '@toolmgr/plugins';
 import { secretOf } from '@toolmgr/plugins/kit/secrets';
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
-import engine from '../../../../plugins/composite/engine/index.ts';
-import webhooks from '../../../../plugins/interception/webhooks/index.ts';
 import { proves } from '../../../support/proves.ts';
 import { allow, patching, type WebhookServer, webhookServer } from '../../../support/webhook-server.ts';
 import { farServer, hook, hooked, toolCalls } from './support.ts';
@@ -139,12 +138,12 @@ describe('webhooks see', () => {
       );
       const far = farServer();
       await using kit = await testGateway({
-        plugins: [webhooks, engine],
+        catalogue,
         plan: {
           plugins: [
-            { use: webhooks.address, with: { mutating: [hook(mutating)], validating: [hook(validating)] } },
+            { use: 'interception/webhooks', with: { mutating: [hook(mutating)], validating: [hook(validating)] } },
             {
-              use: engine.address,
+              use: 'composite/engine',
               with: {
                 compositeTools: [
                   {

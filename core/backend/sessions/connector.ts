@@ -268,8 +268,9 @@ export class Connector {
       return new StdioTransport({ backend, limits, bytes, log, processCount, environment, spawn, launcher }, sink);
     }
     this.#target ??= new HttpTarget(backend, credentials, environment, httpClient);
-    if (backend.transport === 'sse') return new SseTransport(this.#target, sink, limits, who, log, bytes);
-    return new StreamableHttpTransport(this.#target, sink, limits, who, bytes);
+    const target = this.#target;
+    if (backend.transport === 'sse') return new SseTransport({ target, sink, limits, holder: who, log, bytes });
+    return new StreamableHttpTransport(target, sink, limits, who, bytes);
   }
 }
 

@@ -1,6 +1,5 @@
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
-import type { RequestControl, ResponseHead } from '../../http1/http-client.ts';
 import type { Limits } from '../../limits.ts';
 import type { ByteBudget } from '../../mcp/byte-budget.ts';
 import { mediaType } from '../../mcp/headers.ts';
@@ -159,7 +158,7 @@ export class StreamableHttpTransport implements Transport, HttpTransport {
     body?: Buffer,
   ): Promise<void> {
     return new Promise((resolve, reject) => {
-      const handler = new StatusReader(this, timeoutMs, resolve, reject);
+      const handler = statusReader(this.backend, timeoutMs, resolve, reject);
       const request = { method, headers, caller, purpose: 'session', signal: NEVER } as const;
       this.target.send(body === undefined ? request : { ...request, body }, handler, reject);
     });
@@ -169,52 +168,44 @@ export class StreamableHttpTransport implements Transport, HttpTransport {
 /** SDK servers use -32000 and -32001 for an unknown session. */
 const SESSION_CODES: ReadonlySet<number> = new Set([-32000, -32001]);
 
-/** The response to a notification, a response or DELETE: only its status is used. */
-class StatusReader implements BackendReader {
-  readonly #wire: StreamableHttpTransport;
-  readonly #resolve: () => void;
-  readonly #reject: (cause: Error) => void;
-  readonly #timer: NodeJS.Timeout;
-  flow: RequestControl | undefined;
-  #status = 0;
-  #expired = false;
-
-  constructor(wire: StreamableHttpTransport, timeoutMs: number, resolve: () => void, reject: (cause: Error) => void) {
-    this.#wire = wire;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#timer = setTimeout(() => this.#expire(), timeoutMs);
-    this.#timer.unref();
-  }
-
-  get isWithdrawn(): boolean {
-    return this.#expired;
-  }
-
-  answered(flow: RequestControl, head: ResponseHead): void {
-    this.#status = head.status;
-    // A stream as response to a notification would never end, and its body is not needed.
-    const isTaken = head.status >= 200 && head.status <= 299 && head.contentEncoding !== undefined;
-    if (isTaken || mediaType(head.contentType) === STREAM_TYPE) flow.abort(WITHDRAWN);
-  }
-
-  received(): void {}
-
-  ended(): void {
-    clearTimeout(this.#timer);
-    if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
-    this.#reject(statusFailure(this.#wire.backend, this.#status));
-  }
-
-  failed(error: Error, isSent: boolean): void {
-    clearTimeout(this.#timer);
-    if (this.#status >= 200 && this.#status <= 299) return this.#resolve();
-    this.#reject(socketFailure(this.#wire.backend, error, isSent));
-  }
-
-  #expire(): void {
-    this.#expired = true;
-    this.#reject(new ConnectionFailure(this.#wire.backend, 'timeout', 'did not accept a message in time'));
-    this.flow?.abort(WITHDRAWN);
-  }
+/** Reads the response to a notification, a response or DELETE: only its status is used. */
+function statusReader(
+  backend: string,
+  timeoutMs: number,
+  resolve: () => void,
+  reject: (cause: Error) => void,
+): BackendReader {
+  let status = 0;
+  let isExpired = false;
+  const isTaken = (): boolean => status >= 200 && status <= 299;
+  const reader: BackendReader = {
+    flow: undefined,
+    get isWithdrawn() {
+      return isExpired;
+    },
+    answered(flow, head) {
+      status = head.status;
+      // A stream as response to a notification would never end, and its body is not needed.
+      const isUnneeded = isTaken() && head.contentEncoding !== undefined;
+      if (isUnneeded || mediaType(head.contentType) === STREAM_TYPE) flow.abort(WITHDRAWN);
+    },
+    received() {},
+    ended() {
+      clearTimeout(timer);
+      if (isTaken()) resolve();
+      else reject(statusFailure(backend, status));
+    },
+    failed(error, isSent) {
+      clearTimeout(timer);
+      if (isTaken()) resolve();
+      else reject(socketFailure(backend, error, isSent));
+    },
+  };
+  const timer = setTimeout(() => {
+    isExpired = true;
+    reject(new ConnectionFailure(backend, 'timeout', 'did not accept a message in time'));
+    reader.flow?.abort(WITHDRAWN);
+  }, timeoutMs);
+  timer.unref();
+  return reader;
 }

@@ -9,7 +9,7 @@ import type { SseFrames } from '../../mcp/sse-frames.ts';
 import { socketFailure } from '../failure.ts';
 import type { Exchange } from '../sessions/backend-session.ts';
 import { HeldReading, heldOfBackend, memorySpent } from './held-reading.ts';
-import { Resumption } from './http-streams.ts';
+import { resumeStream } from './http-streams.ts';
 import {
   type BackendReader,
   CHALLENGE_HEADER,
@@ -17,10 +17,10 @@ import {
   SESSION_HEADER,
   statusFailure,
 } from './http-target.ts';
-import type { HttpTransport } from './http-transport.ts';
 import {
   errorIn,
   framesFor,
+  type HttpTransport,
   JSON_TYPE,
   notMcp,
   pushFrames,
@@ -155,8 +155,7 @@ export class HttpResponseReader implements BackendReader {
     const frames = this.#frames;
     const resumable = this.#era === '2025-11-25' && frames?.lastEventId !== undefined && !this.#wire.closed;
     if (resumable && frames !== undefined) {
-      new Resumption(this.#wire, this.#exchange, frames).wait();
-      return;
+      return resumeStream(this.#wire, this.#exchange, frames);
     }
     if (error === undefined && this.#stray !== undefined) return this.#exchange.fail(notMcp(backend, this.#stray));
     this.#exchange.fail(socketFailure(backend, error ?? new Error('stream ended'), true));

@@ -6,7 +6,7 @@ import { mediaType } from '../../mcp/headers.ts';
 import { ConnectionFailure, socketFailure } from '../failure.ts';
 import type { Exchange, OutgoingRequest, SessionFor, Transport, TransportSink } from '../sessions/backend-session.ts';
 import { HttpResponseReader } from './http-answer.ts';
-import { ServerChannel } from './http-streams.ts';
+import { type ServerChannel, serverChannel } from './http-streams.ts';
 import {
   type BackendReader,
   type HttpRequest,
@@ -15,8 +15,7 @@ import {
   SESSION_HEADER,
   statusFailure,
 } from './http-target.ts';
-import type { HttpTransport } from './http-transport.ts';
-import { errorIn, JSON_TYPE, STREAM_TYPE, WITHDRAWN } from './http-transport.ts';
+import { errorIn, type HttpTransport, JSON_TYPE, STREAM_TYPE, WITHDRAWN } from './http-transport.ts';
 
 const CLOSE_TIMEOUT_MS = 2_000;
 
@@ -105,7 +104,7 @@ export class StreamableHttpTransport implements Transport, HttpTransport {
 
   /** Opens the server's own stream in the background, if the server offers one. */
   openChannel(): void {
-    this.#channel = new ServerChannel(this, this.#holder);
+    this.#channel = serverChannel(this, this.#holder);
     this.#channel.open();
   }
 

@@ -12,37 +12,29 @@ export const fromFlags: FromFlags = {
   where: 'embedded_auth_server_config',
   plan({ embedded_auth_server_config: given, oidc_config: oidc }, _start, use) {
     if (given === undefined) return {};
+    const { schema_version: _, allowed_audiences, scopes_supported, insecure_allow_http, ...fields } = given;
+    const { hmac_secret_files, signing_key_config, storage, upstreams, ...rest } = fields;
     const resource = oidc?.resourceURL ?? oidc?.audience;
     const settings = present({
-      issuer: given.issuer,
-      allowedAudiences: given.allowed_audiences ?? (resource === undefined ? undefined : [resource]),
-      scopesSupported: given.scopes_supported ?? oidc?.scopes,
-      authorizationEndpointBaseUrl: given.authorization_endpoint_base_url,
-      baselineClientScopes: given.baseline_client_scopes,
-      cimd: inCamelCase(given.cimd),
-      delegationTokenLifespan: given.delegation_token_lifespan,
-      disableUpstreamTokenInjection: given.disable_upstream_token_injection,
-      hmacSecretRefs: given.hmac_secret_files?.map((file) => ({ file })),
-      insecureAllowHTTP: given.insecure_allow_http,
-      signingKeySecretRefs: signingKeys(given),
-      storage: storageOf(given),
-      tokenLifespans: inCamelCase(given.token_lifespans),
-      upstreamProviders: given.upstreams.map(upstreamOf),
+      ...inCamelCase(rest),
+      allowedAudiences: allowed_audiences ?? (resource === undefined ? undefined : [resource]),
+      scopesSupported: scopes_supported ?? oidc?.scopes,
+      hmacSecretRefs: hmac_secret_files?.map((file) => ({ file })),
+      insecureAllowHTTP: insecure_allow_http,
+      signingKeySecretRefs: signingKeys(signing_key_config),
+      storage: storage && present({ type: storage.type, redis: redisOf(storage.redis_config) }),
+      upstreamProviders: upstreams.map(upstreamOf),
     });
     return { plugins: [{ use, with: settings }] };
   },
 };
 
 /** Files are names in `key_dir`, or paths. */
-function signingKeys({ signing_key_config: given }: EmbeddedAuth) {
+function signingKeys(given: EmbeddedAuth['signing_key_config']) {
   if (given === undefined) return undefined;
   const { key_dir: folder, signing_key_file: current, fallback_key_files: older = [] } = given;
   const pathOf = (file: string): string => (folder === undefined || file.startsWith('/') ? file : join(folder, file));
   return [current, ...older].map((file) => ({ file: pathOf(file) }));
-}
-
-function storageOf({ storage }: EmbeddedAuth) {
-  return storage && present({ type: storage.type, redis: redisOf(storage.redis_config) });
 }
 
 function redisOf(given: RedisConfig | undefined) {
@@ -82,39 +74,24 @@ function upstreamOf({ name, type, oidc_config: oidc, oauth2_config: oauth2 }: Up
   };
 }
 
-function oidcOf(given: NonNullable<Upstream['oidc_config']>) {
-  return {
-    ...clientOf(given),
-    ...present({
-      issuerUrl: given.issuer_url,
-      subjectClaim: given.subject_claim,
-      userInfoOverride: userInfoOf(given.userinfo_override),
-    }),
-  };
+function oidcOf({ userinfo_override: override, ...rest }: NonNullable<Upstream['oidc_config']>) {
+  return { ...clientOf(rest), ...present({ userInfoOverride: userInfoOf(override) }) };
 }
 
-function oauth2Of(given: NonNullable<Upstream['oauth2_config']>) {
-  return {
-    ...clientOf(given),
-    ...present({
-      authorizationEndpoint: given.authorization_endpoint,
-      tokenEndpoint: given.token_endpoint,
-      dcrConfig: registrationOf(given.dcr_config),
-      identityFromToken: inCamelCase(given.identity_from_token),
-      tokenResponseMapping: inCamelCase(given.token_response_mapping),
-      userInfo: userInfoOf(given.userinfo),
-    }),
-  };
+function oauth2Of({ userinfo, dcr_config: dcr, ...rest }: NonNullable<Upstream['oauth2_config']>) {
+  return { ...clientOf(rest), ...present({ dcrConfig: registrationOf(dcr), userInfo: userInfoOf(userinfo) }) };
 }
 
-function clientOf(given: NonNullable<Upstream['oidc_config'] | Upstream['oauth2_config']>) {
-  return present({
-    clientId: given.client_id,
-    clientSecretRef: referenceOf(given.client_secret_env_var, given.client_secret_file),
-    redirectUri: given.redirect_uri,
-    scopes: given.scopes,
-    additionalAuthorizationParams: given.additional_authorization_params,
-  });
+/** Names of parameters are the user's own and stay. What both kinds of providers have is a level above. */
+function clientOf({
+  client_secret_env_var: env,
+  client_secret_file: file,
+  additional_authorization_params: additionalAuthorizationParams,
+  allow_private_ips: _,
+  insecure_allow_http: __,
+  ...rest
+}: Partial<NonNullable<Upstream['oidc_config']>>) {
+  return present({ ...inCamelCase(rest), clientSecretRef: referenceOf(env, file), additionalAuthorizationParams });
 }
 
 function registrationOf(given: NonNullable<Upstream['oauth2_config']>['dcr_config']) {

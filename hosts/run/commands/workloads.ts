@@ -9,14 +9,12 @@ import { printFailure, withStartProgress } from './start-detached.ts';
 
 /** `toolmgr start`: starts the stored configuration again, at the same port. A workload that runs is not changed, unless it needs a login. */
 export async function start(names: readonly string[], selection: Selection): Promise<void> {
-  const state = stateDir(process.env);
-  await forEachName(await selectNames(state, names, selection), (name) => startOne(state, name, false));
+  await forChosen(names, selection, 1, (state, name) => startOne(state, name, false));
 }
 
 /** `toolmgr restart`: stops workloads that run, and starts them. */
 export async function restart(names: readonly string[], selection: Selection): Promise<void> {
-  const state = stateDir(process.env);
-  await forEachName(await selectNames(state, names, selection), (name) => startOne(state, name, true));
+  await forChosen(names, selection, 1, (state, name) => startOne(state, name, true));
 }
 
 async function startOne(state: string, name: string, stopsFirst: boolean): Promise<string | undefined> {
@@ -38,19 +36,13 @@ export async function stop(
   names: readonly string[],
   { timeout, ...selection }: Selection & { readonly timeout: number },
 ): Promise<void> {
-  const state = stateDir(process.env);
-  const chosen = await selectNames(state, names, selection);
-  await forEachName(
-    chosen,
-    async (name) => {
-      const outcome = await stopWorkload(state, name, { graceMs: timeout * 1_000 });
-      if (outcome.kind === 'gone') return unknownWorkload(state, name);
-      if (outcome.kind === 'left') return `${name} is stopped, but ${outcome.problem}`;
-      stdout.line(outcome.kind === 'stopped' ? `${name} is stopped` : `${name} did not run`);
-      return undefined;
-    },
-    STOPS_AT_ONCE,
-  );
+  await forChosen(names, selection, STOPS_AT_ONCE, async (state, name) => {
+    const outcome = await stopWorkload(state, name, { graceMs: timeout * 1_000 });
+    if (outcome.kind === 'gone') return unknownWorkload(state, name);
+    if (outcome.kind === 'left') return `${name} is stopped, but ${outcome.problem}`;
+    stdout.line(outcome.kind === 'stopped' ? `${name} is stopped` : `${name} did not run`);
+    return undefined;
+  });
 }
 
 /** `toolmgr rm`. */
@@ -58,20 +50,24 @@ export async function remove(
   names: readonly string[],
   { force = false, ...selection }: Selection & { readonly force?: boolean },
 ): Promise<void> {
+  await forChosen(names, selection, STOPS_AT_ONCE, async (state, name) => {
+    const outcome = await removeWorkload(state, name, { force });
+    if (outcome.kind === 'gone') return unknownWorkload(state, name);
+    if (outcome.kind === 'refused') return outcome.problem;
+    if (outcome.kind === 'left') stderr.line(`${stderr.yellow('warning')} ${outcome.problem}`);
+    stdout.line(`${name} is removed`);
+    return undefined;
+  });
+}
+
+async function forChosen(
+  names: readonly string[],
+  selection: Selection,
+  atOnce: number,
+  act: (state: string, name: string) => Promise<string | undefined>,
+): Promise<void> {
   const state = stateDir(process.env);
-  const chosen = await selectNames(state, names, selection);
-  await forEachName(
-    chosen,
-    async (name) => {
-      const outcome = await removeWorkload(state, name, { force });
-      if (outcome.kind === 'gone') return unknownWorkload(state, name);
-      if (outcome.kind === 'refused') return outcome.problem;
-      if (outcome.kind === 'left') stderr.line(`${stderr.yellow('warning')} ${outcome.problem}`);
-      stdout.line(`${name} is removed`);
-      return undefined;
-    },
-    STOPS_AT_ONCE,
-  );
+  await forEachName(await selectNames(state, names, selection), (name) => act(state, name), atOnce);
 }
 
 const STOPS_AT_ONCE = 8;

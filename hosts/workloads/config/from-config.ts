@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { type RunConfig, readRunConfig, withoutLogin } from '@toolmgr/plugins/kit/workloads';
+import { type RunConfig, readRunConfig, withoutStoredLogin } from '@toolmgr/plugins/kit/workloads';
 import { UsageError } from '../../shared/usage-error.ts';
 import { ownSecretNames } from '../secrets/references.ts';
 import { secretVariable } from './collect-secrets.ts';
@@ -32,6 +32,7 @@ export async function newFromExported(
   exported: RunConfig,
   { cwd, nowMs }: { readonly cwd: string; readonly nowMs: number },
 ): Promise<NewWorkload> {
+  // a login belongs to the machine where the user logged in; the workload asks for a new one
   const config = withoutStoredLogin(exported);
   const warnings: string[] = proxyModeWarnings(config);
   const ofFolder =
@@ -43,12 +44,6 @@ export async function newFromExported(
     warnings,
     secrets: {},
   };
-}
-
-/** A login belongs to the machine where the user logged in; the workload asks for a new one. */
-function withoutStoredLogin({ remote_auth_config: auth, ...config }: RunConfig): RunConfig {
-  const settings = withoutLogin(auth);
-  return { ...config, ...(settings === undefined ? {} : { remote_auth_config: settings }) };
 }
 
 function parsed(text: string, file: string): unknown {

@@ -21,7 +21,7 @@ export { endpointPrefix } from './state/run-config/endpoint-prefix.ts';
 export { type FieldRule, fieldRules } from './state/run-config/field-rules.ts';
 export { podName } from './state/run-config/pod-form.ts';
 export type { ReadRunConfig } from './state/run-config/read-run-config.ts';
-export { readRunConfig } from './state/run-config/read-run-config.ts';
+export { readRunConfig, withoutStoredLogin } from './state/run-config/read-run-config.ts';
 export { type RemoteAuthConfig, resourceProblem, withoutLogin } from './state/run-config/remote-auth-config.ts';
 export { RUN_CONFIG_VERSION, type RunConfig, runConfig } from './state/run-config/run-config.ts';
 export { findConflict, servesSse } from './state/run-config/run-config-conflicts.ts';

@@ -4,6 +4,7 @@ import {
   type RemoteAuthConfig,
   type RunConfig,
   withoutLogin,
+  withoutStoredLogin,
   workloadSecretStore,
 } from '@toolmgr/plugins/kit/workloads';
 import { oauthOptionsOf } from '../from-flags.ts';
@@ -155,10 +156,7 @@ export async function forgetLackingScopes(state: string, name: string): Promise<
 
 /** Removes a login with its registration. */
 export async function forgetLogin(state: string, name: string): Promise<void> {
-  await changeConfig(state, name, ({ remote_auth_config: auth, ...config }) => {
-    const settings = withoutLogin(auth);
-    return { ...config, ...(settings === undefined ? {} : { remote_auth_config: settings }) };
-  });
+  await changeConfig(state, name, withoutStoredLogin);
   const secrets = workloadSecretStore(state, name);
   for (const secret of Object.values(LOGIN_SECRETS)) await secrets.remove(secret);
 }

@@ -2,6 +2,7 @@ import { explainIssues, isObject } from '@toolmgr/core';
 import { canBeIsolated } from '../../permissions/network-mode.ts';
 import { fromFirstFormat } from './first-run-format.ts';
 import { fromForeignFormat } from './foreign-run-config.ts';
+import { withoutLogin } from './remote-auth-config.ts';
 import { type RunConfig, runConfig } from './run-config.ts';
 import { findConflict } from './run-config-conflicts.ts';
 
@@ -26,4 +27,10 @@ function isolatedByDefault(value: unknown): unknown {
   const profile = isObject(value.permission_profile) ? value.permission_profile : {};
   const mode = isObject(profile.network) ? profile.network.mode : undefined;
   return { ...value, isolate_network: mode === undefined || (typeof mode === 'string' && canBeIsolated(mode)) };
+}
+
+/** The configuration without what a login left. */
+export function withoutStoredLogin({ remote_auth_config: auth, ...config }: RunConfig): RunConfig {
+  const settings = withoutLogin(auth);
+  return { ...config, ...(settings === undefined ? {} : { remote_auth_config: settings }) };
 }

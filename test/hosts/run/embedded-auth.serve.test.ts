@@ -43,7 +43,7 @@ describe('toolmgr run --from-config with an authorization server', () => {
       await writeFile(file, JSON.stringify(config));
       const env = { TOOLMGR_TEST_UPSTREAM_SECRET: process.env.TOOLMGR_TEST_UPSTREAM_SECRET ?? '' };
       const started = await startToolmgr(state, ['run', '--from-config', file], '/', env).ended;
-      closing.defer(async () => void (await toolmgr(state, 'rm', 'tools')));
+      closing.defer(async () => expect(await toolmgr(state, 'rm', '--force', 'tools')).toMatchObject({ code: 0 }));
       expect(started.err).not.toContain(env.TOOLMGR_TEST_UPSTREAM_SECRET);
       expect(started.code, started.err).toBe(0);
       const call = (token: string) =>

@@ -28,6 +28,8 @@ const TABLES = [
   'skill builds',
   'vmcp validate',
   'pins list',
+  'vmcp simulate',
+  'audit query',
 ];
 
 /** Commands that print one thing, which has a JSON form too. */
@@ -47,6 +49,7 @@ const OTHERS = [
   'skill push',
   'vmcp explain',
   'pins diff',
+  'audit verify',
   'vmcp workflow run',
 ];
 

@@ -10,6 +10,8 @@ export interface Finding {
 /** One check of `toolmgr doctor`. */
 export interface Check {
   readonly name: string;
+  /** Time limit instead of that of all checks. */
+  readonly limitMs?: number;
   /** Runs beside the others; `signal` aborts when its time is over. */
   run(signal: AbortSignal): Promise<Finding | readonly Finding[]>;
 }
@@ -23,12 +25,9 @@ export interface NamedFinding extends Finding {
 const CHECK_MS = 3_000;
 
 /** Runs all checks at once. One that fails itself, or takes too long, is a warning. */
-export async function runChecks(
-  checks: readonly Check[],
-  limitMs: number = CHECK_MS,
-): Promise<readonly NamedFinding[]> {
+export async function runChecks(checks: readonly Check[], allMs: number = CHECK_MS): Promise<readonly NamedFinding[]> {
   const found = await Promise.all(
-    checks.map(async ({ name, run }) => {
+    checks.map(async ({ name, run, limitMs = allMs }) => {
       const signal = AbortSignal.timeout(limitMs);
       const late = new Promise<Finding>((resolve) => {
         const warn = () =>

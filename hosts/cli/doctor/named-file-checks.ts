@@ -6,9 +6,12 @@ import { parseClientText } from '../../client-files/parse-client-text.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import { type Check, type Finding, fail, ok, warn } from './checks.ts';
 
+/** The code that reads a vmcp file is loaded first, which takes seconds on a busy machine. */
+const LIMIT_MS = 60_000;
+
 /** Files that were named: what `up`, `vmcp serve` and `vmcp validate` accept. One finding for each problem. */
 export function namedFileChecks(files: readonly string[]): readonly Check[] {
-  return files.map((file) => ({ name: 'named file', run: () => namedFileFindings(file) }));
+  return files.map((file) => ({ name: 'named file', limitMs: LIMIT_MS, run: () => namedFileFindings(file) }));
 }
 
 async function namedFileFindings(file: string): Promise<readonly Finding[]> {

@@ -10,13 +10,12 @@ import { createGateway, createLog, type JsonObject } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { stringify } from 'yaml';
 import { serveGateway } from '../../hosts/http/listen.ts';
-import { planFromConfig } from '../../hosts/vmcp/plan.ts';
-import { readConfig } from '../../hosts/vmcp/read-config.ts';
 import { publicClient } from './client-document.ts';
 import type { HttpBrowser } from './http-browser.ts';
 import { type IdentityProvider, identityProvider } from './identity-provider.ts';
 import { loopbackServer } from './loopback-server.ts';
 import { vmcpConfig } from './vmcp-file.ts';
+import { readText } from './vmcp-text.ts';
 
 /**
  * A gateway of a vmcp file with the authorization server, on loopback. People sign in at `corp`; `notes` and `files` want
@@ -87,7 +86,7 @@ export async function signInGateway(options: SignInGatewayOptions = {}): Promise
     const logged: string[] = [];
     const folder = await mkdtemp(join(tmpdir(), 'toolmgr-sign-in-'));
     closing.defer(() => rm(folder, { recursive: true, force: true }));
-    const plan = planFromConfig(await readConfig(text, join(folder, 'vmcp.yaml'), catalogue), { loopback: true });
+    const plan = (await readText(text, join(folder, 'vmcp.yaml'))).planWith({ loopback: true });
     const log = createLog('warn', (line) => logged.push(line));
     const gateway = await createGateway(plan, { catalogue, log, baseDir: folder });
     closing.defer(() => gateway.stop());

@@ -9,9 +9,7 @@ import { z } from 'zod';
 import { startPlan } from '../../../hosts/cli/start/plan.ts';
 import { upPlan } from '../../../hosts/cli/up/serve.ts';
 import { configSchema } from '../../../hosts/vmcp/config-schema.ts';
-import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { planAsYaml } from '../../../hosts/vmcp/print-plan.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { sectionsOf } from '../../../hosts/vmcp/sections.ts';
 import { planFromRun } from '../../../hosts/workloads/proxy/plan.ts';
 import { cli, startCli } from '../../support/cli.ts';
@@ -19,6 +17,7 @@ import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
+import { readText } from '../../support/vmcp-text.ts';
 import { workloadConfigOf } from '../../support/workload-config.ts';
 
 const LONG = 120_000;
@@ -35,7 +34,7 @@ const HEAD = {
   outgoingAuth: { source: 'inline' },
   aggregation: { conflictResolution: 'prefix' },
 };
-const read = (config: object) => readConfig(stringify(config), 'vmcp.yaml', catalogue);
+const read = (config: object) => readText(stringify(config));
 
 describe('the endpoint of a host', () => {
   proves(
@@ -69,13 +68,13 @@ describe('a secret', () => {
     });
     const byName = await read(header({ headerName: 'Authorization', headerValueEnv: 'THE_TOKEN' }));
     expect(byName.warnings).toEqual([]);
-    expect(planAsYaml(planFromConfig(byName))).toContain('THE_TOKEN');
+    expect(planAsYaml(byName.plan)).toContain('THE_TOKEN');
     const open = await read(header({ headerName: 'Authorization', headerValue: 'Bearer hunter2' }));
     expect(open.warnings).toEqual([
       expect.stringMatching(/outgoingAuth\.default\.headerInjection\.headerValue: a credential is in the file/),
     ]);
     expect(open.warnings.join()).not.toContain('hunter2');
-    expect(planAsYaml(planFromConfig(open))).not.toContain('hunter2');
+    expect(planAsYaml(open.plan)).not.toContain('hunter2');
     expect((await read(header({ headerName: 'X-Tenant', headerValue: 'blue' }))).warnings).toEqual([]);
     const backends = [{ name: 'a', url: 'http://user:hunter2@a.test/mcp', transport: 'streamable-http' }];
     await expect(read({ ...HEAD, backends })).rejects.toThrow(/url must not contain a password/);
@@ -137,8 +136,8 @@ describe('keys of this implementation in a file', () => {
       maxToolNameLength: 64,
       plugins: [{ use: MINE }],
     };
-    const plain = planFromConfig(await read(spec));
-    const { limits, endpoint, httpClient, maxToolNameLength, plugins, ...rest } = planFromConfig(await read(extended));
+    const plain = (await read(spec)).plan;
+    const { limits, endpoint, httpClient, maxToolNameLength, plugins, ...rest } = (await read(extended)).plan;
     expect({ ...rest, plugins: plugins.slice(0, -1) }).toEqual(plain);
     expect({ limits, endpoint, httpClient, maxToolNameLength, added: plugins.at(-1) }).toMatchObject({
       ...{ limits: extended.limits, endpoint: extended.endpoint, httpClient: 'undici', maxToolNameLength: 64 },
@@ -179,7 +178,7 @@ describe('one call', () => {
 
   /** The plan of each host, with fake backends. */
   const hosts: Readonly<Record<string, () => Promise<PlanInput>>> = {
-    vmcp: async () => planFromConfig(await read({ ...HEAD, audit: { enabled: true, logFile: join(folder, 'a') } })),
+    vmcp: async () => (await read({ ...HEAD, audit: { enabled: true, logFile: join(folder, 'a') } })).plan,
     run: async () => planFromRun(workloadConfigOf('w'), { runId: 'r', logFile: join(folder, 'l') }),
     start: () => startPlan(folder, process.cwd()),
     up: async () => upPlan(true),

@@ -6,10 +6,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { checkManifests, type ManifestReport } from '../../../hosts/operator/manifests/check-manifests.ts';
 import { isManifest } from '../../../hosts/operator/manifests/read-manifests.ts';
-import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { readText } from '../../support/vmcp-text.ts';
 import { entry, object, podOf, resolveYaml, secret, server } from '../operator/resolve/resolve-yaml.ts';
 
 const check = (text: string): Promise<ManifestReport> => checkManifests(text, 'm.yaml', catalogue);
@@ -264,11 +263,11 @@ describe('one block of settings', () => {
       audit: { enabled: true, component: 'mine' },
       endpoint: { path: '/tools' },
     };
-    const onLaptop = planFromConfig(await readConfig(stringify(config), 'vmcp.yaml', catalogue));
+    const onLaptop = (await readText(stringify(config))).plan;
     const manifest = server(`config: ${JSON.stringify(config)}`);
     expect((await check(manifest)).problems).toEqual([]);
     const { configYaml } = podOf(await resolveYaml(manifest + entry('a')));
-    const inCluster = planFromConfig(await readConfig(configYaml, 'config.yaml', catalogue));
+    const inCluster = (await readText(configYaml, 'config.yaml')).plan;
     const isOfBackends = (use: string): boolean => /^(backend-sources|outgoing-auth)\//.test(use);
     const settings = ({ plugins, ...rest }: typeof onLaptop) => ({
       ...rest,

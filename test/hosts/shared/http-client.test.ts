@@ -1,11 +1,10 @@
-import { catalogue } from '@toolmgr/plugins';
 import { afterEach, describe, expect, vi } from 'vitest';
 import { httpClientFrom } from '../../../hosts/shared/http-client.ts';
 import { UsageError } from '../../../hosts/shared/usage-error.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { gatewayOpener } from '../../../hosts/vmcp/serve/open-gateway.ts';
 import { proves } from '../../support/proves.ts';
 import { vmcpConfig } from '../../support/vmcp-file.ts';
+import { readText } from '../../support/vmcp-text.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -14,7 +13,7 @@ async function clientOf(more: object): Promise<string> {
   const log = { debug() {}, info() {}, warn() {}, error() {} };
   const parts = { flags: { loopback: true }, baseDir: '/', log, feed: undefined, sessionsMustMove: false } as const;
   const file = JSON.stringify(vmcpConfig({}, more)); // JSON is YAML
-  const { gateway, plan } = await gatewayOpener(parts)(await readConfig(file, 'vmcp.yaml', catalogue));
+  const { gateway, plan } = await gatewayOpener(parts)(await readText(file));
   await gateway.stop();
   return plan.httpClient;
 }

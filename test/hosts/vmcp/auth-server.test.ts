@@ -3,10 +3,9 @@ import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { overviewOf } from '../../../hosts/vmcp/overview.ts';
-import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { proves } from '../../support/proves.ts';
 import { vmcpConfig } from '../../support/vmcp-file.ts';
+import { readText } from '../../support/vmcp-text.ts';
 
 const ISSUER = 'https://gateway.example.com';
 const RESOURCE = 'https://gateway.example.com/mcp';
@@ -39,8 +38,7 @@ const authServer = (more: object = {}) => ({
 const fileOf = (more: object) =>
   stringify(vmcpConfig({ notes: 'https://notes.example.com/mcp' }, { incomingAuth: oidc(), ...more }));
 
-const read = (more: object = {}) =>
-  readConfig(fileOf({ authServerConfig: authServer(), ...more }), 'vmcp.yaml', catalogue);
+const read = (more: object = {}) => readText(fileOf({ authServerConfig: authServer(), ...more }));
 
 /** Problems without file and line. */
 const problems = async (more: object): Promise<readonly string[]> => {
@@ -60,7 +58,7 @@ describe('authServerConfig in a vmcp file', () => {
   it('fits incomingAuth and becomes a plugin of the plan', async () => {
     const file = await read({ incomingAuth: oidc({ scopes: ['openid', 'mcp:tools'] }) });
     expect(file.warnings).toEqual([]);
-    const { plugins } = planFromConfig(file);
+    const { plugins } = file.plan;
     expect(plugins.find(({ use }) => use === 'auth-server')?.with).toMatchObject({
       issuer: ISSUER,
       allowedAudiences: [RESOURCE],
@@ -78,7 +76,7 @@ describe('authServerConfig in a vmcp file', () => {
       },
     });
     const chosen = async (section: object, more: object = {}) => {
-      const { plugins } = planFromConfig(await read({ authServerConfig: authServer(section), ...authz(more) }));
+      const { plugins } = (await read({ authServerConfig: authServer(section), ...authz(more) })).plan;
       return (plugins.find(({ use }) => use === 'authorization/cedar')?.with as { primaryUpstreamProvider: string })
         .primaryUpstreamProvider;
     };
@@ -172,7 +170,7 @@ describe('authServerConfig in a vmcp file', () => {
 
   it('puts the URL of the endpoint first in the allowed audiences', async () => {
     const allowedAudiences = ['https://other.example.com/mcp', RESOURCE];
-    const { plugins } = planFromConfig(await read({ authServerConfig: authServer({ allowedAudiences }) }));
+    const { plugins } = (await read({ authServerConfig: authServer({ allowedAudiences }) })).plan;
     expect(plugins.find(({ use }) => use === 'auth-server')?.with).toMatchObject({
       allowedAudiences: [RESOURCE, 'https://other.example.com/mcp'],
     });

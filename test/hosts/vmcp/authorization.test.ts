@@ -1,8 +1,6 @@
-import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
-import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { proves } from '../../support/proves.ts';
+import { problemsOf, readText } from '../../support/vmcp-text.ts';
 
 const file = (authz: string): string => `name: gateway
 groupRef: dev
@@ -13,12 +11,8 @@ incomingAuth:
   authz:
 ${authz.replaceAll(/^/gm, '    ')}
 `;
-const problems = async (authz: string): Promise<readonly string[]> =>
-  readConfig(file(authz), 'gateway.yaml', catalogue).then(
-    () => [],
-    (cause: Error) => cause.message.split('\n'),
-  );
-const uses = async (authz: string) => planFromConfig(await readConfig(file(authz), 'gateway.yaml', catalogue)).plugins;
+const problems = (authz: string) => problemsOf(file(authz), 'gateway.yaml');
+const uses = async (authz: string) => (await readText(file(authz), 'gateway.yaml')).plan.plugins;
 
 describe('incomingAuth.authz of a vmcp file', () => {
   proves(

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
-import { catalogue } from '@toolmgr/plugins';
 import { describe, expect } from 'vitest';
-import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { proves } from '../../support/proves.ts';
+import { readText } from '../../support/vmcp-text.ts';
 
 const HEAD = `name: dev
 groupRef: dev
@@ -12,7 +10,7 @@ outgoingAuth: { source: inline }
 aggregation: {}
 `;
 
-const read = (text: string) => readConfig(`${HEAD}${text}`, 'vmcp.yaml', catalogue);
+const read = (text: string) => readText(`${HEAD}${text}`);
 
 describe('compositeTools of a vmcp file', () => {
   proves('choice.composite.validate', 'are checked completely, each problem with its line', async () => {
@@ -59,22 +57,22 @@ describe('compositeTools of a vmcp file', () => {
       'vmcp.yaml:6: compositeTools[0].steps[0].type: no step type is named "wait-for-noon" (known: tool, elicitation, forEach; others come with a plugin under plugins:)',
     );
     const own = await read(`${file}plugins: [{ use: ${join(import.meta.dirname, 'fixture/lenient.ts')} }]\n`);
-    expect(planFromConfig(own).plugins.map(({ use }) => use)).toContain('composite/engine');
+    expect(own.plan.plugins.map(({ use }) => use)).toContain('composite/engine');
   });
 
   proves('choice.composite.any-replica', 'use the store of the sessions', async () => {
     const tools = 'compositeTools: [{ name: flow, steps: [{ id: a, tool: far.echo }] }]\n';
     const engineOf = async (more: string) => {
-      const plan = planFromConfig(await read(`${tools}${more}`));
+      const plan = (await read(`${tools}${more}`)).plan;
       return plan.plugins.find(({ use }) => use === 'composite/engine')?.with as { store?: string };
     };
     expect((await engineOf('')).store).toBeUndefined();
     expect((await engineOf('sessionStorage: { provider: memory }')).store).toBeUndefined();
     expect((await engineOf('sessionStorage: { provider: redis, address: "r:6379" }')).store).toBe('redis');
     const shared = await read(`${tools}sessionStorage: { provider: redis, address: "r:6379" }`);
-    expect(planFromConfig(shared, { stateKey: 'of all replicas' }).stateKey).toBe('of all replicas');
-    expect(planFromConfig(shared).stateKey).toBeUndefined();
+    expect(shared.planWith({ stateKey: 'of all replicas' }).stateKey).toBe('of all replicas');
+    expect(shared.plan.stateKey).toBeUndefined();
     const none = await read('compositeTools: []');
-    expect(planFromConfig(none).plugins.map(({ use }) => use)).not.toContain('composite/engine');
+    expect(none.plan.plugins.map(({ use }) => use)).not.toContain('composite/engine');
   });
 });

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
-import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
-import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
 import { planAsYaml } from '../../../hosts/vmcp/print-plan.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { proves } from '../../support/proves.ts';
+import { problemsOf, readText } from '../../support/vmcp-text.ts';
 
 const CALLERS = join(import.meta.dirname, 'fixture/lenient.ts');
 
@@ -19,11 +17,7 @@ const file = (outgoingAuth: unknown, rest: Record<string, unknown> = {}): string
     ...rest,
   });
 const inline = (use: unknown) => ({ source: 'inline', default: use });
-const problems = async (text: string): Promise<string> =>
-  readConfig(text, 'gateway.yaml', catalogue).then(
-    () => '',
-    (cause: Error) => cause.message,
-  );
+const problems = async (text: string) => (await problemsOf(text, 'gateway.yaml')).join('\n');
 
 const tokenExchange = {
   tokenUrl: 'https://idp.example.com/token',
@@ -43,7 +37,7 @@ describe('outgoingAuth of a vmcp file', () => {
       { name: 'plain', url: 'https://plain/mcp', transport: 'sse' },
     ];
     const outgoing = { source: 'inline', backends: { far: { type: 'token_exchange', tokenExchange } } };
-    const plan = planFromConfig(await readConfig(file(outgoing, { backends }), 'gateway.yaml', catalogue));
+    const plan = (await readText(file(outgoing, { backends }), 'gateway.yaml')).plan;
     expect(plan.outgoingAuth).toEqual({
       default: { type: 'unauthenticated' },
       backends: {
@@ -68,12 +62,8 @@ describe('outgoingAuth of a vmcp file', () => {
 
   proves('vmcp.config-outgoing.type-token-exchange', 'is converted to a plan that exchanges tokens', async () => {
     const use = { type: 'token_exchange', tokenExchange };
-    const read = await readConfig(
-      file({ source: 'inline', default: use, backends: { far: use } }),
-      'gateway.yaml',
-      catalogue,
-    );
-    const plan = planFromConfig(read);
+    const read = await readText(file({ source: 'inline', default: use, backends: { far: use } }), 'gateway.yaml');
+    const plan = read.plan;
     expect(read.warnings).toEqual([]);
     expect(plan.plugins.map(({ use }) => use)).toContain('outgoing-auth/token-exchange');
     expect(plan.outgoingAuth).toEqual({
@@ -138,11 +128,11 @@ describe('outgoingAuth of a vmcp file', () => {
   it('warns of a client secret in the file, and never prints it', async () => {
     const { clientSecretEnv: _, ...rest } = tokenExchange;
     const use = { type: 'token_exchange', tokenExchange: { ...rest, clientSecret: 'c1ient-s3cret' } };
-    const read = await readConfig(file(inline(use)), 'gateway.yaml', catalogue);
+    const read = await readText(file(inline(use)), 'gateway.yaml');
     expect(read.warnings).toEqual([
       expect.stringMatching(/tokenExchange\.clientSecret: a credential is .*clientSecretEnv/),
     ]);
-    const printed = planAsYaml(planFromConfig(read));
+    const printed = planAsYaml(read.plan);
     expect(printed).toContain('clientSecret: "[secret]"');
     expect(printed).not.toContain('c1ient-s3cret');
   });
@@ -156,7 +146,7 @@ describe('outgoingAuth of a vmcp file', () => {
       expect(await problems(file({ source: 'inline', backends: { files: use } }, { backends }))).toMatch(
         /outgoingAuth\.backends\.files\.type: header_injection has no effect on a program .* command\.env/,
       );
-      const { config } = await readConfig(file(inline(use), { backends }), 'gateway.yaml', catalogue);
+      const { config } = await readText(file(inline(use), { backends }), 'gateway.yaml');
       expect(config.outgoingAuth.default?.type).toBe('header_injection');
     },
   );
@@ -164,7 +154,7 @@ describe('outgoingAuth of a vmcp file', () => {
   it('warns when headers of clients are sent to remote servers', async () => {
     const remote = { name: 'far', transport: 'sse', url: 'https://far.example/sse', type: 'entry' };
     const more = { backends: [remote], passthroughHeaders: ['X-Tenant'] };
-    const { warnings } = await readConfig(file({ source: 'inline' }, more), 'gateway.yaml', catalogue);
+    const { warnings } = await readText(file({ source: 'inline' }, more), 'gateway.yaml');
     expect(warnings).toEqual([
       expect.stringMatching(/passthroughHeaders: values from clients .* remote servers: far$/),
     ]);
@@ -190,7 +180,7 @@ describe('outgoingAuth of a vmcp file', () => {
       const use = 'outgoing-auth/obo';
       expect(await problems(file(obo, { plugins: [{ use, with: { allow: false } }] }))).toContain(refused);
       const allowed = file(obo, { plugins: [{ use, with: { allow: true } }] });
-      const plan = planFromConfig(await readConfig(allowed, 'gateway.yaml', catalogue));
+      const plan = (await readText(allowed, 'gateway.yaml')).plan;
       expect(plan.plugins.filter((entry) => entry.use === use)).toEqual([{ use, with: { allow: true } }]);
     },
   );
@@ -211,8 +201,8 @@ describe('outgoingAuth of a vmcp file', () => {
         four: { type: 'xaa', xaa },
       };
       const plugins = [{ use: 'outgoing-auth/obo', with: { allow: true } }];
-      const read = await readConfig(file({ source: 'inline', backends }, { plugins }), 'gateway.yaml', catalogue);
-      const { outgoingAuth, plugins: used } = planFromConfig(read);
+      const read = await readText(file({ source: 'inline', backends }, { plugins }), 'gateway.yaml');
+      const { outgoingAuth, plugins: used } = read.plan;
       expect(outgoingAuth?.backends).toEqual({
         one: { type: 'upstream_inject', options: backends.one.upstreamInject },
         two: { type: 'aws_sts', options: backends.two.awsSts },

@@ -1,21 +1,19 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Backend, type PlanInput, readPlan } from '@toolmgr/core';
-import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
-import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import staticBackends from '../../../plugins/backend-sources/static/index.ts';
 import { bootPlugin } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
+import { readText } from '../../support/vmcp-text.ts';
 
 const folder = join(import.meta.dirname, '..', '..', 'golden', 'plan');
-const read = (file: string) => readConfig(readFileSync(join(folder, file), 'utf8'), join(folder, file), catalogue);
+const read = (file: string) => readText(readFileSync(join(folder, file), 'utf8'), join(folder, file));
 const files = readdirSync(folder).filter((file) => file.endsWith('.yaml'));
 
 describe('the plan of a vmcp file', () => {
   it.each(files)('%s matches its golden file', async (file) => {
-    const plan = planFromConfig(await read(file));
+    const plan = (await read(file)).plan;
     const golden = join(folder, file.replace(/\.yaml$/, '.json'));
     if (process.env.UPDATE_GOLDEN) writeFileSync(golden, `${JSON.stringify(plan, undefined, 2)}\n`);
     expect(plan).toEqual(JSON.parse(readFileSync(golden, 'utf8')));
@@ -23,7 +21,7 @@ describe('the plan of a vmcp file', () => {
 
   it.each(files)('%s is valid for the core', async (file) => {
     const found = await read(file);
-    expect(readPlan(planFromConfig(found)).name).toBe(found.config.name);
+    expect(readPlan(found.plan).name).toBe(found.config.name);
   });
 
   proves(

@@ -1,14 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { startCli } from '../../support/cli.ts';
 import { CLIENTS, identityProvider } from '../../support/identity-provider.ts';
 import { postModern } from '../../support/open-endpoint.ts';
 import { redisMissing, startRedis } from '../../support/redis.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { readText } from '../../support/vmcp-text.ts';
 
 const LONG = 120_000;
 const PAGE = await readFile(join(import.meta.dirname, '../../../docs/guides/policy.md'), 'utf8');
@@ -30,7 +29,7 @@ describe('the guide to policies', () => {
   it('extends one file block by block; each step is valid without warnings', async () => {
     expect(grown.length).toBe(7);
     for (const file of grown) {
-      expect((await readConfig(stringify(file), 'vmcp.yaml', catalogue)).warnings).toEqual([]);
+      expect((await readText(stringify(file))).warnings).toEqual([]);
     }
   });
 

@@ -1,9 +1,7 @@
 import { GatewayFault } from '@toolmgr/core';
-import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
-import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { proves } from '../../support/proves.ts';
+import { readText } from '../../support/vmcp-text.ts';
 
 const HEAD = `name: dev
 groupRef: dev
@@ -12,7 +10,7 @@ outgoingAuth: { source: inline }
 aggregation: {}
 `;
 
-const read = (text: string) => readConfig(text, 'gateway.yaml', catalogue);
+const read = (text: string) => readText(text, 'gateway.yaml');
 const withHead = (more: string) => read(HEAD + more);
 
 /** The lines of the fault. */
@@ -43,7 +41,7 @@ describe('a vmcp file', () => {
         incomingAuth: { type: 'anonymous' },
         outgoingAuth: { source: 'inline' },
       });
-      expect(planFromConfig(await read(HEAD.replace('name: dev', 'name: other')))).toMatchObject({ name: 'other' });
+      expect((await read(HEAD.replace('name: dev', 'name: other'))).plan).toMatchObject({ name: 'other' });
     },
   );
 
@@ -286,7 +284,7 @@ backends:
     async () => {
       const kubernetes = 'kubernetes: { backends: dev-vmcp-backends, report: dev-vmcp-report }\n';
       const discovered = HEAD.replace('source: inline', 'source: discovered') + kubernetes;
-      const { plugins = [], outgoingAuth } = planFromConfig(await read(discovered));
+      const { plugins = [], outgoingAuth } = (await read(discovered)).plan;
       expect(outgoingAuth?.default).toEqual({
         type: 'discovered',
         options: { default: { type: 'unauthenticated' } },

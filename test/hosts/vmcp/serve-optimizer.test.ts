@@ -1,11 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 import { planFromConfig } from '../../../hosts/vmcp/plan.ts';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { sourceOf } from '../../../hosts/vmcp/serve/config-source.ts';
 import { startCli } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
@@ -14,6 +12,7 @@ import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
+import { readText } from '../../support/vmcp-text.ts';
 
 const LONG = 120_000;
 const cli = cliSession();
@@ -32,8 +31,8 @@ async function fileOf(config: object): Promise<string> {
 }
 
 const uses = async (optimizer: object): Promise<string[]> => {
-  return planFromConfig(await readConfig(stringify({ ...CONFIG, optimizer }), 'x.yaml', catalogue))
-    .plugins.map(({ use }) => use)
+  return (await readText(stringify({ ...CONFIG, optimizer }), 'x.yaml')).plan.plugins
+    .map(({ use }) => use)
     .filter((use) => use.startsWith('optimizer/'));
 };
 

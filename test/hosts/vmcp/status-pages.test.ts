@@ -1,11 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import { catalogue } from '@toolmgr/plugins';
 import getPort from 'get-port';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
 import { cliSession } from '../../support/cli-session.ts';
 import { proves } from '../../support/proves.ts';
@@ -13,6 +11,7 @@ import { recordingServer } from '../../support/recording-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
 import { vmcpConfig } from '../../support/vmcp-file.ts';
+import { readText } from '../../support/vmcp-text.ts';
 
 const LONG = 120_000;
 const TOKEN = 'op3n-sesame~1';
@@ -250,7 +249,7 @@ describe('status pages of a vmcp file', () => {
     [{ port: 70_000 }, 'statusPages.port'],
     [{ tokenEnv: '' }, 'expected the name of an environment variable'],
   ])('refuses %j', async (statusPages, why) => {
-    await expect(readConfig(configOf('http://a.test/mcp', { statusPages }), 'f.yaml', catalogue)).rejects.toThrow(why);
+    await expect(readText(configOf('http://a.test/mcp', { statusPages }), 'f.yaml')).rejects.toThrow(why);
   });
 
   it('refuses an endpoint at the path of a protected page', async () => {
@@ -260,7 +259,7 @@ describe('status pages of a vmcp file', () => {
       [{ sse: { messagesPath: '/status' } }, 'endpoint.sse.messagesPath'],
     ] as const) {
       const more = { statusPages: { port: 0 }, endpoint };
-      await expect(readConfig(configOf('http://a.test/mcp', more), 'f.yaml', catalogue)).rejects.toThrow(
+      await expect(readText(configOf('http://a.test/mcp', more), 'f.yaml')).rejects.toThrow(
         `${where}: is the path of a status page`,
       );
     }

@@ -1,14 +1,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { catalogue } from '@toolmgr/plugins';
 import { beforeEach, describe, expect } from 'vitest';
 import { stringify } from 'yaml';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import { cli, startCli } from '../../support/cli.ts';
 import { proves } from '../../support/proves.ts';
 import { recordingServer } from '../../support/recording-server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { until } from '../../support/until.ts';
+import { readText } from '../../support/vmcp-text.ts';
 
 const LONG = 120_000;
 const BACKEND = join(import.meta.dirname, '../stdio/backend.mjs');
@@ -38,8 +37,7 @@ describe('tools that a file names', () => {
     'cause warnings with their line when no listed backend can have them, without a connection',
     async () => {
       const warningsOf = async (more: object) =>
-        (await readConfig(configOf({ github: 'http://a.test', jira: 'http://b.test' }, more), 'v.yaml', catalogue))
-          .warnings;
+        (await readText(configOf({ github: 'http://a.test', jira: 'http://b.test' }, more), 'v.yaml')).warnings;
       const steps = (...tools: string[]) => ({
         compositeTools: tools.map((tool, n) => ({ name: `c${n}`, steps: [step(tool)] })),
       });

@@ -1,9 +1,8 @@
 import { GatewayFault } from '@toolmgr/core';
-import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { readConfig } from '../../../hosts/vmcp/read-config.ts';
 import fc from '../../support/fast-check.ts';
+import { readText } from '../../support/vmcp-text.ts';
 import { effort, mutated, PROPERTY_MS } from './effort.ts';
 
 /** A valid file with most settings. */
@@ -37,7 +36,7 @@ const GOOD = {
 /** Reads a text. A fault with a code is a valid outcome; anything else is a bug. */
 async function outcome(text: string): Promise<'read' | 'refused'> {
   try {
-    const { config, warnings } = await readConfig(text, 'fuzz.yaml', catalogue);
+    const { config, warnings } = await readText(text, 'fuzz.yaml');
     expect(config).toBeTypeOf('object');
     for (const warning of warnings) expect(warning).toMatch(/^fuzz\.yaml/);
     return 'read';

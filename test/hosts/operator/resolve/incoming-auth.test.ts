@@ -2,10 +2,9 @@ import { createGateway } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import type { Resolution } from '../../../../hosts/operator/resolve/resolution.ts';
-import { planFromConfig } from '../../../../hosts/vmcp/plan.ts';
-import { readConfig } from '../../../../hosts/vmcp/read-config.ts';
 import { cedarConfig } from '../../../../plugins/authorization/cedar/config.ts';
 import { proves } from '../../../support/proves.ts';
+import { readText } from '../../../support/vmcp-text.ts';
 import { conditions, entry, messageOf, object, podOf, resolveYaml, secret, server } from './resolve-yaml.ts';
 
 const OIDC = '{ type: oidc, oidcConfigRef: { name: company, audience: tools } }';
@@ -60,8 +59,8 @@ describe('spec.incomingAuth', () => {
       expect(fileOf(resolution).incomingAuth).toMatchObject({
         oidc: { scopes: ['a', 'b'], resource: 'https://mcp.example.com/mcp' },
       });
-      const read = await readConfig(podOf(resolution).configYaml, 'config.yaml', catalogue);
-      const gateway = await createGateway(planFromConfig(read, { loopback: false }), { catalogue });
+      const read = await readText(podOf(resolution).configYaml, 'config.yaml');
+      const gateway = await createGateway(read.planWith({ loopback: false }), { catalogue });
       try {
         const url = 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp';
         const answer = await gateway.fetch(new Request(url, { headers: { host: 'mcp.example.com' } }));

@@ -1,12 +1,11 @@
 import { type PlanInput, readPlan } from '@toolmgr/core';
 import { type FakeServer, fakeServer, testGateway } from '@toolmgr/core/testing';
-import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
 import { createSwitch } from '../../../../hosts/http/gateway-switch.ts';
 import { serveGateway } from '../../../../hosts/http/listen.ts';
-import { readConfig } from '../../../../hosts/vmcp/read-config.ts';
 import { hostRoutes } from '../../../../hosts/vmcp/serve/host-routes.ts';
 import { proves } from '../../../support/proves.ts';
+import { readText } from '../../../support/vmcp-text.ts';
 
 const FILE = `
 name: dev-vmcp
@@ -34,7 +33,7 @@ async function statusOf(backends: Servers, use: string, isGuarded = false): Prom
   const kit = await testGateway({ backends });
   await using gatewaySwitch = createSwitch(kit.gateway);
   await kit.gateway.settled();
-  const { config, sections } = await readConfig(FILE, 'vmcp.yaml', catalogue);
+  const { config, sections } = await readText(FILE);
   const plan = readPlan({ plugins: [{ use }] } satisfies PlanInput);
   const routes = hostRoutes(
     gatewaySwitch,

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { present } from '@toolmgr/core';
 import { groupName, RUN_CONFIG_VERSION, type RunConfig, workloadName } from '@toolmgr/plugins/kit/workloads';
 import type { PermissionProfile } from '@toolmgr/plugins/kit/workloads/permissions';
 import { UsageError } from '../../shared/usage-error.ts';
@@ -7,8 +8,7 @@ import { type Collected, collectSecrets, secretTargetOf } from './collect-secret
 import { containerFromFlags } from './container-from-flags.ts';
 import { findContradiction } from './contradictions.ts';
 import { type Variables, variablesOfFile, variablesOfFolder } from './env-files.ts';
-import { policyFromFlags } from './policy-from-flags.ts';
-import { remoteAuthFromFlags } from './remote-auth-from-flags.ts';
+import { policyFromFlags, remoteAuthOf } from './policy-from-flags.ts';
 import { storedFields } from './stored-values.ts';
 import { readTarget, type Target } from './target.ts';
 import { readOverrides } from './tools-override.ts';
@@ -67,7 +67,7 @@ export async function configFromFlags(
     ...(flags.toolsOverride === undefined ? {} : { tools_override: await readOverrides(flags.toolsOverride, cwd) }),
     ...(await policyFromFlags(storing)),
     ...(await webhooksFromFlags(flags.webhookConfig ?? [], cwd, secrets)),
-    ...(await remoteAuthFromFlags(storing)),
+    ...present({ remote_auth_config: await remoteAuthOf(storing) }),
     created_at: new Date(nowMs).toISOString(),
   };
   warnings.push(...headerWarnings(flags), ...proxyModeWarnings(config));

@@ -48,7 +48,7 @@ export async function containerFromFlags(
     ...(label === undefined ? {} : { container_labels: labelsOf(label, warnings) }),
     ...(mounts.mounts.length === 0 ? {} : { volumes: mounts.mounts.map(volumeText) }),
     isolate_network: isolated,
-    ...ignoreConfig(flags),
+    ignore_config: { loadGlobal: flags.ignoreGlobally !== false, printOverlays: flags.printResolvedOverlays === true },
     ...(given === undefined ? {} : { permission_profile_name_or_path: given }),
     permission_profile: {
       ...profile,
@@ -100,10 +100,6 @@ function proxyWarnings({ env }: RunFlags): string[] {
   return Object.keys(env)
     .filter((name) => /^(https?|no)_proxy$/i.test(name))
     .map((name) => `--env ${name} has no effect: an isolated container uses the proxy of toolmgr`);
-}
-
-function ignoreConfig({ ignoreGlobally, printResolvedOverlays }: RunFlags): Pick<ContainerFields, 'ignore_config'> {
-  return { ignore_config: { loadGlobal: ignoreGlobally !== false, printOverlays: printResolvedOverlays === true } };
 }
 
 /** A label that is not valid is left out, with a warning. */

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { present } from '@toolmgr/core';
-import { type RunConfig, runConfig } from '@toolmgr/plugins/kit/workloads';
+import { type RunConfig, resourceProblem, runConfig } from '@toolmgr/plugins/kit/workloads';
+import { UsageError } from '../../shared/usage-error.ts';
 import { readOptionFile, readSecretFile } from './option-file.ts';
 import { type Storing, storedSection } from './stored-values.ts';
 
@@ -53,4 +54,13 @@ async function tokenExchangeOf(storing: Storing): Promise<RunConfig['token_excha
     header_strategy: flags.tokenExchangeHeaderName === undefined ? 'replace' : 'custom',
     ...present({ client_secret: secret && secrets.keep('TOKEN_EXCHANGE_CLIENT_SECRET', 'client_secret', secret) }),
   };
+}
+
+/** The login at a remote server. Files of secrets are read again at each start, so that a new secret counts. @throws UsageError */
+export async function remoteAuthOf(storing: Storing): Promise<RunConfig['remote_auth_config']> {
+  const { remoteAuthResource: resource, remoteAuthParams: params } = storing.flags;
+  const problem = resource === undefined ? undefined : resourceProblem(resource);
+  if (problem !== undefined) throw new UsageError(`--remote-auth-resource: ${problem}`);
+  const stored = await storedSection('remote_auth_config', storing);
+  return params === undefined ? stored : { ...stored, oauth_params: { ...params } };
 }

@@ -12,7 +12,7 @@ export async function checkPlan(plan: PlanInput): Promise<void> {
   const ofPlugins: string[] = [];
   for (const { use, with: given } of plan.plugins) {
     const { where, problems } = (await flagsReader(use)) ?? {};
-    if (where === undefined || use.startsWith(strategyAddress(''))) continue;
+    if (where === undefined || use.startsWith(strategyAddress(''))) continue; // those of a strategy are below
     const { config } = await findPlugin(use, PLACES);
     const read = config.safeParse(given ?? {});
     if (!read.success) ofSchemas.push(...explainIssues(where, config, read.error));

@@ -2,14 +2,13 @@
 
 export { classifySignal, classifyState } from './backend/health.ts';
 export { programEnvironment } from './backend/transports/inherited-environment.ts';
-export { takeInstallTurn } from './backend/transports/install-turn.ts';
-export { packageRunOf } from './backend/transports/package-runner.ts';
+export { installTurnOf } from './backend/transports/install-turn.ts';
 export { isAmbiguousUri } from './catalog/ambiguous-uri.ts';
 export { itemBytes, renamed } from './catalog/entry-definition.ts';
 export { innerCallNames } from './catalog/inner-call-names.ts';
 export type { Authorizer, AuthStrategy } from './contract/auth-strategy.ts';
 export type { AuthContext, Backend, BackendHealth, BackendRequest, BackendState } from './contract/backend.ts';
-export type { BackendSource, ExpectedBackend, PushBackends, SourceState } from './contract/backend-source.ts';
+export type { BackendSource, ExpectedBackend, PushBackends } from './contract/backend-source.ts';
 export type { Call, CallRecord, CallResult, CatalogEntry, Dispatch, Reply, ToolEntry } from './contract/call.ts';
 export type { Caller } from './contract/caller.ts';
 export type { CatalogDraft, CatalogInputs } from './contract/catalog-draft.ts';
@@ -18,21 +17,18 @@ export type { Era } from './contract/era.ts';
 export type { BackendChanged, CatalogRebuilt, SessionEnded } from './contract/event.ts';
 export type { Inbound, Responder, ResponseHeaders } from './contract/inbound.ts';
 export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
-export type { ListStore } from './contract/list-store.ts';
-export type { MessageClient, MessageConnection } from './contract/message-client.ts';
 export type { Refusal } from './contract/refusal.ts';
 export type { RequestRecord } from './contract/request-record.ts';
 export type { RouteAnswer, RouteTable } from './contract/route.ts';
 export type {
   Sandbox,
   ScriptAnswer,
-  ScriptFailure,
   ScriptFunction,
   ScriptJob,
   ScriptLimits,
   ScriptOutcome,
 } from './contract/sandbox.ts';
-export type { Searcher, SearchIndex, SearchMatch, SearchQuery } from './contract/searcher.ts';
+export type { Searcher, SearchIndex } from './contract/searcher.ts';
 export type { Secret } from './contract/secret.ts';
 export type { SecretSource } from './contract/secret-source.ts';
 export type { StdioLauncher, StdioProcess } from './contract/stdio-launcher.ts';
@@ -55,8 +51,6 @@ export type {
   ContractSection,
   FileFacts,
   PlanPart,
-  PluginUse,
-  RunningBackend,
   SectionProblem,
   SectionReader,
   StrategyUse,
@@ -65,9 +59,8 @@ export { tapDecision } from './extension/decision.ts';
 export { explainIssues } from './extension/explain-issues.ts';
 export { defineHook, defineSlot, type HookDefinition, type Slot } from './extension/extension-points.ts';
 export { fieldPath } from './extension/field-path.ts';
-export type { Hooks } from './extension/hooks.ts';
-export { createLog, LOG_NAMES, type LogName } from './extension/log.ts';
-export { createOutageLog, type Outage } from './extension/log-outage.ts';
+export { createLog, LOG_NAMES } from './extension/log.ts';
+export { createOutageLog } from './extension/log-outage.ts';
 export { throttledLine } from './extension/log-throttle.ts';
 export { nearest } from './extension/nearest.ts';
 export { type Core, definePlugin, type Log, type Plugin } from './extension/plugin.ts';
@@ -87,7 +80,7 @@ export { foldCase, hasRepeatedMembers } from './json/ambiguous-names.ts';
 export { decode, decodeObject, encode, isObject, parsedJson } from './json/json-value.ts';
 export { present } from './json/present.ts';
 export { RawObject } from './json/raw-json.ts';
-export { DEFAULT_LIMITS, type Limits, limitsSchema } from './limits.ts';
+export { DEFAULT_LIMITS } from './limits.ts';
 export { resultFromBytes, resultFromValue, toolFailure } from './mcp/envelope.ts';
 export { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from './mcp/header-fields.ts';
 export { endToEndMeta, MISSING_BACKENDS } from './mcp/meta.ts';
@@ -99,6 +92,6 @@ export { restrictedHeaderPattern } from './pipeline/passthrough-headers.ts';
 export { CallError } from './pipeline/wire-faults.ts';
 export { createPreflight, DEFAULT_ORIGINS, isOwnOrigin } from './server/http/origin.ts';
 export { recordOf } from './server/http/request-recorder.ts';
-export { type BackOff, backOffMs } from './timing/back-off.ts';
+export { backOffMs } from './timing/back-off.ts';
 export { untilAborted } from './timing/until-aborted.ts';
 export { LATE, LONGEST_TIMER_MS, within } from './timing/within.ts';

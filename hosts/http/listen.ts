@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type AddressInfo, createServer as createPlainServer, type Server as PlainServer } from 'node:net';
-import { DEFAULT_LIMITS, type Gateway, GatewayFault, type Limits, networkOf, Shares } from '@toolmgr/core';
+import { DEFAULT_LIMITS, type Gateway, GatewayFault, networkOf, type Plan, Shares } from '@toolmgr/core';
 import { answerHostRoutes, type HostRoute } from './mount.ts';
 
 // `import` reads every export of the module, and one of them loads Node's own undici: 60 ms and 14 MB.
@@ -32,7 +32,10 @@ export interface AddressSettings {
 }
 
 /** The limits of a plan that its listener applies. */
-export type ListenerLimits = Pick<Limits, 'headerBytes' | 'headerTimeoutMs' | 'connections' | 'connectionsPerAddress'>;
+export type ListenerLimits = Pick<
+  Plan['limits'],
+  'headerBytes' | 'headerTimeoutMs' | 'connections' | 'connectionsPerAddress'
+>;
 
 /** A served gateway. */
 export interface Served extends AsyncDisposable {
@@ -215,7 +218,10 @@ interface Connection {
  * Connections that never sent a complete request are closed first, oldest first; then the one that was idle longest. A
  * connection with a request in flight is never closed: when all have one, the new connection is closed.
  */
-export function boundConnections(server: Server, limits: Pick<Limits, 'connections' | 'connectionsPerAddress'>): void {
+export function boundConnections(
+  server: Server,
+  limits: Pick<Plan['limits'], 'connections' | 'connectionsPerAddress'>,
+): void {
   const shares = new Shares<Connection>(limits.connections, limits.connectionsPerAddress);
   const known = new WeakMap<Socket, Connection>();
   server.on('connection', (socket: Socket) => {

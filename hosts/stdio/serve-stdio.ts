@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import { explainCause, type Gateway, type Limits, type Log } from '@toolmgr/core';
+import { explainCause, type Gateway, type Log, type Plan } from '@toolmgr/core';
 import { readLines, TOO_LONG } from './read-lines.ts';
 import { createMessageWriter } from './write-messages.ts';
 
@@ -16,7 +16,7 @@ export interface StdioOptions {
 }
 
 /** The limits of a plan that apply to stdio. */
-export type StdioLimits = Pick<Limits, 'bodyBytes' | 'resultBytes' | 'streamBufferBytes' | 'stopMs'>;
+export type StdioLimits = Pick<Plan['limits'], 'bodyBytes' | 'resultBytes' | 'streamBufferBytes' | 'stopMs'>;
 
 /**
  * Serves a gateway to one client over stdio: one JSON-RPC message per line, both protocol eras. Resolves when the client has

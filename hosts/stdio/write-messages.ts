@@ -1,5 +1,7 @@
 import type { Writable } from 'node:stream';
-import type { MessageClient } from '@toolmgr/core';
+import type { Gateway } from '@toolmgr/core';
+
+type MessageClient = Parameters<Gateway['connect']>[0];
 
 /** Writes JSON-RPC messages, one per line. */
 export interface MessageWriter extends MessageClient {

@@ -1,4 +1,4 @@
-import { isObject, type limitsSchema, planSchema } from '@toolmgr/core';
+import { isObject, type PlanInput, planSchema } from '@toolmgr/core';
 import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
 import { CALLERS, type Chosen, choicesOf } from './choices.ts';
@@ -99,7 +99,7 @@ export interface VmcpConfig {
   readonly compositeToolRefs?: readonly unknown[];
   readonly passthroughHeaders?: string[];
   readonly plugins?: { use: string; with?: unknown }[];
-  readonly limits?: z.input<typeof limitsSchema>;
+  readonly limits?: PlanInput['limits'];
   readonly endpoint?: z.output<NonNullable<typeof ofHost.endpoint>>;
   readonly httpClient?: 'own' | 'undici';
   readonly maxToolNameLength?: number;

@@ -1,4 +1,3 @@
-import type { RunningBackend } from '@toolmgr/core';
 import { CALLERS, defaultOf } from './choices.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { hasKey, type Section, STRATEGIES } from './sections.ts';
@@ -12,7 +11,7 @@ export function groupConfig(
   name: string,
   group: string,
   sections: readonly Section[],
-  running?: readonly RunningBackend[],
+  running?: Parameters<NonNullable<Section['initial']>>[0],
 ): VmcpConfig {
   const initial = sections.filter(hasKey).flatMap(({ contractKey, isRequired = false, initial }) => {
     const value = initial?.(running);

@@ -1,4 +1,3 @@
-import type { RunningBackend } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { stateDir } from '@toolmgr/plugins/kit/files';
 import { readWorkloads } from '@toolmgr/plugins/kit/workloads';
@@ -22,7 +21,7 @@ export interface InitOutcome {
  */
 export async function initFromGroup(group: string, state = stateDir(process.env)): Promise<InitOutcome> {
   const records = (await readWorkloads(state)).filter((record) => record.config?.group === group);
-  const backends: RunningBackend[] = [];
+  const backends: { name: string; url: string; transport: string }[] = [];
   const skipped: string[] = [];
   for (const { name, status, alive } of records) {
     if (alive && status.status === 'running' && status.url !== undefined) {

@@ -1,4 +1,4 @@
-import type { FileFacts, PlanInput, PlanPart, PluginUse, StrategyUse } from '@toolmgr/core';
+import type { FileFacts, PlanInput, PlanPart, StrategyUse } from '@toolmgr/core';
 import { z } from 'zod';
 import { choicesOf, defaultOf, strategyUse } from './choices.ts';
 import type { VmcpConfig } from './config-schema.ts';
@@ -69,6 +69,8 @@ export function planFromConfig({ config, sections }: SectionedConfig, flags: Pla
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
 }
+
+type PluginUse = PlanInput['plugins'][number];
 
 function usesOf({ plugins = [] }: PlanPart): readonly PluginUse[] {
   return plugins;

@@ -1,4 +1,4 @@
-import { type Catalogue, type FileFacts, findPlugin, limitsSchema, type Plugin } from '@toolmgr/core';
+import { type Catalogue, type FileFacts, findPlugin, type Plugin, planSchema } from '@toolmgr/core';
 import { z } from 'zod';
 import { isOfHost, type VmcpConfig } from './config-schema.ts';
 import { configProblems, missingPluginReason } from './own-plugins.ts';
@@ -68,7 +68,7 @@ const switched = new WeakMap<z.ZodType, z.ZodType>();
 /** Problems of the section `limits`. */
 export function limitsProblems(file: unknown): Problem[] {
   const limits = valueAt(file, ['limits']);
-  return limits === undefined ? [] : check(limitsSchema, limits, ['limits']);
+  return limits === undefined ? [] : check(planSchema.shape.limits.unwrap(), limits, ['limits']);
 }
 
 /** Problems of a section that depend on other sections. */

@@ -1,4 +1,4 @@
-import { limitsSchema, planSchema } from '@toolmgr/core';
+import { planSchema } from '@toolmgr/core';
 import { statusPagesSchema } from '../../hosts/vmcp/status-pages-schema.ts';
 import { configRows, configTable } from './config-table.ts';
 import { page, table } from './markdown.ts';
@@ -7,7 +7,7 @@ import { page, table } from './markdown.ts';
 export function limitsPage(): string {
   return page('Limits', '`core/limits.ts`', [
     'All limits of the gateway. A plan sets them under `limits`; an unknown name is refused. Names of sizes end in `Bytes`, names of times in `Ms` (milliseconds); all others are counts.',
-    table(['limit', 'type', 'default', 'meaning'], configRows(limitsSchema)),
+    table(['limit', 'type', 'default', 'meaning'], configRows(planSchema.shape.limits.unwrap())),
   ]);
 }
 

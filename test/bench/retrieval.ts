@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { parseArgs } from 'node:util';
-import type { SearchQuery } from '@toolmgr/core';
+import type { SearchIndex } from '@toolmgr/core';
 import { createSearcher } from '../../plugins/optimizer/search/searcher.ts';
 import { canReadScript, probeTexts, scriptOf } from '../../plugins/optimizer/tools/script-support.ts';
 import { type EmbedClient, embedClient } from './embed-client.ts';
@@ -73,7 +73,7 @@ async function qualityOf(
     }
   }
   return recallOfSet(set, ({ text }) => {
-    const query: SearchQuery = { text, limit: DEPTH, semanticRatio, maxDistance: MAX_DISTANCE };
+    const query: Parameters<SearchIndex['find']>[0] = { text, limit: DEPTH, semanticRatio, maxDistance: MAX_DISTANCE };
     const vectors = questions.get(text);
     const matches = index.find(vectors === undefined ? query : { ...query, vectors });
     return matches.map(({ name }) => names.get(name) ?? name);

@@ -3,8 +3,8 @@ import {
   DEFAULT_LIMITS,
   type JsonObject,
   type JsonValue,
-  type Limits,
   type Log,
+  type Plan,
   type RouteTable,
   type SessionEnded,
 } from '@toolmgr/core';
@@ -29,7 +29,7 @@ export interface OpenEndpoint extends AsyncDisposable {
 
 /** Options of a test endpoint; limits are merged with the defaults. */
 export type OpenOptions = Partial<Omit<EndpointOptions, 'limits' | 'service'>> & {
-  readonly limits?: Partial<Limits>;
+  readonly limits?: Partial<Plan['limits']>;
   readonly service?: FakeGatewayService;
 };
 

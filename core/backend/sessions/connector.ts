@@ -17,7 +17,7 @@ import { SseTransport } from '../transports/sse.ts';
 import { StdioTransport } from '../transports/stdio.ts';
 import { StreamableHttpTransport } from '../transports/streamable-http.ts';
 import type { SessionEvents, SessionFor, Transport, TransportSink } from './backend-session.ts';
-import { installTurnOf, StartTime } from './first-start.ts';
+import { backendTurnOf, StartTime } from './first-start.ts';
 import { JsonRpcConnection } from './json-rpc-connection.ts';
 import {
   type EraAnswer,
@@ -97,7 +97,7 @@ export class Connector {
   async open(who: ConnectFor): Promise<JsonRpcConnection> {
     const { backend, environment, limits, log } = this.#options;
     const endTurn = this.#isFirstStart
-      ? await installTurnOf(backend, environment, limits.firstStartMs, log, who.signal)
+      ? await backendTurnOf(backend, environment, limits.firstStartMs, log, who.signal)
       : undefined;
     const startedMs = performance.now();
     let tookMs: number | undefined;

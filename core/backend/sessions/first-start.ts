@@ -3,30 +3,31 @@ import type { Environment } from '../../contract/environment.ts';
 import type { Log } from '../../extension/plugin.ts';
 import { ConnectionFailure } from '../failure.ts';
 import { programEnvironment } from '../transports/inherited-environment.ts';
-import { type EndTurn, takeInstallTurn } from '../transports/install-turn.ts';
-import { packageRunOf } from '../transports/package-runner.ts';
+import { type EndTurn, installTurnOf } from '../transports/install-turn.ts';
 
 /**
- * Waits while other processes install the same packages into the same cache; `undefined` at once for a program that
- * installs nothing.
+ * The turn of a backend that may install its program.
  * @throws ConnectionFailure BACKEND_TIMEOUT after `waitMs` · the reason of `signal`
  */
-export async function installTurnOf(
+export async function backendTurnOf(
   { name, command }: Backend,
   environment: Environment,
   waitMs: number,
   log: Log,
   signal: AbortSignal,
 ): Promise<EndTurn | undefined> {
-  const run = command && packageRunOf(command, programEnvironment(environment, command.env));
-  if (run === undefined) return undefined;
-  const packages = run.packages.join(', ');
-  const onWait = (): void =>
-    log.info('backend waits for another installation of its package', { backend: name, packages });
-  const endTurn = await takeInstallTurn(run, { signal, waitMs, onWait });
-  if (endTurn !== undefined) return endTurn;
-  const sentence = `waited ${waitMs} ms for another installation of ${packages}`;
-  throw new ConnectionFailure(name, 'timeout', sentence, { notRun: true });
+  return (
+    command &&
+    installTurnOf(command, programEnvironment(environment, command.env), {
+      ...{ signal, waitMs },
+      onWait: (packages) =>
+        log.info('backend waits for another installation of its package', { backend: name, packages }),
+      late(packages) {
+        const sentence = `waited ${waitMs} ms for another installation of ${packages}`;
+        return new ConnectionFailure(name, 'timeout', sentence, { notRun: true });
+      },
+    })
+  );
 }
 
 /** A start may take this many times as long as an earlier one: processors and disks may be busier then. */

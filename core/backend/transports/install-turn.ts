@@ -3,7 +3,9 @@ import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/p
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PackageRun } from './package-runner.ts';
+import type { Command } from '../../contract/backend.ts';
+import type { Environment } from '../../contract/environment.ts';
+import { type PackageRun, packageRunOf } from './package-runner.ts';
 
 /** Settings of the wait. */
 export interface TurnOptions {
@@ -16,6 +18,31 @@ export interface TurnOptions {
 
 /** Ends a turn. Repeated calls do nothing. */
 export type EndTurn = () => Promise<void>;
+
+/** How a start waits for other installations; the callbacks get the names of the packages. */
+interface InstallWait extends Omit<TurnOptions, 'onWait'> {
+  onWait?(packages: string): void;
+  /** The error when others still install after `waitMs`. */
+  late(packages: string): Error;
+}
+
+/**
+ * Waits while other processes install the packages of a command into the same cache; `undefined` at once for a program that
+ * installs nothing. `env` is the environment of the program.
+ * @throws what `late` makes · the reason of `signal`
+ */
+export async function installTurnOf(
+  command: Pick<Command, 'file' | 'args'>,
+  env: Environment,
+  { onWait, late, ...options }: InstallWait,
+): Promise<EndTurn | undefined> {
+  const run = packageRunOf(command, env);
+  if (run === undefined) return undefined;
+  const packages = run.packages.join(', ');
+  const endTurn = await takeInstallTurn(run, { ...options, onWait: () => onWait?.(packages) });
+  if (endTurn === undefined) throw late(packages);
+  return endTurn;
+}
 
 /**
  * Waits while other installations, in this or another process, install these packages into this cache.

@@ -2,8 +2,10 @@ import { createHmac, randomBytes, randomUUID } from 'node:crypto';
 import { lstatSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Backend, explainCause, type ListStore, type Log } from '@toolmgr/core';
+import { type Backend, explainCause, type GatewayOptions, type Log } from '@toolmgr/core';
 import { atomicWrite, stateDir } from '@toolmgr/plugins/kit/files';
+
+type ListStore = NonNullable<GatewayOptions['listStore']>;
 
 /** A list store on disk. */
 export interface StoredLists extends ListStore {

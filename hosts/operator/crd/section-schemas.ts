@@ -1,4 +1,4 @@
-import { type Catalogue, findPlugin, GatewayFault, limitsSchema } from '@toolmgr/core';
+import { type Catalogue, findPlugin, GatewayFault, planSchema } from '@toolmgr/core';
 import type { KubeMeta } from '@toolmgr/plugins/kit/kubernetes';
 import { configSchema, isOfHost } from '../../vmcp/config-schema.ts';
 import { schemaOf } from '../../vmcp/section-problems.ts';
@@ -25,7 +25,7 @@ export async function fileSchema(catalogue: Catalogue, acceptsMissing = false): 
     });
     for (const place of placesIn(section)) file = withSchema(file, place, schema);
   }
-  const { required: _, ...rest } = withSchema(file, ['limits'], jsonSchemaOf(limitsSchema));
+  const { required: _, ...rest } = withSchema(file, ['limits'], jsonSchemaOf(planSchema.shape.limits.unwrap()));
   return rest;
 }
 

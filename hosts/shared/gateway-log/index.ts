@@ -1,8 +1,9 @@
-import { createLog, type JsonObject, LOG_NAMES, type Log, type LogName } from '@toolmgr/core';
+import { createLog, type JsonObject, LOG_NAMES, type Log } from '@toolmgr/core';
 import { createTerminal } from '../terminal.ts';
 import { createLineMemory, type LogLine, MAX_BACKENDS, MAX_LINES } from './line-memory.ts';
 import { chooseFormat, type LogFormat } from './log-format.ts';
 import { createRepeats } from './repeats.ts';
+import type { LogName } from './text-line.ts';
 import { createTextWriter, ENDED, FAILURES } from './text-writer.ts';
 
 export type { LogLine } from './line-memory.ts';

@@ -1,4 +1,5 @@
-import type { JsonObject, LogName } from '@toolmgr/core';
+import type { JsonObject } from '@toolmgr/core';
+import type { LogName } from './text-line.ts';
 
 /** A line about one backend. */
 export interface LogLine {

@@ -1,6 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
-import type { JsonObject, JsonValue, LogName } from '@toolmgr/core';
+import type { JsonObject, JsonValue, LOG_NAMES } from '@toolmgr/core';
 import { harmless, type Terminal } from '../terminal.ts';
+
+/** A level of the log. */
+export type LogName = (typeof LOG_NAMES)[number];
 
 /** What one line for people is made of. */
 export interface LogEntry {

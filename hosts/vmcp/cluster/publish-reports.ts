@@ -1,4 +1,4 @@
-import { type BackOff, backOffMs, explainCause, type Log, untilAborted } from '@toolmgr/core';
+import { backOffMs, explainCause, type Log, untilAborted } from '@toolmgr/core';
 import {
   type Api,
   ApiError,
@@ -99,4 +99,4 @@ async function remove(options: PublishOptions): Promise<void> {
 
 const LOOK_MS = 1_000; // a change is written within two seconds
 const REMOVE_MS = 2_000;
-const RETRY: BackOff = { firstMs: 1_000, maxMs: 60_000 };
+const RETRY = { firstMs: 1_000, maxMs: 60_000 };

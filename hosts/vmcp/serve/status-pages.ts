@@ -1,4 +1,4 @@
-import { GatewayFault, type Limits, type SecretSource } from '@toolmgr/core';
+import { GatewayFault, type Plan, type SecretSource } from '@toolmgr/core';
 import { readSecretFrom } from '@toolmgr/plugins/kit/secrets';
 import { isLoopbackHost, LOOPBACK_NAMES, refuseTakenPort, type Served, serveGateway } from '../../http/listen.ts';
 import type { HostRoute } from '../../http/mount.ts';
@@ -9,7 +9,7 @@ import { STATUS_PAGES_HOST, type StatusPagesConfig } from '../status-pages-schem
 export interface StatusPagesOptions {
   /** Creates the pages; `access` says who may read them. */
   pages(access: () => PageAccess | undefined): readonly HostRoute[];
-  readonly limits: Limits;
+  readonly limits: Plan['limits'];
   /** Where the token is read. */
   readonly secrets: SecretSource;
 }

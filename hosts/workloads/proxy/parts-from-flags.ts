@@ -1,4 +1,4 @@
-import type { PluginUse } from '@toolmgr/core';
+import type { PlanInput } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import type { FlagsPart, FromFlags, RunConfig, WorkloadStart } from '@toolmgr/plugins/kit/workloads';
 
@@ -37,6 +37,9 @@ export function isChosen(address: string): boolean {
 export function strategyAddress(type: string): string {
   return `outgoing-auth/${type.replaceAll('_', '-')}`;
 }
+
+/** A plugin of a plan. */
+export type PluginUse = PlanInput['plugins'][number];
 
 /** Plugins in the order of the catalogue. */
 export function inOrder(uses: readonly PluginUse[]): PluginUse[] {

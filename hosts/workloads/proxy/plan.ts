@@ -1,9 +1,9 @@
-import { type PlanInput, type PluginUse, present, type StrategyUse } from '@toolmgr/core';
+import { type PlanInput, present, type StrategyUse } from '@toolmgr/core';
 import { durationMs } from '@toolmgr/plugins/kit/settings';
 import { type FlagsPart, type RunConfig, servesSse, type WorkloadStart } from '@toolmgr/plugins/kit/workloads';
 import { isLoopbackHost, LOOPBACK_NAMES } from '../../http/listen.ts';
 import { CALL_TIMEOUT_MS } from '../../shared/call-timeout.ts';
-import { defaultOf, inOrder, partsFromFlags, strategyAddress } from './parts-from-flags.ts';
+import { defaultOf, inOrder, type PluginUse, partsFromFlags, strategyAddress } from './parts-from-flags.ts';
 import { startDeadlineMs } from './start-deadline.ts';
 
 /** Parameters of one start of a workload; defaults are those of a check. */

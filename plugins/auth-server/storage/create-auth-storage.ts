@@ -1,4 +1,4 @@
-import { type Core, createOutageLog, GatewayFault, type Outage } from '@toolmgr/core';
+import { type Core, createOutageLog, GatewayFault } from '@toolmgr/core';
 import { createConnection, openSubscription, warnOfUnverified } from '@toolmgr/plugins/kit/redis';
 import { readSecretBytes } from '@toolmgr/plugins/kit/secrets';
 import type { RedisConfig, StorageConfig } from './config.ts';
@@ -35,7 +35,7 @@ export async function createAuthStorage(core: StorageCore, config: StorageConfig
 }
 
 /** A client of a Cluster stays connected when the one server with the keys is away: then only failing operations show it. */
-function outageOf(core: StorageCore, { clusterMode, addr }: RedisConfig): Outage | undefined {
+function outageOf(core: StorageCore, { clusterMode, addr }: RedisConfig) {
   if (!clusterMode) return undefined;
   return createOutageLog(core, {
     began: 'the Redis Cluster does not serve the keys of the authorization server',

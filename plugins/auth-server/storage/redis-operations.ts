@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type BackOff, backOffMs, causesOf, GatewayFault, LATE, type Outage, within } from '@toolmgr/core';
+import { backOffMs, causesOf, type createOutageLog, GatewayFault, LATE, within } from '@toolmgr/core';
 import type { Connection } from '@toolmgr/plugins/kit/redis';
 import type { RecordClient } from './record-scripts.ts';
 
@@ -7,7 +7,7 @@ import type { RecordClient } from './record-scripts.ts';
 const MAX_OPERATIONS = 10_000;
 /** Operations wait for the end of an outage only so long after its begin, or for `sendMs`; then they fail at once. */
 const FAILOVER_MS = 10_000;
-const REPEAT: BackOff = { firstMs: 20, maxMs: 250 };
+const REPEAT = { firstMs: 20, maxMs: 250 };
 
 /** Answers of a server that is not the master at this moment, or has no majority. */
 const MOVING = /^(READONLY|LOADING|MASTERDOWN|CLUSTERDOWN|TRYAGAIN|UNBLOCKED|NOREPLICAS|Too many Cluster redirections)/;
@@ -31,7 +31,7 @@ export function createRedisOperations(
   connection: Connection,
   sendMs: number,
   answerMs: number,
-  outage?: Outage,
+  outage?: ReturnType<typeof createOutageLog>,
 ): RedisOperations {
   const closing = new AbortController();
   let active = 0;

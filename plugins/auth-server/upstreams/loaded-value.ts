@@ -1,4 +1,4 @@
-import { GatewayFault, type Outage } from '@toolmgr/core';
+import { type createOutageLog, GatewayFault } from '@toolmgr/core';
 import { waitFor } from './wait-for.ts';
 
 /** A value that is loaded in the background and kept. */
@@ -14,7 +14,7 @@ export interface LoadedValue<T> {
 /** How a value is loaded. */
 export interface Loading<T> {
   load(signal: AbortSignal): Promise<T>;
-  readonly outage: Outage;
+  readonly outage: ReturnType<typeof createOutageLog>;
   now(): number;
   /** What a message says when the caller's time ends. */
   readonly what: string;

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Backend,
-  type BackOff,
+  type BackendSource,
   backOffMs,
   explainCause,
   type Log,
   type PushBackends,
   present,
-  type SourceState,
 } from '@toolmgr/core';
 import {
   type Api,
@@ -22,6 +21,9 @@ import { type ConfigMap, followConfigMap } from './follow-config-map.ts';
 import type { PreparedCredentials, StrategyUse } from './prepared-credentials.ts';
 import { readDocument } from './read-document.ts';
 import { readSecrets } from './read-secrets.ts';
+
+/** What a source knows at the moment. */
+export type SourceState = ReturnType<NonNullable<BackendSource['state']>>;
 
 /** What {@link discover} needs. */
 export interface DiscoverOptions {
@@ -148,5 +150,5 @@ function latestOnly<T>(signal: AbortSignal) {
   };
 }
 
-const RETRY: BackOff = { firstMs: 1_000, maxMs: 60_000 };
+const RETRY = { firstMs: 1_000, maxMs: 60_000 };
 const FOREVER_MS = 3_600_000;

@@ -1,7 +1,7 @@
-import { definePlugin, present, type SourceState } from '@toolmgr/core';
+import { definePlugin, present } from '@toolmgr/core';
 import { createApi, inClusterConnection, podSection } from '@toolmgr/plugins/kit/kubernetes';
 import { CaFiles } from './ca-files.ts';
-import { discover } from './discover.ts';
+import { discover, type SourceState } from './discover.ts';
 import { DISCOVERED, PreparedCredentials, type StrategyUse } from './prepared-credentials.ts';
 import { createDiscovered, discoveredOptions } from './strategy.ts';
 

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Backend,
-  type BackOff,
   backOffMs,
   type ExpectedBackend,
   explainCause,
@@ -149,4 +148,4 @@ function exitCodeIn(end: unknown): { readonly exitCode?: number } {
   return typeof exitCode === 'number' ? { exitCode } : {};
 }
 
-const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };
+const RETRY = { firstMs: 1_000, maxMs: 30_000 };

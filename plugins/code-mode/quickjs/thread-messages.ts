@@ -1,4 +1,8 @@
-import type { ScriptAnswer, ScriptFailure, ScriptFunction, ScriptLimits } from '@toolmgr/core';
+import type { ScriptAnswer, ScriptFunction, ScriptLimits, ScriptOutcome } from '@toolmgr/core';
+
+/** Why a script failed. */
+export type ScriptFailure = Extract<ScriptOutcome, { readonly failure: unknown }>['failure'];
+
 import type { EngineModule } from './web-assembly.ts';
 
 /** `workerData` of a thread. */

@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
-import type { ScriptFailure, ScriptJob, ScriptLimits, ScriptOutcome } from '@toolmgr/core';
+import type { ScriptJob, ScriptLimits, ScriptOutcome } from '@toolmgr/core';
 import { cpuLimitMs, tooMuchNativeWork } from './cpu-limit.ts';
-import type { FromThread, ThreadData, ToThread } from './thread-messages.ts';
+import type { FromThread, ScriptFailure, ThreadData, ToThread } from './thread-messages.ts';
 import type { EngineModule } from './web-assembly.ts';
 
 /** Time for a script to stop before its thread is terminated. Engines stop within about ten milliseconds. */

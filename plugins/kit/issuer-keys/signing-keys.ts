@@ -1,4 +1,4 @@
-import { type BackOff, backOffMs, faultFrom, type GatewayFault, type Outage } from '@toolmgr/core';
+import { backOffMs, type createOutageLog, faultFrom, type GatewayFault } from '@toolmgr/core';
 import { createLocalJWKSet, type JWTVerifyGetKey } from 'jose';
 import type { FetchKeys } from './fetch-keys.ts';
 
@@ -30,7 +30,7 @@ export interface SigningKeys {
 export interface SigningKeysOptions {
   readonly fetch: FetchKeys;
   now(): number;
-  readonly outage: Outage;
+  readonly outage: ReturnType<typeof createOutageLog>;
   /** Called when a key is no longer published, so that its tokens become invalid. */
   onWithdrawn(): void;
 }
@@ -38,7 +38,7 @@ export interface SigningKeysOptions {
 const RENEW_AFTER_MS = 5 * 60_000;
 const DROP_AFTER_MS = 24 * 3_600_000; // of an unavailable provider; its tokens have expired by then
 const UNKNOWN_KEY_PAUSE_MS = 10_000; // between two fetches because of tokens that name unknown keys
-const RETRY: BackOff = { firstMs: 1_000, maxMs: 30_000 };
+const RETRY = { firstMs: 1_000, maxMs: 30_000 };
 
 /** Creates the key cache, which fetches on first use. */
 export function createSigningKeys({ fetch, now, outage, onWithdrawn }: SigningKeysOptions): SigningKeys {

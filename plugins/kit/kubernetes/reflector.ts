@@ -1,4 +1,4 @@
-import { type BackOff, backOffMs } from '@toolmgr/core';
+import { backOffMs } from '@toolmgr/core';
 import { type Api, ApiError, type ListOptions } from './api.ts';
 import type { KubeObject, ResourceType } from './object.ts';
 import { pause } from './requests.ts';
@@ -19,13 +19,13 @@ export interface ReflectorOptions<T extends KubeObject> {
   works?(): void;
   /** A watch begins again after this end. */
   restarted?(reason: WatchEnd): void;
-  readonly backOff?: BackOff;
+  readonly backOff?: Parameters<typeof backOffMs>[1];
 }
 
 /** Why a watch ended: by the server after its time, because its history is gone (410), or by a failure. */
 export type WatchEnd = 'ended' | 'expired' | 'failed';
 
-const BACK_OFF: BackOff = { firstMs: 200, maxMs: 30_000 };
+const BACK_OFF = { firstMs: 200, maxMs: 30_000 };
 /** A watch that ends sooner, without an event, counts as a failure. */
 const SHORT_WATCH_MS = 1_000;
 /** After so many failed watches the list is read again: the server may have lost the resource version. */

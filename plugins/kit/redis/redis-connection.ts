@@ -1,9 +1,9 @@
-import { type BackOff, backOffMs, type Core, createOutageLog, GatewayFault, within } from '@toolmgr/core';
+import { backOffMs, type Core, createOutageLog, GatewayFault, within } from '@toolmgr/core';
 import type { CommonRedisOptions, Redis } from 'ioredis';
 
 /** Maximum pending commands; further ones fail at once, so that a slow server does not fill the memory. */
 const MAX_IN_FLIGHT = 10_000;
-const RETRY: BackOff = { firstMs: 50, maxMs: 2_000 };
+const RETRY = { firstMs: 50, maxMs: 2_000 };
 /** Errors of a wrong configuration, for which a retry is useless. */
 const PERMANENT_ERRORS = /^(WRONGPASS|NOAUTH|NOPERM|ERR invalid password|ERR AUTH|ERR DB index)/;
 

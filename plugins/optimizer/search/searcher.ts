@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { Searcher, SearchIndex, SearchMatch, SearchQuery, ToolEntry } from '@toolmgr/core';
+import type { Searcher, SearchIndex, ToolEntry } from '@toolmgr/core';
 import { highest } from './blend.ts';
 import { type ByName, boostNamed, byName } from './by-name.ts';
 import { MAX_QUERY_TEXT } from './keyword.ts';
@@ -13,6 +13,8 @@ import { type SimilarTerms, similarTerms } from './similar-terms.ts';
 import { textsOf } from './tool-texts.ts';
 import { topScores } from './top-scores.ts';
 import { TUNING, type Tuning } from './tuning.ts';
+
+type SearchQuery = Parameters<SearchIndex['find']>[0];
 
 /** Maximum matches of a query (vmcp §8). */
 export const MAX_LIMIT = 50;
@@ -91,7 +93,7 @@ function indexOver({ tools, names }: WordIndex, context: RankContext): SearchInd
   return { find: (query) => search(indexed, query) };
 }
 
-function search(indexed: Indexed, query: SearchQuery): readonly SearchMatch[] {
+function search(indexed: Indexed, query: SearchQuery): ReturnType<SearchIndex['find']> {
   const { keywords = [], vectors, semanticRatio, maxDistance } = query;
   const text = query.text.slice(0, MAX_QUERY_TEXT);
   const [whole = '', ...parts] = partsOf(text);

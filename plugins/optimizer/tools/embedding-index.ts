@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type BackOff, backOffMs, createOutageLog, type Log } from '@toolmgr/core';
+import { backOffMs, createOutageLog, type Log } from '@toolmgr/core';
 import type { Embedder } from '@toolmgr/plugins/kit/extension-points';
 import { LRUCache } from 'lru-cache';
 
@@ -41,7 +41,7 @@ interface EmbeddingRequest {
   readonly done: (vectors: readonly Float32Array[]) => void;
 }
 
-const RETRY: BackOff = { firstMs: 500, maxMs: 30_000 };
+const RETRY = { firstMs: 500, maxMs: 30_000 };
 const MAX_QUESTIONS = 1_000; // cached query texts
 const MAX_REQUESTS = 32; // pending lists, and completed lists that are embedded again for a new model
 const MAX_IN_FLIGHT = 16; // queries in flight; further ones use keywords only

@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Core, GatewayFault, packageRunOf, programEnvironment, takeInstallTurn } from '@toolmgr/core';
+import { type Core, GatewayFault, installTurnOf, programEnvironment } from '@toolmgr/core';
 import type { WorkloadHandle, WorkloadSpec, WorkloadState } from '@toolmgr/plugins/kit/extension-points';
 import { createOutput, nextRestart, type Output, type RestartPolicy } from '@toolmgr/plugins/kit/workloads';
 import getPort from 'get-port';
@@ -60,15 +60,13 @@ export async function keepRunning(
 /** The first start, with a lock on the installation of the package into the shared cache. */
 async function startFirst(program: Program, timeoutMs: number, signal: AbortSignal): Promise<ProcessGroup> {
   const { spec, environment } = program;
-  const run = packageRunOf(program, programEnvironment(environment, spec.env));
-  const endTurn = run && (await takeInstallTurn(run, { signal, waitMs: timeoutMs }));
-  if (run !== undefined && endTurn === undefined) {
-    const packages = run.packages.join(', ');
-    throw new GatewayFault(
+  const late = (packages: string): GatewayFault =>
+    new GatewayFault(
       'WORKLOAD_FAILED',
       `workload ${spec.name} waited ${timeoutMs} ms for another installation of ${packages}`,
     );
-  }
+  const env = programEnvironment(environment, spec.env);
+  const endTurn = await installTurnOf(program, env, { signal, waitMs: timeoutMs, late });
   try {
     return await startAnswering(program, timeoutMs, signal);
   } finally {

@@ -1,7 +1,8 @@
-import { type Backend, DEFAULT_LIMITS, packageRunOf } from '@toolmgr/core';
+import { type Backend, DEFAULT_LIMITS } from '@toolmgr/core';
 import { testGateway } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { StartTime } from '../../../core/backend/sessions/first-start.ts';
+import { packageRunOf } from '../../../core/backend/transports/package-runner.ts';
 import { hardStdio } from '../../proof/rig/programs.ts';
 import { type PausedRunner, pausedRunner } from '../../support/package-runner.ts';
 import { proves } from '../../support/proves.ts';

@@ -1,4 +1,4 @@
-import { type Era, limitsSchema } from '@toolmgr/core';
+import { DEFAULT_LIMITS, type Era } from '@toolmgr/core';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { BackendListing } from '../../../core/backend/backend-manager.ts';
 import { ListCache } from '../../../core/backend/lists/list-cache.ts';
@@ -169,7 +169,7 @@ function listCache(
   changed: (listClass: string) => void,
   availability: { readonly status: BackendStatus } = { status: 'unavailable' },
 ): ListCache {
-  const limits = { ...limitsSchema.parse({}), callerLists: MOST_CALLERS, listGraceMs: GRACE_MS };
+  const limits = { ...DEFAULT_LIMITS, callerLists: MOST_CALLERS, listGraceMs: GRACE_MS };
   return new ListCache({ limits, inherited: undefined, now: () => Date.now(), changed, availability });
 }
 

@@ -10,7 +10,7 @@ import {
   DEFAULT_LIMITS,
   type JsonObject,
   type JsonValue,
-  type Limits,
+  type Plan,
   RawObject,
 } from '@toolmgr/core';
 import { onTestFinished } from 'vitest';
@@ -56,7 +56,9 @@ export interface TestManager {
   readonly lines: LogLine[];
 }
 
-export type ManagerOverrides = Partial<Omit<BackendManagerOptions, 'limits'>> & { readonly limits?: Partial<Limits> };
+export type ManagerOverrides = Partial<Omit<BackendManagerOptions, 'limits'>> & {
+  readonly limits?: Partial<Plan['limits']>;
+};
 
 /** A backend manager that stops with its test. */
 export function testManager(overrides: ManagerOverrides = {}): TestManager {

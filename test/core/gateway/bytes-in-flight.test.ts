@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import { createGateway, createLog, createMemoryBudget, DEFAULT_LIMITS, type Gateway, type Limits } from '@toolmgr/core';
+import { createGateway, createLog, createMemoryBudget, DEFAULT_LIMITS, type Gateway, type Plan } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest';
 import { ByteBudget } from '../../../core/mcp/byte-budget.ts';
@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 /** A served gateway, and calls to it. */
-async function gatewayWith(limits: Partial<Limits>, memory?: ReturnType<typeof createMemoryBudget>) {
+async function gatewayWith(limits: Partial<Plan['limits']>, memory?: ReturnType<typeof createMemoryBudget>) {
   const gateway = await createGateway(
     {
       plugins: [

@@ -1,4 +1,4 @@
-import type { Backend, JsonObject, ListStore, Log } from '@toolmgr/core';
+import type { Backend, GatewayOptions, JsonObject, Log } from '@toolmgr/core';
 import { fakeServer } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { proves } from '../../support/proves.ts';
@@ -10,7 +10,7 @@ function memoryStore(kept = new Map<string, unknown>()) {
   const lines: string[] = [];
   const line = (level: string) => (message: string) => void lines.push(`${level} ${message}`);
   const log: Log = { debug: line('debug'), info: line('info'), warn: line('warn'), error: line('error') };
-  const listStore: ListStore = {
+  const listStore: NonNullable<GatewayOptions['listStore']> = {
     read: ({ name }: Backend) => kept.get(name),
     write: ({ name }, lists) => void kept.set(name, JSON.parse(JSON.stringify(lists))),
   };

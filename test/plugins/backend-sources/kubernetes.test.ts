@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import type { AuthContext, Authorizer, Backend, BackendRequest, SourceState } from '@toolmgr/core';
+import type { AuthContext, Authorizer, Backend, BackendRequest, BackendSource } from '@toolmgr/core';
 import {
   type Api,
   ApiError,
@@ -83,7 +83,7 @@ function discovering(cluster = fakeCluster()) {
   const caFiles = new CaFiles();
   const stop = new AbortController();
   const pushed: (readonly Backend[])[] = [];
-  const states: SourceState[] = [];
+  const states: ReturnType<NonNullable<BackendSource['state']>>[] = [];
   let prepared = 0;
   const { slots } = core;
   slots.secretSources.register('kubernetes', credentials.secrets);

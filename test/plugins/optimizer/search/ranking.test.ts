@@ -1,4 +1,4 @@
-import type { SearchIndex, SearchQuery } from '@toolmgr/core';
+import type { SearchIndex } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { partsOf } from '../../../../plugins/optimizer/search/query-parts.ts';
 import { createSearcher } from '../../../../plugins/optimizer/search/searcher.ts';
@@ -12,7 +12,7 @@ const entries = ownSet().tools.map(entryOf);
 const whole = await searcher.index(entries);
 
 const WORDS = { limit: 8, semanticRatio: 0, maxDistance: 1 };
-const names = (index: SearchIndex, query: Partial<SearchQuery> & { text: string }): string[] =>
+const names = (index: SearchIndex, query: Partial<Parameters<SearchIndex['find']>[0]> & { text: string }): string[] =>
   index.find({ ...WORDS, ...query }).map(({ name }) => name);
 
 const asVector = (...numbers: number[]): Float32Array => {

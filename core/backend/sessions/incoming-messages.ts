@@ -15,10 +15,18 @@ import type { SessionEvents } from './backend-session.ts';
 import type { PausedFor, PendingRequest } from './pending-request.ts';
 
 /** The connection of incoming messages. */
-export interface IncomingConnection extends ServerRequestConnection {
+export interface IncomingConnection {
   readonly era: Era;
+  readonly alive: boolean;
+  readonly limits: Limits;
+  readonly log: Log;
   /** The pending request with this id, as a number or as its text. */
   find(id: number | string | undefined): PendingRequest | undefined;
+  /** Sends a response. @throws ConnectionFailure */
+  post(body: Buffer, method: string, caller: Caller | undefined): Promise<void>;
+  /** Requests that a message may belong to when it does not say so. */
+  underway(): readonly PendingRequest[];
+  about(cause: unknown): JsonObject;
 }
 
 /**
@@ -139,13 +147,8 @@ export class IncomingMessages {
   }
 }
 
-/** Requests of one backend that may wait for clients; more are answered with an error. */
-const MAX_OPEN = 64;
-/** Responses that are being sent to one backend: over HTTP each needs a connection. More are dropped. */
-const MAX_ANSWERING = 64;
-
 /** A request of a backend. */
-export interface Question {
+interface Question {
   readonly method: string;
   readonly id: RawJson;
   readonly params: RawJson;
@@ -154,25 +157,13 @@ export interface Question {
   readonly caller: Caller | undefined;
 }
 
-/** The connection of server requests. */
-export interface ServerRequestConnection {
-  readonly alive: boolean;
-  readonly limits: Limits;
-  readonly log: Log;
-  /** Sends a response. @throws ConnectionFailure */
-  post(body: Buffer, method: string, caller: Caller | undefined): Promise<void>;
-  /** Requests that a server request may belong to when it does not say so. */
-  underway(): readonly PendingRequest[];
-  about(cause: unknown): JsonObject;
-}
-
 /** Requests that a backend sends during calls: each is forwarded to a client, and its response sent back. */
-export class PendingServerRequests {
-  readonly #connection: ServerRequestConnection;
+class PendingServerRequests {
+  readonly #connection: IncomingConnection;
   readonly #open = new Map<string, AbortController>();
   #answering = 0;
 
-  constructor(connection: ServerRequestConnection) {
+  constructor(connection: IncomingConnection) {
     this.#connection = connection;
   }
 
@@ -254,3 +245,8 @@ export class PendingServerRequests {
 }
 
 const QUESTIONS: ReadonlySet<string> = new Set(['elicitation/create', 'sampling/createMessage', 'roots/list']);
+
+/** Requests of one backend that may wait for clients; more are answered with an error. */
+const MAX_OPEN = 64;
+/** Responses that are being sent to one backend: over HTTP each needs a connection. More are dropped. */
+const MAX_ANSWERING = 64;

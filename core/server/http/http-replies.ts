@@ -1,7 +1,7 @@
 import type { Responder, ResponseStream } from '../../contract/inbound.ts';
 import { eventFrame, KEEP_ALIVE, primingFrame, STREAM_HEADERS } from '../../mcp/event-stream.ts';
 import { acceptsStream } from '../../mcp/headers.ts';
-import type { MessageStream, Replies, SentMessage } from '../replies.ts';
+import type { MessageStream, Replies } from '../replies.ts';
 
 /** Replies as an HTTP response: a JSON body, or an event stream. */
 export class HttpReplies implements Replies {
@@ -27,7 +27,7 @@ export class HttpReplies implements Replies {
   }
 
   stream(): MessageStream {
-    return new EventStream(this.#responder.open(200, STREAM_HEADERS));
+    return eventStream(this.#responder.open(200, STREAM_HEADERS));
   }
 
   onDisconnect(listener: () => void): void {
@@ -36,36 +36,17 @@ export class HttpReplies implements Replies {
 }
 
 /** Messages as server-sent events. */
-export class EventStream implements MessageStream {
-  readonly #stream: ResponseStream;
-
-  constructor(stream: ResponseStream) {
-    this.#stream = stream;
-  }
-
-  write({ parts, eventId }: SentMessage): boolean {
-    return this.#stream.write(eventFrame(parts, eventId));
-  }
-
-  prime(eventId: string): void {
-    this.#stream.write(primingFrame(eventId, RETRY_MS));
-  }
-
-  keepAlive(): void {
-    this.#stream.write(KEEP_ALIVE);
-  }
-
-  onDrain(listener: () => void): void {
-    this.#stream.onDrain(listener);
-  }
-
-  end(): void {
-    this.#stream.end();
-  }
-
-  get pendingBytes(): number {
-    return this.#stream.pendingBytes;
-  }
+export function eventStream(stream: ResponseStream): MessageStream {
+  return {
+    write: ({ parts, eventId }) => stream.write(eventFrame(parts, eventId)),
+    prime: (eventId) => void stream.write(primingFrame(eventId, RETRY_MS)),
+    keepAlive: () => void stream.write(KEEP_ALIVE),
+    onDrain: (listener) => stream.onDrain(listener),
+    end: () => stream.end(),
+    get pendingBytes() {
+      return stream.pendingBytes;
+    },
+  };
 }
 
 const RETRY_MS = 1000; // how long a client waits before it reconnects

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Call } from '../../contract/call.ts';
 import type { Caller } from '../../contract/caller.ts';
 import type { Era } from '../../contract/era.ts';
-import type { Inbound, Responder, ResponseHeaders, ResponseStream, StreamChunk } from '../../contract/inbound.ts';
+import type { Inbound, Responder, ResponseHeaders, ResponseStream } from '../../contract/inbound.ts';
 import type { JsonObject } from '../../contract/json.ts';
 import type { MessageView, RequestListener, RequestRecord } from '../../contract/request-record.ts';
 import type { SessionView } from '../../contract/session.ts';
@@ -169,7 +169,7 @@ export class RecordedResponder extends RequestRecorder implements Responder {
     if (this.status !== 0) return stream;
     this.#responder.onDisconnect(() => this.clientDisconnected());
     this.streams(status);
-    return new WatchedStream(stream, this);
+    return watchedStream(stream, this);
   }
 
   served(): void {
@@ -181,30 +181,19 @@ export class RecordedResponder extends RequestRecorder implements Responder {
   }
 }
 
-class WatchedStream implements ResponseStream {
-  readonly #stream: ResponseStream;
-  readonly #recorder: RequestRecorder;
-
-  constructor(stream: ResponseStream, recorder: RequestRecorder) {
-    this.#stream = stream;
-    this.#recorder = recorder;
-  }
-
-  write(chunk: StreamChunk): boolean {
-    this.#recorder.wrote(lengthOf(chunk));
-    return this.#stream.write(chunk);
-  }
-
-  onDrain(listener: () => void): void {
-    this.#stream.onDrain(listener);
-  }
-
-  end(): void {
-    this.#stream.end();
-    this.#recorder.ended();
-  }
-
-  get pendingBytes(): number {
-    return this.#stream.pendingBytes;
-  }
+function watchedStream(stream: ResponseStream, recorder: RequestRecorder): ResponseStream {
+  return {
+    write(chunk) {
+      recorder.wrote(lengthOf(chunk));
+      return stream.write(chunk);
+    },
+    onDrain: (listener) => stream.onDrain(listener),
+    end() {
+      stream.end();
+      recorder.ended();
+    },
+    get pendingBytes() {
+      return stream.pendingBytes;
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ResponseStream } from '../../../../core/contract/inbound.ts';
 import { ByteBudget } from '../../../../core/mcp/byte-budget.ts';
 import { ResumableStream } from '../../../../core/server/era-2025-11-25/sessions/resumable-stream.ts';
-import { EventStream } from '../../../../core/server/http/http-replies.ts';
+import { eventStream } from '../../../../core/server/http/http-replies.ts';
 import { DROPPABLE, MessageWriter, MUST } from '../../../../core/server/message-writer.ts';
 import type { Heartbeat } from '../../../../core/timing/shared-timers.ts';
 import { proves } from '../../../support/proves.ts';
@@ -27,7 +27,7 @@ function connection() {
       return state.pendingBytes;
     },
   };
-  const writer = new MessageWriter(new EventStream(stream), 100);
+  const writer = new MessageWriter(eventStream(stream), 100);
   const ids = () => written.flatMap((frame) => /^id: (\S+)\n(?!retry)/.exec(frame)?.[1] ?? []);
   const drain = () => {
     state.pendingBytes = 0;

@@ -6,7 +6,7 @@ import type { SessionOwner } from '../../../../core/contract/client-context.ts';
 import { ByteBudget } from '../../../../core/mcp/byte-budget.ts';
 import type { Session } from '../../../../core/server/era-2025-11-25/sessions/session.ts';
 import { createSessions, type SessionEnd } from '../../../../core/server/era-2025-11-25/sessions/sessions.ts';
-import { EventStream } from '../../../../core/server/http/http-replies.ts';
+import { eventStream } from '../../../../core/server/http/http-replies.ts';
 import { CLOSED_STREAM } from '../../../../core/server/http/node-adapter.ts';
 import { MessageWriter } from '../../../../core/server/message-writer.ts';
 import type { Heartbeat } from '../../../../core/timing/shared-timers.ts';
@@ -128,7 +128,7 @@ describe('the table of sessions', () => {
     for (const { calls } of [one, two]) calls.set(1, RUNNING);
     expect(table.sessions.open(ADA, HELLO)).toBe('full');
     two.calls.delete(1);
-    two.standalone.attach(new MessageWriter(new EventStream(CLOSED_STREAM), 1000));
+    two.standalone.attach(new MessageWriter(eventStream(CLOSED_STREAM), 1000));
     const ada = open(table, ADA);
     expect(table.ended).toEqual([{ id: two.id, reason: 'displaced' }]);
     expect(table.sessions.open(callerNamed('cy'), HELLO)).toBe('full'); // one each: no session is closed

@@ -23,10 +23,11 @@ describe('workloads/remote-url', () => {
   proves('ask.plugin.remote-url', 'serves a URL as a workload that runs until it is stopped', async () => {
     const handle = await start(spec());
     expect(handle.reach).toEqual({ transport: 'streamable-http', url: 'https://mcp.example/mcp?key=1' });
-    expect(handle.state).toMatchObject({ name: 'far', status: 'running' });
+    expect(handle.state).toMatchObject({ name: 'far', status: 'running', restarts: 0 });
+    expect(handle.logs()).toBe('');
     await handle.stop(0);
-    expect(await handle.ended).toMatchObject({ status: 'stopped' });
-    expect(handle.state.status).toBe('stopped');
+    const stopped = { name: 'far', status: 'stopped', restarts: 0 };
+    expect([handle.state, await handle.ended]).toEqual([stopped, stopped]);
   });
 
   it('says where the host of the URL may lead', async () => {

@@ -109,13 +109,19 @@ export function followFile(
   if (follow === undefined) return;
   const { file, text, modules, read } = follow;
   let turn: Promise<void> = Promise.resolve();
+  const unused = new Set<string>(); // changed files of plugins that no configuration has used: the text was invalid then
   const reload = (next: string, onlyForCode = false): void => {
     turn = turn.then(async () => {
       if (signal.aborted) return;
       try {
         const changed = modules.refresh();
-        if (changed.isLoadDue || !onlyForCode) await take(await read(next));
-        logCode(changed, log);
+        for (const path of changed.reloaded) unused.add(path);
+        if (changed.isLoadDue || !onlyForCode) {
+          await take(await read(next));
+          logUsed([...unused].sort(), log);
+          unused.clear();
+        }
+        logStale(changed, log);
       } catch (cause) {
         log.error('the changed file is not used, the previous configuration stays', { cause: explainCause(cause) });
       }
@@ -129,8 +135,11 @@ export function followFile(
   signal.addEventListener('abort', () => process.off('SIGHUP', onHangup), { once: true });
 }
 
-function logCode({ reloaded, stale }: ChangedFiles, log: Log): void {
-  if (reloaded.length > 0) log.info('the changed code of plugins is used', { files: reloaded });
+function logUsed(files: readonly string[], log: Log): void {
+  if (files.length > 0) log.info('the changed code of plugins is used', { files });
+}
+
+function logStale({ stale }: ChangedFiles, log: Log): void {
   if (stale.length > 0) {
     log.warn('files that plugins import changed, and only a restart uses their new code', { files: stale });
   }

@@ -2,6 +2,7 @@ import { cp, mkdir, readFile, rename, symlink, utimes, writeFile } from 'node:fs
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { beforeEach, describe, expect } from 'vitest';
+import type { ReadConfig } from '../../../hosts/vmcp/read-config.ts';
 import { type ConfigSource, followFile } from '../../../hosts/vmcp/serve/config-source.ts';
 import { createPluginModules } from '../../../hosts/vmcp/serve/plugin-modules.ts';
 import { type RunningCli, startCli } from '../../support/cli.ts';
@@ -174,6 +175,34 @@ describe('a reload of a file with a plugin of its own', () => {
     await until(() => done.length === 1);
     stop.abort();
   });
+
+  proves(
+    'choice.reload.plugin-code-on-save',
+    'names the changed code once it is used, also when the file was found half written in between',
+    async () => {
+      const file = await writeFileWith();
+      const whole = await readFile(file, 'utf8');
+      const changes = [{ isLoadDue: true, reloaded: ['words.ts'], stale: [] }];
+      const refresh = () => changes.pop() ?? { isLoadDue: false, reloaded: [], stale: [] };
+      const done: unknown[] = [];
+      const follow: ConfigSource['follow'] = {
+        ...{ file, text: whole, modules: { ...createPluginModules(), refresh } },
+        read: async (text) => (text === whole ? ({} as ReadConfig) : Promise.reject(new Error('half'))),
+      };
+      const note = (line: string, more?: object) => void done.push([line, more]);
+      const log = { debug: note, info: note, warn: note, error: note };
+      const stop = new AbortController();
+      followFile({ follow }, stop.signal, log, async () => void done.push('taken'));
+      await writeFile(file, '');
+      await until(() => done.length === 1);
+      expect(done).toEqual([[expect.stringContaining('is not used'), { cause: 'half' }]]);
+      await writeFile(file, whole);
+      await until(() => done.includes('taken'));
+      await setImmediate();
+      stop.abort();
+      expect(done.slice(1)).toEqual(['taken', ['the changed code of plugins is used', { files: ['words.ts'] }]]);
+    },
+  );
 
   proves(
     'choice.reload.plugin-code-on-save',

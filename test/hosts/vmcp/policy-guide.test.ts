@@ -19,8 +19,9 @@ interface Guide {
 }
 
 const all = [...PAGE.matchAll(/^```yaml[^\n]*\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
-/** Scopes of tools are a variant of one step: the file at the end does not have them. */
-const blocks = all.filter((text) => !text.includes('toolScopes'));
+/** Variants of a step: the file at the end does not have them. */
+const VARIANTS = /toolScopes|signingKey|syslog/;
+const blocks = all.filter((text) => !VARIANTS.test(text));
 const sections = blocks.slice(0, -1).map((text) => parse(text) as object);
 /** The file after each step. */
 const grown = sections.map((_, step): object => Object.assign({}, ...sections.slice(0, step + 1)));

@@ -11,7 +11,7 @@ import { PROGRAM_SOURCES, sourceHash } from './test/support/source-hash.ts';
 const ROOT = realpathSync(import.meta.dirname);
 
 /** A process for each test file costs half a second of CPU time, most of it for the imports: quick files share processes. */
-const QUICK_SECONDS = 5;
+const QUICK_SECONDS = 10;
 const recorded = recordedSeconds();
 const shared = sharedProcessTests(ROOT).filter((file) => (recorded.get(file) ?? 0) < QUICK_SECONDS);
 

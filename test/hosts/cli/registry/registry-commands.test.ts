@@ -1,6 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { changeUserConfig, readUserConfig, userConfigPath } from '../../../../hosts/shared/user-config.ts';
 import { loopbackServer } from '../../../support/loopback-server.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
@@ -10,6 +10,7 @@ let home: string;
 
 beforeEach(() => {
   home = temporaryFolder('home');
+  vi.stubEnv('TOOLMGR_STATE_DIR', home); // where changes of settings are locked
 });
 
 const session = toolmgrSession();
@@ -96,7 +97,6 @@ describe('run of a name that is nothing', () => {
 describe('the settings of a user', () => {
   it('are changed in their file with mode 0600, and its comments stay', async () => {
     const path = join(home, 'toolmgr/config.yaml');
-    process.env.TOOLMGR_STATE_DIR = home;
     await changeUserConfig({ registry_url: 'https://a.example.com/r.json' }, path);
     await writeFile(path, `# mine\n${await readFile(path, 'utf8')}`);
     await Promise.all([

@@ -14,7 +14,7 @@ export type { Caller } from './contract/caller.ts';
 export type { CatalogDraft, CatalogInputs } from './contract/catalog-draft.ts';
 export type { ClientContext } from './contract/client-context.ts';
 export type { Era } from './contract/era.ts';
-export type { BackendChanged, CatalogRebuilt, SessionEnded } from './contract/event.ts';
+export type { BackendChanged, CatalogRebuilt, LoopBlocked, SessionEnded } from './contract/event.ts';
 export type { Inbound, Responder, ResponseHeaders } from './contract/inbound.ts';
 export type { JsonObject, JsonValue, RawJson } from './contract/json.ts';
 export type { Refusal } from './contract/refusal.ts';
@@ -46,6 +46,7 @@ export { missingFeatures, missingPackage } from './errors/missing-package.ts';
 export { shortened } from './errors/shortened.ts';
 export { causesOf, explainCause, faultFrom, GatewayFault, UserActionRequired } from './errors.ts';
 export { ANONYMOUS } from './extension/anonymous.ts';
+export type { BlockedStage } from './extension/block-watch.ts';
 export { CallRefused } from './extension/call-refused.ts';
 export type {
   ContractSection,

@@ -205,6 +205,13 @@ export const limitsSchema = z.strictObject({
   listGraceMs: z.int().min(0).default(60_000).describe('lists of an unavailable backend are served for this long'),
   keepAliveMs: z.int().min(100).default(15_000).describe('interval of comment lines on idle event streams'),
   coalesceMs: z.int().min(0).default(150).describe('changes within this time are sent to clients as one notification'),
+  blockedMs: z
+    .int()
+    .min(0)
+    .default(100)
+    .describe(
+      'a plugin that runs longer without a pause is named in the log, by the hook `loopBlocked` and in `toolmgr status`; 0 = nothing is measured',
+    ),
   stopMs: z.int().min(0).default(10_000).describe('time for calls in flight when the gateway stops'),
   instructionsBytes: z.int().min(0).default(16_384).describe('largest instructions text given to clients'),
 });

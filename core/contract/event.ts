@@ -19,6 +19,19 @@ export interface BackendChanged {
   readonly state: BackendState | undefined;
 }
 
+/** Something ran longer than `limits.blockedMs` without a pause; nothing else was served meanwhile. */
+export interface LoopBlocked {
+  /** Address of the plugin; absent when it is not known. */
+  readonly plugin?: string;
+  /** The hook in which the plugin ran; `background` when no hook is known. */
+  readonly stage: string;
+  /** Method of the call or request. */
+  readonly method?: string;
+  /** Name of the tool or prompt, or the URI, as the client sent it. */
+  readonly name?: string;
+  readonly ms: number;
+}
+
 /** The catalogue of one capability class was rebuilt and differs from the previous one. */
 export interface CatalogRebuilt {
   readonly capabilityClass: string;

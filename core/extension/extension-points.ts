@@ -1,6 +1,6 @@
 import { AsyncSeriesBailHook, AsyncSeriesWaterfallHook, SyncHook } from 'tapable';
 import { GatewayFault } from '../errors.ts';
-import { type Guarded, guard } from './guard.ts';
+import { type Guarded, guard, type TapObserver } from './guard.ts';
 import type { Hooks } from './hooks.ts';
 import { Registry } from './registry.ts';
 import type { Slots } from './slots.ts';
@@ -67,6 +67,7 @@ export interface ExtensionPoints {
 export function createExtensionPoints(
   core: { readonly hooks: Hooks; readonly slots: Slots },
   report: (fault: GatewayFault) => void,
+  watch?: TapObserver,
 ): ExtensionPoints {
   const slots = new Map<string, Registry<unknown>>();
   const hooks = new Map<string, { readonly kind: HookKind; readonly hook: Guarded }>();
@@ -80,7 +81,7 @@ export function createExtensionPoints(
     },
     hook<D extends HookDefinition<HookKind, never, unknown>>({ name, kind }: D): DefinedHook<D> {
       if (Object.hasOwn(core.hooks, name)) throw taken('hook', name);
-      const found = hooks.get(name) ?? { kind, hook: create(name, kind, report) };
+      const found = hooks.get(name) ?? { kind, hook: create(name, kind, report, watch) };
       if (found.kind !== kind) {
         const message = `the hook ${name} is defined as ${found.kind} and as ${kind}: two packages use one name`;
         throw new GatewayFault('PLUGIN_INVALID', message);
@@ -104,7 +105,18 @@ function taken(what: 'slot' | 'hook', name: string): GatewayFault {
   );
 }
 
-function create(name: string, kind: HookKind, report: (fault: GatewayFault) => void): Guarded {
+function create(
+  name: string,
+  kind: HookKind,
+  report: (fault: GatewayFault) => void,
+  watch: TapObserver | undefined,
+): Guarded {
+  const hook = made(name, kind, report);
+  watch?.observe(name, hook);
+  return hook;
+}
+
+function made(name: string, kind: HookKind, report: (fault: GatewayFault) => void) {
   if (kind === 'event') return guard(name, new SyncHook<[unknown]>(['value']), 'tap', report);
   if (kind === 'change') return guard(name, new AsyncSeriesWaterfallHook<[unknown]>(['value']));
   return guard(name, new AsyncSeriesBailHook<[unknown], unknown>(['value']));

@@ -1,4 +1,4 @@
-import type { AsyncHook, FullTap, Hook } from 'tapable';
+import type { AsyncHook, FullTap, Hook, HookInterceptor } from 'tapable';
 import { missingPackage } from '../errors/missing-package.ts';
 import { GatewayFault } from '../errors.ts';
 
@@ -15,6 +15,12 @@ export interface Guarded {
   tapNames(): readonly string[];
   /** The taps in that order when all of them are synchronous; `undefined` otherwise. */
   syncTaps(): readonly ((...values: unknown[]) => unknown)[] | undefined;
+}
+
+/** Measures the taps of a hook that are added from now on. */
+export interface TapObserver {
+  // biome-ignore lint/suspicious/noExplicitAny: interceptors of hooks with any values
+  observe(stage: string, hook: { intercept(interceptor: HookInterceptor<any, any>): void }): void;
 }
 
 type AnyTap = FullTap & { fn: (...values: unknown[]) => unknown };

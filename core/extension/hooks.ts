@@ -3,16 +3,19 @@ import { AsyncSeriesBailHook, AsyncSeriesHook, AsyncSeriesWaterfallHook, SyncHoo
 import type { Call, CallRecord, CallResult, CatalogEntry, Dispatch } from '../contract/call.ts';
 import type { Caller } from '../contract/caller.ts';
 import type { BackendInstructions, CatalogDraft, CatalogInputs } from '../contract/catalog-draft.ts';
-import type { BackendChanged, CatalogRebuilt, SessionEnded } from '../contract/event.ts';
+import type { BackendChanged, CatalogRebuilt, LoopBlocked, SessionEnded } from '../contract/event.ts';
 import type { Inbound } from '../contract/inbound.ts';
 import type { Refusal } from '../contract/refusal.ts';
 import type { RequestRecord } from '../contract/request-record.ts';
 import type { RouteTable } from '../contract/route.ts';
 import type { GatewayFault } from '../errors.ts';
-import { guard } from './guard.ts';
+import { guard, type TapObserver } from './guard.ts';
 
-/** All hooks. Hooks with imperative names use the return values; hooks with past participles ignore them. */
-export function createHooks(report: (fault: GatewayFault) => void) {
+/**
+ * All hooks. Hooks with imperative names use the return values; hooks with past participles ignore them. `watch` measures those that
+ * run while requests are served.
+ */
+export function createHooks(report: (fault: GatewayFault) => void, watch?: TapObserver) {
   const hooks = {
     // decisions: the first defined value wins
     authenticate: guard('authenticate', new AsyncSeriesBailHook<[Inbound], Caller | Refusal | undefined>(['inbound'])),
@@ -38,12 +41,15 @@ export function createHooks(report: (fault: GatewayFault) => void) {
     sessionEnded: guard('sessionEnded', new SyncHook<[SessionEnded]>(['ended']), 'tap', report),
     backendChanged: guard('backendChanged', new SyncHook<[BackendChanged]>(['changed']), 'tap', report),
     catalogRebuilt: guard('catalogRebuilt', new SyncHook<[CatalogRebuilt]>(['rebuilt']), 'tap', report),
+    loopBlocked: guard('loopBlocked', new SyncHook<[LoopBlocked]>(['blocked']), 'tap', report),
     // boot and stop
     mount: guard('mount', new SyncHook<[RouteTable]>(['routes'])),
     starting: guard('starting', new AsyncSeriesHook<[]>([])),
     stopping: inReverseOrder(guard('stopping', new AsyncSeriesHook<[]>([]), 'tap', report)),
   };
   skipUnstarted(hooks.starting, hooks.stopping);
+  const { loopBlocked: _, mount, starting, stopping, ...serving } = hooks;
+  for (const [stage, hook] of Object.entries(serving)) watch?.observe(stage, hook);
   return hooks;
 }
 

@@ -5,6 +5,7 @@ import type { MemoryBudget } from '../contract/bytes-in-flight.ts';
 import type { Environment } from '../contract/environment.ts';
 import type { ListStore } from '../contract/list-store.ts';
 import { explainCause, GatewayFault } from '../errors.ts';
+import { createBlockWatch } from '../extension/block-watch.ts';
 import { createExtensionPoints } from '../extension/extension-points.ts';
 import { createHooks, type Hooks } from '../extension/hooks.ts';
 import { stderrLog } from '../extension/log.ts';
@@ -61,6 +62,11 @@ export interface GatewayOptions {
    * any other environment. Default: `process.env`, as for programs that Node starts; `{}` keeps a gateway apart from its process.
    */
   readonly environment?: Environment;
+  /**
+   * The process only serves gateways, so whatever blocks its event loop is reported. By default only taps of hooks are measured, since
+   * an application may have work of its own.
+   */
+  readonly ownsProcess?: boolean;
   /** Starts the program of a stdio backend; tests replace it. */
   readonly spawn?: Spawn;
 }
@@ -83,6 +89,7 @@ export async function createGateway(input: PlanInput, options: GatewayOptions = 
       joined.gateway.catalog(); // when it cannot be built, the previous gateway is kept
     }
     joined.takeOver();
+    if (options.ownsProcess === true) joined.sampleProcess();
   } catch (cause) {
     await joined.gateway.stop();
     throw cause;
@@ -112,9 +119,15 @@ export async function assemble(
   const { now = Date.now, environment = process.env } = options;
   const report = (fault: GatewayFault): void =>
     log.error('a listener of a plugin failed', { cause: explainCause(fault) });
-  const hooks = createHooks(report);
+  const watch = createBlockWatch({
+    limitMs: plan.limits.blockedMs,
+    log,
+    now,
+    tell: (blocked) => hooks.loopBlocked.call(blocked),
+  });
+  const hooks = createHooks(report, watch);
   const slots = createSlots();
-  const points = createExtensionPoints({ hooks, slots }, report);
+  const points = createExtensionPoints({ hooks, slots }, report, watch);
   let performing: InnerCalls | undefined;
   let behind: BackendsBehind | undefined;
   const endpoint = createEndpointSettings(plan.endpoint.path);
@@ -150,6 +163,7 @@ export async function assemble(
     hooks,
     slots,
     points,
+    watch,
     log,
     now,
     environment,

@@ -7,6 +7,7 @@ import type { Caller } from '../contract/caller.ts';
 import type { JsonObject } from '../contract/json.ts';
 import type { MessageClient, MessageConnection } from '../contract/message-client.ts';
 import type { RouteReply } from '../contract/route.ts';
+import type { BlockedStage } from '../extension/block-watch.ts';
 import type { FetchOptions } from '../server/http/fetch-adapter.ts';
 import type { HandleOptions } from '../server/http/node-adapter.ts';
 
@@ -47,6 +48,8 @@ export interface Gateway {
   restart(backend: string): Promise<void>;
   /** Backends that prevent readiness: unavailable ones, when a plugin requires all backends. */
   unready(): readonly string[];
+  /** Plugins that blocked the event loop longer than `limits.blockedMs`, by plugin and stage, the latest last. */
+  blocked(): readonly BlockedStage[];
   /** States of the sources that report one. */
   sources(): readonly SourceState[];
   /** Name of the outgoing-auth strategy towards a backend. */

@@ -7,6 +7,7 @@ import { createCatalogs } from '../catalog/create-catalogs.ts';
 import type { ExpectedBackend } from '../contract/backend-source.ts';
 import type { Environment } from '../contract/environment.ts';
 import type { ListStore } from '../contract/list-store.ts';
+import type { BlockWatch } from '../extension/block-watch.ts';
 import type { ExtensionPoints } from '../extension/extension-points.ts';
 import type { Hooks } from '../extension/hooks.ts';
 import type { Log, Plugin } from '../extension/plugin.ts';
@@ -26,6 +27,8 @@ export interface WiringParts {
   readonly slots: Slots;
   /** Slots and hooks that plugins define. */
   readonly points: ExtensionPoints;
+  /** Measures the taps of the hooks. */
+  readonly watch: BlockWatch;
   readonly log: Log;
   readonly now: () => number;
   readonly bytes: ByteBudget;

@@ -21,6 +21,8 @@ export interface WiredGateway {
   open(): Promise<void>;
   /** Takes over the endpoint of the previous gateway, with its client sessions and streams. */
   takeOver(): void;
+  /** See `GatewayOptions.ownsProcess`: from the first lists on, because starting loads code, which blocks. */
+  sampleProcess(): void;
 }
 
 /**
@@ -105,6 +107,7 @@ export function wireGateway(parts: WiringParts): WiredGateway {
     backends: () => manager.states(),
     restart: async (backend) => manager.restart(backend),
     unready: () => gaps.unready(),
+    blocked: () => parts.watch.found(),
     sources: () => slots.backendSources.names().flatMap((name) => slots.backendSources.get(name).state?.() ?? []),
     strategyOf: (backend) => parts.authorizers.strategyOf(backend),
     settled: () => firstLists.settled,
@@ -147,7 +150,12 @@ export function wireGateway(parts: WiringParts): WiredGateway {
   const { credentialsChanged = () => {} } = wiredPipeline.service;
 
   const backends = { manager, gaps, catalogs, serverDescriber, strategyOf: gateway.strategyOf, credentialsChanged };
-  return { gateway, performing, backends, open, takeOver };
+  const sampleProcess = (): void => {
+    void firstLists.settled.then(() => {
+      if (stopping === undefined) parts.watch.sampleProcess();
+    });
+  };
+  return { gateway, performing, backends, open, takeOver, sampleProcess };
 }
 
 const NOTHING_EXPECTED: readonly ExpectedBackend[] = [];

@@ -16,7 +16,7 @@ import type { WiredBackends, WiringParts } from './wire-backends.ts';
  * `before`: the gateway whose client sessions this one takes over, with the calls that wait for their clients.
  */
 export function wirePipeline(
-  { plan, hooks, log, now, authorizers, endpointSettings, bytes }: WiringParts,
+  { plan, hooks, watch, log, now, authorizers, endpointSettings, bytes }: WiringParts,
   { manager, catalogs, serverDescriber, gaps, serverInfo }: WiredBackends,
   before: HandoverState | undefined,
 ) {
@@ -55,6 +55,7 @@ export function wirePipeline(
   const sweeping = setInterval(() => {
     suspendedCalls.sweep();
     rounds.rounds.sweep();
+    watch.sample();
   }, SWEEP_MS);
   sweeping.unref();
   return {
@@ -67,7 +68,10 @@ export function wirePipeline(
     rounds,
     /** From now on this gateway records calls that are abandoned between two rounds. */
     settlesRounds,
-    stopSweeping: () => clearInterval(sweeping),
+    stopSweeping() {
+      clearInterval(sweeping);
+      watch.stop();
+    },
   };
 }
 

@@ -31,6 +31,7 @@ export default definePlugin({
       core.hook(toolSearched).tap(ADDRESS, (search) => telemetry.toolSearched(search));
       core.hook(limitSkipped).tap(ADDRESS, () => telemetry.limitSkipped());
       hooks.sessionEnded.tap(ADDRESS, (ended) => telemetry.sessionEnded(ended));
+      hooks.loopBlocked.tap(ADDRESS, (blocked) => telemetry.loopBlocked(blocked));
       hooks.backendChanged.tap(ADDRESS, (changed) => telemetry.backendChanged(changed));
     }
     hooks.starting.tapPromise(ADDRESS, async () =>

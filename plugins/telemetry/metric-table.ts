@@ -224,6 +224,13 @@ export const METRICS = {
     labels: ['server'],
     means: 'calls allowed without a limit because the store was unavailable',
   },
+  toolmgr_event_loop_blocked_duration: {
+    kind: 'histogram',
+    unit: 's',
+    labels: ['server', 'plugin', 'stage'],
+    means: 'times in which a plugin let nothing else run, from `limits.blockedMs` on',
+    bounds: [0.1, 0.2, 0.5, 1, 2, 5, 10, 30],
+  },
   toolmgr_vmcp_backend_revision_reclassifications: {
     kind: 'counter',
     unit: '{change}',

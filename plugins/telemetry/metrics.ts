@@ -1,5 +1,5 @@
 import type { Attributes, Histogram, Meter, UpDownCounter } from '@opentelemetry/api';
-import type { BackendState, Call, CallRecord, CatalogEntry, Core, SessionEnded } from '@toolmgr/core';
+import type { BackendState, Call, CallRecord, CatalogEntry, Core, LoopBlocked, SessionEnded } from '@toolmgr/core';
 import type { ToolSearched, WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
 import { boundedLabels, OTHER } from './bounded-labels.ts';
@@ -19,6 +19,7 @@ export interface Metrics {
   /** A call was allowed because its rate limit could not be checked. */
   limitSkipped(): void;
   sessionEnded(ended: SessionEnded): void;
+  loopBlocked(blocked: LoopBlocked): void;
   /** A backend changed its MCP revision. */
   reclassified(): void;
 }
@@ -158,6 +159,9 @@ export function createMetrics(
     sessionEnded({ reason, durationMs }) {
       instruments.toolmgr_mcp_sessions_ended.add({ server, reason });
       instruments['mcp.server.session.duration'].record(durationMs / 1000, { 'network.transport': 'tcp' });
+    },
+    loopBlocked({ plugin = '', stage, ms }) {
+      instruments.toolmgr_event_loop_blocked_duration.record(ms / 1000, { server, plugin, stage });
     },
     reclassified: () => instruments.toolmgr_vmcp_backend_revision_reclassifications.add({}),
   };

@@ -9,6 +9,7 @@ import type {
   Core,
   Dispatch,
   Inbound,
+  LoopBlocked,
   RequestRecord,
   SessionEnded,
 } from '@toolmgr/core';
@@ -34,6 +35,7 @@ export interface Telemetry {
   toolSearched(search: ToolSearched): void;
   limitSkipped(): void;
   sessionEnded(ended: SessionEnded): void;
+  loopBlocked(blocked: LoopBlocked): void;
   backendChanged(changed: BackendChanged): void;
 }
 
@@ -118,6 +120,7 @@ export function createTelemetry(
     toolSearched: (search) => metrics?.toolSearched(search),
     limitSkipped: () => metrics?.limitSkipped(),
     sessionEnded: (ended) => metrics?.sessionEnded(ended),
+    loopBlocked: (blocked) => metrics?.loopBlocked(blocked),
     backendChanged({ name, change, state }) {
       const before = backends.get(name)?.era;
       if (change === 'removed' || state === undefined) backends.delete(name);

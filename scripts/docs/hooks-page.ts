@@ -122,6 +122,14 @@ export const HOOK_PROSE = {
     thrown: 'logged; the other taps still run',
     when: 'on change, per capability class',
   },
+  loopBlocked: {
+    signature: '(blocked: LoopBlocked) → void',
+    purpose:
+      'reports that a plugin ran longer than `limits.blockedMs` without a pause, so that nothing else was served',
+    empty: 'no effect; the log has a line all the same',
+    thrown: 'logged; the other taps still run',
+    when: 'when the tap has returned; for work that no tap began, in programs of toolmgr, within a second',
+  },
   mount: {
     signature: '(routes: RouteTable) → void',
     purpose: 'adds HTTP routes with exact paths',

@@ -5,6 +5,7 @@ import { headersOf } from '../../shared/client/headers.ts';
 import { ownCommand } from '../../shared/own-command.ts';
 import type { BackendReport } from '../../shared/running/backend-report.ts';
 import { oneOf } from '../../shared/running/choose-gateway.ts';
+import type { GatewayStatus } from '../../shared/running/control-client.ts';
 import { columns, printable, stderr, stdout } from '../../shared/terminal.ts';
 import { UsageError } from '../../shared/usage-error.ts';
 import { unknownWorkload } from '../../workloads/planning/select.ts';
@@ -30,6 +31,7 @@ interface Shown {
   readonly version: string;
   readonly startedAt?: string;
   readonly backends: readonly BackendReport[];
+  readonly blocked?: GatewayStatus['blocked'];
   readonly problem?: string;
 }
 
@@ -67,6 +69,7 @@ function shownFrom({ record, status: told, problem }: AskedGateway): Shown {
     version,
     startedAt,
     backends: told?.backends ?? [],
+    ...(told?.blocked?.length ? { blocked: told.blocked } : {}),
     ...(problem === undefined ? {} : { problem }),
   };
 }
@@ -95,7 +98,7 @@ async function runningWorkloads(): Promise<readonly WorkloadSummary[]> {
     .filter((workload) => workload.status !== 'stopped');
 }
 
-function printGateway({ name, kind, url, file, pid, startedAt, backends, problem }: Shown): void {
+function printGateway({ name, kind, url, file, pid, startedAt, backends, blocked = [], problem }: Shown): void {
   const facts = [kind, file, pid === undefined ? undefined : `pid ${pid}`, startedAt && `for ${ago(startedAt)}`];
   const about = stdout.dim(printable(facts.filter(Boolean).join(', ')));
   stdout.line(`${stdout.bold(printable(name))}  ${printable(url ?? 'stdio')}  ${about}`);
@@ -114,6 +117,11 @@ function printGateway({ name, kind, url, file, pid, startedAt, backends, problem
     if (error === undefined) continue;
     stdout.line(`    ${stdout.red('why')}  ${printable(`${error.category}: ${error.message}`)}`);
     stdout.line(`    ${stdout.green('fix')}  ${printable(error.fix)}`);
+  }
+  for (const { plugin = 'unknown plugin', stage, method, name: called, ms, times, latestMs } of blocked) {
+    const where = [plugin, stage, method, called].filter(Boolean).join(' ');
+    const how = `${ms} ms, ${times === 1 ? 'once' : `${times} times`}, ${ago(new Date(latestMs).toISOString())} ago`;
+    stdout.line(`  ${stdout.red('blocked')}  ${printable(`${where}: ${how}`)}`);
   }
 }
 

@@ -116,6 +116,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
   gatewayLog.holdFailures(); // printServed shows them
   const listStore = createStoredLists({ headersOf: (backend) => servers.current().headers.get(backend), log });
   const gateway = await createGateway(plan, {
+    ownsProcess: true,
     ...{ catalogue, plugins: [servers.plugin], log, listStore },
     originOption: ALLOWED_ORIGINS.name,
   });

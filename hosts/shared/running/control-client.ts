@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { explainCause } from '@toolmgr/core';
+import { explainCause, type Gateway } from '@toolmgr/core';
 import { UsageError } from '../usage-error.ts';
 import type { BackendReport } from './backend-report.ts';
 import type { Explanation } from './explain.ts';
@@ -8,7 +8,11 @@ import type { GatewayRecord } from './gateway-record.ts';
 const { request: httpRequest } = process.getBuiltinModule('node:http');
 
 /** What a running gateway says about itself. */
-export type GatewayStatus = Omit<GatewayRecord, 'socket'> & { readonly backends: readonly BackendReport[] };
+export type GatewayStatus = Omit<GatewayRecord, 'socket'> & {
+  readonly backends: readonly BackendReport[];
+  /** Absent from a gateway of an earlier version. */
+  readonly blocked?: ReturnType<Gateway['blocked']>;
+};
 
 const ANSWER_MS = 10_000;
 /** A person waits for completions. */

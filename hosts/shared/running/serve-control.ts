@@ -159,7 +159,11 @@ interface Asked {
 const ROUTES: Readonly<Record<string, (asked: Asked) => Promise<void> | void>> = {
   'GET /v1/status': ({ options, record, response }) => {
     const { socket: _, ...about } = record;
-    send(response, 200, { ...about, backends: reportBackends(options.gateway()) });
+    send(response, 200, {
+      ...about,
+      backends: reportBackends(options.gateway()),
+      blocked: options.gateway().blocked(),
+    });
   },
   'POST /v1/restart': async (asked) => {
     const { options, response } = asked;

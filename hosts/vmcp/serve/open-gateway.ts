@@ -60,7 +60,15 @@ export function gatewayOpener(parts: GatewayParts): OpenGateway {
     const added = plugins.map(({ address }) => ({ use: address }));
     const input = added.length === 0 ? planned : { ...planned, plugins: [...planned.plugins, ...added] };
     const successor = before === undefined ? {} : { successorOf: before, sessionsMustMove };
-    const gateway = await createGateway(input, { catalogue, log, plugins, baseDir, importFile, ...successor });
+    const gateway = await createGateway(input, {
+      catalogue,
+      log,
+      plugins,
+      baseDir,
+      importFile,
+      ownsProcess: true,
+      ...successor,
+    });
     await drift?.check(gateway).catch(async (cause) => {
       await gateway.stop();
       throw cause;

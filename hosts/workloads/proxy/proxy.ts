@@ -113,6 +113,7 @@ async function serveUntilEnd(run: ProxyRun, claim: Claim): Promise<Ended> {
     ...httpClientFrom(process.env),
   };
   const gateway = await createGateway(plan, {
+    ownsProcess: true,
     catalogue,
     plugins: [workloadSecrets(secrets), runtime.plugin, recentCallsPlugin(calls)],
     log,

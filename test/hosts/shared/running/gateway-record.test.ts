@@ -8,6 +8,7 @@ import { chooseGateway } from '../../../../hosts/shared/running/choose-gateway.t
 import { fetchLines, fetchStatus } from '../../../../hosts/shared/running/control-client.ts';
 import { type GatewayRecord, readRunning, writeRecord } from '../../../../hosts/shared/running/gateway-record.ts';
 import { type ControlOptions, serveControl } from '../../../../hosts/shared/running/serve-control.ts';
+import { cli } from '../../../support/cli.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 
 let folder: string;
@@ -16,7 +17,7 @@ beforeEach(() => {
 });
 
 /** The members that the socket reads. */
-const gateway = { backends: () => [], catalog: () => ({ visible: () => [] }) } as unknown as Gateway;
+const gateway = { backends: () => [], blocked: () => [], catalog: () => ({ visible: () => [] }) } as unknown as Gateway;
 const places = () => join(folder, 'gateways');
 const serve = (about: Partial<ControlOptions['about']> = {}, more: Partial<ControlOptions> = {}) =>
   serveControl({
@@ -102,6 +103,20 @@ it('one of several gateways is chosen by name, port, pid or URL, and an unclear 
   }
   await expect(chooseGateway(String(process.pid), places())).rejects.toThrow('several gateways run');
   await expect(chooseGateway('4501', places())).rejects.toThrow('no gateway 4501 runs');
+});
+
+it('status names the plugin, the stage and the tool that blocked the event loop', async () => {
+  const about = { plugin: 'slow-policy', stage: 'authorize', method: 'tools/call', name: 'send' };
+  const blocked = [
+    { ...about, ms: 212, times: 3, latestMs: Date.now() - 60_000 },
+    { stage: 'background', ms: 130, times: 1, latestMs: Date.now() - 3 * 60_000 },
+  ];
+  await using _ = await serve({}, { gateway: () => ({ ...gateway, blocked: () => blocked }) as unknown as Gateway });
+  const env = { TOOLMGR_STATE_DIR: folder };
+  const { out } = await cli(['status'], { env });
+  expect(out).toMatch(/ {2}blocked {2}slow-policy authorize tools\/call send: 212 ms, 3 times, \d+ s ago\n/);
+  expect(out).toContain('  blocked  unknown plugin background: 130 ms, once, 3 min ago\n');
+  expect(JSON.parse((await cli(['status', '--json'], { env })).out).gateways).toMatchObject([{ blocked }]);
 });
 
 it('lines of a backend are followed until the reader ends', async () => {

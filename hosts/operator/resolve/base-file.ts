@@ -67,9 +67,10 @@ export async function baseFileOf(context: Context): Promise<BaseFile | undefined
   };
 }
 
-function hashesOf(
-  { oidcConfigHash, authzConfigHash }: IncomingAuth,
-  { telemetryConfigHash }: { readonly telemetryConfigHash?: string },
+/** Hashes of the configurations that were found. */
+export function hashesOf(
+  { oidcConfigHash, authzConfigHash }: Partial<IncomingAuth> = {},
+  { telemetryConfigHash }: BaseFile['hashes'] = {},
 ): BaseFile['hashes'] {
   return withoutUndefined({ oidcConfigHash, authzConfigHash, telemetryConfigHash }) as BaseFile['hashes'];
 }

@@ -6,8 +6,8 @@ import type { ProxyContext, ProxyFacts } from './proxy-context.ts';
 /** What the run configuration says of sessions and rate limits. */
 export interface Sessions {
   readonly scaling_config?: Section;
-  /** Settings of the plugin `rate-limit`. */
-  readonly rateLimit?: Section;
+  /** The section of a vmcp file. */
+  readonly rateLimiting?: Section;
 }
 
 /** Session storage and rate limits. */
@@ -33,6 +33,6 @@ export async function sessionsOf({ spec, replicas }: ProxyFacts, context: ProxyC
   const { address, db } = storage;
   const key_prefix = storage.keyPrefix ?? prefixOf(context);
   const redis = withoutUndefined({ address, db: db === 0 ? undefined : db, key_prefix });
-  const rateLimit = rateLimiting === undefined ? {} : { rateLimit: { ...(rateLimiting as Section), store: 'redis' } };
-  return { scaling_config: { session_redis: redis }, ...rateLimit };
+  const limits = rateLimiting === undefined ? {} : { rateLimiting: { ...(rateLimiting as Section), store: 'redis' } };
+  return { scaling_config: { session_redis: redis }, ...limits };
 }

@@ -5,7 +5,8 @@ import { planFromRun } from '../../../workloads/proxy/plan.ts';
 import { mcpToolConfig } from '../../kinds/mcp-tool-config.ts';
 import { contentHash } from '../../objects/content-hash.ts';
 import { authServerOf } from '../../resolve/auth-server.ts';
-import type { Context, Section, ServerSpec } from '../../resolve/context.ts';
+import { hashesOf } from '../../resolve/base-file.ts';
+import type { Context, ServerSpec } from '../../resolve/context.ts';
 import { incomingAuthOf } from '../../resolve/incoming-auth.ts';
 import { sorted } from '../../resolve/sorted.ts';
 import { withoutUndefined } from '../../resolve/strategy.ts';
@@ -13,6 +14,7 @@ import { telemetryOf } from '../../resolve/telemetry.ts';
 import { authServerConfigOf, outgoingAuthOf } from './external-auth.ts';
 import type { Hashes, ProxyContext, ProxyFacts, ProxySpec } from './proxy-context.ts';
 import { sessionsOf } from './proxy-sessions.ts';
+import { sectionPlugins } from './section-plugins.ts';
 
 /** A resolved proxy. */
 export interface ResolvedProxy {
@@ -36,19 +38,13 @@ export async function resolveProxy(
   const telemetry = await telemetryOf(server);
   const tools = toolsOf(spec, context, hashes);
   const outgoing = await outgoingAuthOf(facts, ownServer, context, hashes);
-  const { rateLimit, ...sessions } = await sessionsOf(facts, context);
-  if (incoming?.oidcConfigHash !== undefined) hashes.oidcConfigHash = incoming.oidcConfigHash;
-  if (incoming?.authzConfigHash !== undefined) hashes.authzConfigHash = incoming.authzConfigHash;
-  if (telemetry?.telemetryConfigHash !== undefined) hashes.telemetryConfigHash = telemetry.telemetryConfigHash;
+  const { rateLimiting, ...sessions } = await sessionsOf(facts, context);
+  Object.assign(hashes, hashesOf(incoming, telemetry));
   if (context.findings.hasFailed || incoming === undefined || authServer === undefined || telemetry === undefined) {
     return { hashes };
   }
-  const plugins = [
-    ...pluginOf('auth-server', authServer.section),
-    ...callerPlugins(incoming.section),
-    ...pluginOf('telemetry', telemetrySettings(telemetry.section)),
-    ...pluginOf('rate-limit', rateLimit),
-  ];
+  const file = { authServerConfig: authServer.section, incomingAuth: incoming.section, telemetry: telemetry.section };
+  const plugins = await sectionPlugins({ ...file, rateLimiting });
   const config = withoutUndefined({
     schema_version: 'v0.1.0',
     name: context.name.replaceAll('.', '-'),
@@ -99,24 +95,6 @@ function asServer({ spec, url }: ProxyFacts, context: ProxyContext, authServerCo
   });
   const server = withoutUndefined({ incomingAuth, telemetryConfigRef, authServerConfig });
   return { ...context, spec: server as unknown as ServerSpec };
-}
-
-function callerPlugins({ oidc, authz }: Section): { use: string; with?: Section }[] {
-  const { type: _, ...policies } = (authz ?? {}) as Section;
-  return [
-    ...pluginOf('incoming-auth/oidc', oidc as Section | undefined),
-    ...(authz === undefined ? [] : pluginOf('authorization/cedar', policies)),
-  ];
-}
-
-/** Telemetry without traces, metrics and the metrics page does nothing. */
-function telemetrySettings(section: Section | undefined): Section | undefined {
-  const isOn = section?.tracingEnabled || section?.metricsEnabled || section?.enablePrometheusMetricsPath;
-  return isOn ? section : undefined;
-}
-
-function pluginOf(use: string, settings: Section | undefined): { use: string; with?: Section }[] {
-  return settings === undefined ? [] : [{ use, with: settings }];
 }
 
 function toolsOf(

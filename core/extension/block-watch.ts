@@ -8,7 +8,7 @@ import type { Log } from './plugin.ts';
 
 /** Finds what keeps the event loop from everything else. */
 export interface BlockWatch extends TapObserver {
-  /** Also samples the whole process, for work that no tap began. Call {@link BlockWatch.sample} about once a second. */
+  /** Also samples the whole process while it is not idle, for work that no tap began. Call {@link BlockWatch.sample} about once a second. */
   sampleProcess(): void;
   /** Reports what blocked since the last sample and is not known from a tap. */
   sample(): void;
@@ -40,6 +40,8 @@ type AnyFunction = (...values: unknown[]) => unknown;
 const BACKGROUND = 'background';
 /** Milliseconds between two ticks of the sampling, which runs outside JavaScript. */
 const RESOLUTION_MS = 20;
+/** CPU milliseconds of the last second under which the process is idle: then nothing is sampled, which costs 3 of these milliseconds. */
+const IDLE_MS = 15;
 const MAX_WAITED = 16;
 const NS_PER_MS = 1e6;
 
@@ -118,6 +120,8 @@ export function createBlockWatch({ limitMs, log, now, tell }: BlockWatchParts): 
     waited = [];
     longestReportedMs = 0;
     cpuMs += usedMs;
+    if (usedMs < IDLE_MS) delays.disable();
+    else delays.enable();
   };
 
   return {

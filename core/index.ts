@@ -46,7 +46,6 @@ export { missingFeatures, missingPackage } from './errors/missing-package.ts';
 export { shortened } from './errors/shortened.ts';
 export { causesOf, explainCause, faultFrom, GatewayFault, UserActionRequired } from './errors.ts';
 export { ANONYMOUS } from './extension/anonymous.ts';
-export type { BlockedStage } from './extension/block-watch.ts';
 export { CallRefused } from './extension/call-refused.ts';
 export type {
   ContractSection,
@@ -85,7 +84,7 @@ export { DEFAULT_LIMITS } from './limits.ts';
 export { resultFromBytes, resultFromValue, toolFailure } from './mcp/envelope.ts';
 export { CONNECTION_FIELDS, CONTENT_FIELDS, FIELD_NAME, FIELD_VALUE } from './mcp/header-fields.ts';
 export { endToEndMeta, MISSING_BACKENDS } from './mcp/meta.ts';
-export { CALL_METHODS, CLIENT_METHODS } from './mcp/methods.ts';
+export { CLIENT_METHODS } from './mcp/methods.ts';
 export { mirroredHeaders } from './mcp/mirrored-params.ts';
 export { networkOf, Shares, shareOfCall } from './mcp/shares.ts';
 export { callWith } from './pipeline/call-value.ts';

@@ -29,7 +29,7 @@ export const auditConfig = z.strictObject({
     .describe('file to append to, created with mode 0600; relative to the working directory; empty means stdout'),
   chain: z
     .strictObject({
-      signingKey: secretReference
+      signingKeyRef: secretReference
         .optional()
         .describe('PEM of an Ed25519, EC or RSA private key that signs a checkpoint at least every minute'),
     })

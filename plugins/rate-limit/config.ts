@@ -1,6 +1,8 @@
-import { CALL_METHODS } from '@toolmgr/core';
 import { goDuration } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
+
+/** Calls that the gateway forwards in every revision. */
+const METHODS = ['tools/call', 'prompts/get', 'resources/read', 'completion/complete'] as const;
 
 /** Source: vmcp spec §2 rateLimiting, Bucket. */
 const bucket = z.strictObject({
@@ -33,7 +35,7 @@ export const rateLimitConfig = z.strictObject({
     .describe('additional limits of single tools; a call must pass these and the limits of the server'),
   // extensions
   methods: z
-    .array(z.enum(CALL_METHODS))
+    .array(z.enum(METHODS))
     .min(1)
     .default(['tools/call'])
     .describe('methods that take from shared and perUser; tools[] counts only tools/call'),

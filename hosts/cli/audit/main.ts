@@ -7,7 +7,7 @@ export function addAuditCommands(program: Command): void {
   const audit = program.command('audit').description('check and search audit files of gateways');
   withFiles(audit.command('verify'))
     .description('find lines that were changed, removed or moved since they were written')
-    .option('--key <file>', 'public key (PEM) of audit.chain.signingKey, which checkpoints must be signed with')
+    .option('--key <file>', 'public key (PEM) of audit.chain.signingKeyRef, which checkpoints must be signed with')
     .addHelpText(
       'after',
       `

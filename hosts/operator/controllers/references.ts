@@ -82,6 +82,7 @@ export const REFERENCE_FIELDS: Readonly<Record<string, readonly ReferenceField[]
     { path: 'groupRef.name', kind: GROUP },
     { path: 'config.groupRef', kind: GROUP },
     { path: 'config.aggregation.tools[].toolConfigRef.name', kind: 'MCPToolConfig' },
+    ...secretsAt('config.audit', ['chain.signingKeyRef', 'otlp.tokenRef', 'webhook.hmacSecretRef', 'webhook.tokenRef']),
     ...secretsAt('config.sessionStorage', REDIS_SECRETS),
     { path: 'config.compositeToolRefs[].name', kind: 'VirtualMCPCompositeToolDefinition' },
     { path: 'embeddingServerRef.name', kind: 'EmbeddingServer' },

@@ -5,7 +5,7 @@ import { type CompositeTools, compositeToolsOf } from './composite-tools.ts';
 import type { Context, Section } from './context.ts';
 import { type IncomingAuth, incomingAuthOf } from './incoming-auth.ts';
 import { optimizerOf } from './optimizer.ts';
-import { sessionStorageOf } from './session-storage.ts';
+import { mountSecrets, sessionStorageOf } from './session-storage.ts';
 import { withoutUndefined } from './strategy.ts';
 import { telemetryOf } from './telemetry.ts';
 
@@ -43,6 +43,7 @@ export async function baseFileOf(context: Context): Promise<BaseFile | undefined
   }
   if (telemetry === undefined || sessionStorage === undefined || aggregation === undefined) return undefined;
   const { config = {} } = spec;
+  if (!(await mountSecrets(context, config.audit, 'spec.config.audit'))) return undefined;
   const headers = spec.passthroughHeaders ?? config.passthroughHeaders;
   return {
     file: withoutUndefined({

@@ -10,14 +10,12 @@ import { withoutUndefined } from './strategy.ts';
  * `undefined`: a check failed.
  */
 export async function sessionStorageOf(context: Context): Promise<{ readonly section?: Section } | undefined> {
-  const { spec, findings, defaults } = context;
+  const { spec, defaults } = context;
   const section = sectionOf(context);
   tellReplicas(spec.replicas ?? 1, section?.provider === 'redis', context);
   const { passwordRef } = spec.sessionStorage ?? {};
   const usesDefault = spec.sessionStorage === undefined && !isObject(spec.config?.sessionStorage);
-  const problem = spec.sessionStorage === undefined ? await mountSecrets(context, section) : undefined;
-  if (problem !== undefined) {
-    findings.fail('AuthConfigured', 'AuthInvalid', problem, 'SecretValidationFailed');
+  if (spec.sessionStorage === undefined && !(await mountSecrets(context, section, 'spec.config.sessionStorage'))) {
     return undefined;
   }
   const password = usesDefault ? defaults.redis?.password : passwordRef;
@@ -26,12 +24,14 @@ export async function sessionStorageOf(context: Context): Promise<{ readonly sec
   return (await mountPassword(password, by, context)) ? { section } : undefined;
 }
 
-/** Every secret that the section names becomes a file of the pod. Returns what is wrong. */
-async function mountSecrets({ pod }: Context, section: Section | undefined): Promise<string | undefined> {
-  const refs = secretRefs(section, 'spec.config.sessionStorage');
+/** Every secret that the section at `place` names becomes a file of the pod. Returns whether all are there. */
+export async function mountSecrets({ pod, findings }: Parts, section: unknown, place: string): Promise<boolean> {
+  const refs = secretRefs(section, place);
   const values = await Promise.all(refs.map(({ path, name, key }) => pod.secretFile({ name, key }, path)));
   const problems = values.flatMap((value) => ('problem' in value ? [value.problem] : []));
-  return problems.length === 0 ? undefined : problems.join('; ');
+  if (problems.length === 0) return true;
+  findings.fail('AuthConfigured', 'AuthInvalid', problems.join('; '), 'SecretValidationFailed');
+  return false;
 }
 
 function sectionOf(context: Context): Section | undefined {

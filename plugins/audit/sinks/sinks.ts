@@ -31,7 +31,7 @@ export async function openFile({ logFile, chain, component }: AuditConfig, core:
 
 /** @throws GatewayFault PLAN_INVALID for a key that cannot sign, and like `readSecretBytes` */
 async function signingKeyOf(
-  { signingKey: reference }: NonNullable<AuditConfig['chain']>,
+  { signingKeyRef: reference }: NonNullable<AuditConfig['chain']>,
   { slots }: Core,
 ): Promise<KeyObject | undefined> {
   if (reference === undefined) return undefined;
@@ -44,7 +44,7 @@ async function signingKeyOf(
   );
 }
 
-const SIGNING_KEY = 'audit.chain.signingKey';
+const SIGNING_KEY = 'audit.chain.signingKeyRef';
 const SIGNING: ReadonlySet<string> = new Set(['ed25519', 'ec', 'rsa']);
 
 function readKey(pem: Buffer): KeyObject | undefined {

@@ -34,7 +34,7 @@ async function writeKeys(secret: string, open: string): Promise<void> {
 }
 
 const gateway = (config: object = {}): Promise<Audited> =>
-  audited({ far: fakeServer().tool('t') }, { config: { logFile, chain: { signingKey: { file: key } }, ...config } });
+  audited({ far: fakeServer().tool('t') }, { config: { logFile, chain: { signingKeyRef: { file: key } }, ...config } });
 
 /** Calls a tool `count` times and stops the gateway. */
 async function record(count: number, config: object = {}): Promise<void> {
@@ -176,10 +176,10 @@ describe('someone who can write to the file', () => {
   }
 });
 
-describe('audit.chain.signingKey', () => {
+describe('audit.chain.signingKeyRef', () => {
   it('is refused when it cannot sign, without its text', async () => {
     await writeFile(key, 'hunter2');
-    await expect(gateway()).rejects.toThrow(/audit\.chain\.signingKey: expected the PEM of a private key/);
+    await expect(gateway()).rejects.toThrow(/audit\.chain\.signingKeyRef: expected the PEM of a private key/);
     await expect(gateway()).rejects.not.toThrow(/hunter2/);
     const { publicKey: open } = generateKeyPairSync('ed25519');
     await writeFile(key, open.export({ type: 'spki', format: 'pem' }));

@@ -271,6 +271,19 @@ describe('session storage', () => {
     expect(JSON.stringify(missing)).toContain('spec.config.sessionStorage.aclUserConfig.passwordSecretRef');
   });
 
+  it.each(['chain: { signingKeyRef: REF }', 'webhook: { url: "https://siem.test", hmacSecretRef: REF }'])(
+    'is not alone: the secret of audit %s is mounted too, and has to exist',
+    async (given) => {
+      const audit = `config: { audit: { enabled: true, ${given.replace('REF', '{ name: evidence, key: key }')} } }`;
+      const pod = podOf(await resolveYaml(server(audit) + secret('evidence', { key: 'pem' })));
+      expect(pod.env).toEqual([{ name: 'TOOLMGR_SECRETS_DIR', value: '/etc/toolmgr/secrets' }]);
+      expect(JSON.stringify(pod.volumes)).toContain('"evidence"');
+      const missing = await resolveYaml(server(audit));
+      expect(conditions(missing)).toContain('AuthConfigured=False/AuthInvalid');
+      expect(JSON.stringify(missing)).toContain('spec.config.audit.');
+    },
+  );
+
   it('fails without its password', async () => {
     const resolution = await resolveYaml(server(REDIS));
     expect(conditions(resolution)).toContain('AuthConfigured=False/AuthInvalid');

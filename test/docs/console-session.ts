@@ -112,6 +112,8 @@ async function openSession(): Promise<Session> {
       await until(() => isOver() || (SERVES.test(line) && problem() === undefined), COMMAND_MS).catch(() => {});
       const found = problem();
       if (found !== undefined) return found;
+      // the next command may list what the servers have: on a busy machine they start after the line that says "serves"
+      if (SERVES.test(line)) await once(spawn(shim, ['wait', '--timeout', '30s'], { cwd: folder, env }), 'close');
       if (expected === '' && state.code !== 0) return `exit code ${state.code}:\n${printed}`;
       return undefined;
     },

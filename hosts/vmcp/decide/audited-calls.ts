@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from '@toolmgr/core';
+import { ANONYMOUS, isObject, type JsonObject } from '@toolmgr/core';
 import { memberAt } from '../audit-files.ts';
 
 /** A call of a tool in an audit file. */
@@ -25,7 +25,7 @@ export function auditedCallOf(event: JsonObject): AuditedCall | undefined {
   const given = memberAt(event, 'data.request.arguments');
   return {
     at: typeof time === 'string' ? time : '',
-    subject: typeof subject === 'string' ? subject : undefined,
+    subject: typeof subject === 'string' && subject !== ANONYMOUS.subject ? subject : undefined,
     tool: target.name,
     parent: typeof parent === 'string' ? parent : undefined,
     was: outcome === 'denied' ? 'refused' : outcome === 'success' ? 'permitted' : 'failed',

@@ -170,6 +170,16 @@ describe('vmcp simulate', () => {
     },
   );
 
+  it('decides calls of anonymous callers without asking for their claims', async () => {
+    const file = await write(['forbid(principal, action, resource);']);
+    const audit = await json('audit.log', {
+      ...{ msg: 'audit_event', type: 'mcp_tool_call', outcome: 'success' },
+      ...{ subjects: { user: 'anonymous', user_id: 'anonymous' }, target: { name: 'memory_read_graph' } },
+    });
+    const { out } = await cli(['vmcp', 'simulate', '-c', file, '--json', audit]);
+    expect(JSON.parse(out)).toMatchObject({ changes: [{ caller: 'anonymous' }], decided: 1, unknownCallers: [] });
+  });
+
   it('refuses files that it cannot read as an audit', async () => {
     const file = await write(['permit(principal, action, resource);']);
     const other = join(folder, 'other.log');

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { resolve } from 'node:path';
-import { type Core, explainCause } from '@toolmgr/core';
+import { type Core, explainCause, GatewayFault, LATE, within } from '@toolmgr/core';
 import { type AuditChain, createAuditChain } from '@toolmgr/plugins/kit/audit-chain';
 import { chainEndOf } from './chain-end.ts';
 import { openSink, type Sink } from './file.ts';
@@ -8,6 +8,9 @@ import { openSink, type Sink } from './file.ts';
 /** Lines after which a checkpoint is written, and the time after which it is. */
 const CHECKPOINT_LINES = 1_000;
 const CHECKPOINT_MS = 60_000;
+
+/** Time that a gateway which stops has for the last lines of a file before the next one opens it. */
+const CLOSE_MS = 10_000;
 
 /** What a chain is made with. */
 export interface ChainOptions {
@@ -52,7 +55,8 @@ const SHARED = new Map<string, { writers: number; readonly opened: Promise<Chain
 /** Files that get their last lines: another chain continues after them. */
 const CLOSING = new Map<string, Promise<void>>();
 
-interface ChainedFile {
+/** One file that several gateways write to. */
+export interface ChainedFile {
   /** The options of the newest gateway count. */
   use(options: ChainOptions): void;
   /** Writes lines with their places. @throws what the sink throws; the lines that were added are written by {@link drain} */
@@ -62,8 +66,8 @@ interface ChainedFile {
   close(): Promise<void>;
 }
 
-/** Lines that were added once are not added again when the write is repeated. */
-function writerOf(file: ChainedFile, leave: () => Promise<void>): Sink {
+/** The sink of one gateway. Lines that were added once are not added again when the write is repeated. */
+export function writerOf(file: ChainedFile, leave: () => Promise<void>): Sink {
   let isAdded = false;
   return {
     async write(bytes) {
@@ -82,7 +86,10 @@ async function openFile(
   core: Pick<Core, 'log' | 'now'>,
   closed: Promise<void> | undefined,
 ): Promise<ChainedFile> {
-  await closed?.catch(() => {}); // its own gateway reports why
+  // a failed close is reported by its own gateway
+  if ((await within(CLOSE_MS, undefined, Promise.resolve(closed?.catch(() => {})))) === LATE) {
+    throw new GatewayFault('PLUGIN_FAILED', `audit.chain: ${logFile} is still written by a gateway that stops`);
+  }
   const sink = await openSink(logFile, core);
   const end = logFile === '' ? { next: 0, previous: '' } : await chainEndOf(logFile);
   return chainedFile(sink, core, (options, at = end) => createAuditChain(at, options.component, options.key));
@@ -90,7 +97,8 @@ async function openFile(
 
 type MakeChain = (options: ChainOptions, end?: AuditChain['end']) => AuditChain;
 
-function chainedFile(sink: Sink, { log, now }: Pick<Core, 'log' | 'now'>, makeChain: MakeChain): ChainedFile {
+/** A file on `sink` whose lines have places in the chain. */
+export function chainedFile(sink: Sink, { log, now }: Pick<Core, 'log' | 'now'>, makeChain: MakeChain): ChainedFile {
   let chain: AuditChain | undefined;
   let rest: Buffer = Buffer.alloc(0);
   let turn: Promise<unknown> = Promise.resolve();
@@ -127,10 +135,10 @@ function chainedFile(sink: Sink, { log, now }: Pick<Core, 'log' | 'now'>, makeCh
     },
     append: (lines) =>
       inTurn(async () => {
-        await drainNow();
         const texts = lines.toString('utf8').split('\n');
         texts.pop(); // after the last line break
-        rest = Buffer.from(texts.map((line) => chain?.add(line) ?? `${line}\n`).join(''));
+        // behind what an earlier failure left, also while that cannot be written yet: a writer repeats a failed append by `drain`
+        rest = Buffer.concat([rest, Buffer.from(texts.map((line) => chain?.add(line) ?? `${line}\n`).join(''))]);
         const unsigned = chain?.unsigned ?? 0;
         if (unsigned >= CHECKPOINT_LINES) addCheckpoint();
         else if (unsigned > 0) signSoon();

@@ -4,10 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { fakeServer } from '@toolmgr/core/testing';
-import { hashOfLine } from '@toolmgr/plugins/kit/audit-chain';
+import { createAuditChain, hashOfLine } from '@toolmgr/plugins/kit/audit-chain';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { chainedFile, writerOf } from '../../../plugins/audit/sinks/chained-file.ts';
+import type { Sink } from '../../../plugins/audit/sinks/file.ts';
 import { type Audited, audited } from '../../support/audited.ts';
 import { cliSession } from '../../support/cli-session.ts';
+import { pluginCore } from '../../support/plugin-core.ts';
 import { proves } from '../../support/proves.ts';
 import { until } from '../../support/until.ts';
 
@@ -159,6 +162,16 @@ describe('someone who can write to the file', () => {
     expect(report.problems.find((each: string) => problem.test(each)) ?? '').toMatch(problem);
   });
 
+  it('gives a key that verifies nothing, which is refused', async () => {
+    await record(1);
+    const { publicKey: other } = generateKeyPairSync('x25519');
+    await writeFile(publicKey, other.export({ type: 'spki', format: 'pem' }));
+    expect(await cli(['audit', 'verify', logFile, '--key', publicKey])).toMatchObject({
+      code: 1,
+      err: expect.stringMatching(/expected the PEM of a public key: Ed25519, EC or RSA/),
+    });
+  });
+
   it('signs with a key of their own, which is noticed', async () => {
     await writeKeys(key, join(folder, 'other.pub'));
     await record(2);
@@ -174,6 +187,44 @@ describe('someone who can write to the file', () => {
       return made;
     });
   }
+});
+
+describe('two gateways that write to a file on a full disk', () => {
+  it('lose no line when there is space again, and each line is written once', async () => {
+    const written: Buffer[] = [];
+    let isFull = true;
+    const disk: Sink = {
+      async write(bytes) {
+        if (isFull) throw new Error('ENOSPC');
+        written.push(Buffer.from(bytes));
+        return bytes.length;
+      },
+      close: async () => {},
+    };
+    const file = chainedFile(disk, pluginCore(), (options, end = { next: 0, previous: '' }) =>
+      createAuditChain(end, options.component, options.key),
+    );
+    file.use({ component: 'team', key: undefined });
+    const [one, other] = [1, 2].map(() => writerOf(file, async () => {})) as [Sink, Sink];
+    const write = (sink: Sink, name: string) => sink.write(Buffer.from(`{"name":"${name}"}\n`));
+    await expect(write(one, 'a')).rejects.toThrow(/ENOSPC/);
+    await expect(write(other, 'b')).rejects.toThrow(/ENOSPC/);
+    await expect(write(one, 'a')).rejects.toThrow(/ENOSPC/);
+    isFull = false;
+    await write(other, 'b');
+    await write(one, 'a');
+    await write(one, 'c');
+    const lines = Buffer.concat(written)
+      .toString()
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map(({ name, chain }) => [name, chain.n])).toEqual([
+      ['a', 0],
+      ['b', 1],
+      ['c', 2],
+    ]);
+  });
 });
 
 describe('audit.chain.signingKeyRef', () => {

@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { GatewayFault, isObject, parsedJson } from '@toolmgr/core';
-import { type ChainEnd, hashOfLine } from '@toolmgr/plugins/kit/audit-chain';
+import { type ChainEnd, hashOfLine, isPlace } from '@toolmgr/plugins/kit/audit-chain';
 
 /** Bytes that are read at a time, from the end. */
 const PIECE = 65_536;
@@ -58,5 +58,5 @@ function splitLines(bytes: Buffer): Buffer[] {
 function numberOf(line: Buffer): number | undefined {
   const event = parsedJson(line.toString('utf8'));
   const chain = isObject(event) ? event.chain : undefined;
-  return isObject(chain) && typeof chain.n === 'number' ? chain.n : undefined;
+  return isObject(chain) && isPlace(chain.n) ? chain.n : undefined;
 }

@@ -55,6 +55,11 @@ export function createAuditChain(end: ChainEnd, component: string, key: KeyObjec
   };
 }
 
+/** Whether a value can be the number of a line. */
+export function isPlace(n: unknown): n is number {
+  return Number.isSafeInteger(n) && (n as number) >= 0;
+}
+
 /** SHA-256 of a line without its line break, base64url. */
 export function hashOfLine(line: string | Buffer): string {
   return createHash('sha256').update(line).digest('base64url');

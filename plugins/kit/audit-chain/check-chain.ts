@@ -1,6 +1,6 @@
 import { type KeyObject, verify } from 'node:crypto';
 import { isObject, type JsonObject, parsedJson } from '@toolmgr/core';
-import { digestFor, hashOfLine, signedText } from './chain.ts';
+import { digestFor, hashOfLine, isPlace, signedText } from './chain.ts';
 
 /** A place where the lines are not what was written. */
 export interface ChainProblem {
@@ -52,7 +52,7 @@ export function createChainChecks(key: KeyObject | undefined): ChainChecks {
       const chain = isObject(event) && isObject(event.chain) ? event.chain : undefined;
       const before = previous;
       previous = hashOfLine(text);
-      if (!isObject(event) || chain === undefined || typeof chain.n !== 'number') {
+      if (!isObject(event) || chain === undefined || !isPlace(chain.n)) {
         // what stands before the first chained line is older than the chain
         if (first !== undefined) found(isObject(event) ? 'the line has no place in the chain' : INCOMPLETE);
         return;

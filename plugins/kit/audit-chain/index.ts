@@ -1,5 +1,5 @@
 /** Audit lines that name the line before them, and signatures over them. */
-export { type AuditChain, type ChainEnd, createAuditChain, hashOfLine } from './chain.ts';
+export { type AuditChain, type ChainEnd, createAuditChain, hashOfLine, isPlace } from './chain.ts';
 export {
   type ChainChecks,
   type ChainProblem,

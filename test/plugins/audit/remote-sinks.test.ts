@@ -204,7 +204,7 @@ describe('audit.otlp', () => {
     expect(resource.attributes).toEqual([{ key: 'service.name', value: { stringValue: 'team' } }]);
     const [record] = scopeLogs[0].logRecords;
     expect(record).toMatchObject({ severityNumber: 9, eventName: 'mcp_tool_call' });
-    expect(new Date(Number(record.timeUnixNano) / 1e6).toISOString()).toBe(
+    expect(new Date(Number(BigInt(record.timeUnixNano) / 1_000_000n)).toISOString()).toBe(
       JSON.parse(record.body.stringValue).logged_at,
     );
     expect(JSON.parse(record.body.stringValue)).toEqual(line);

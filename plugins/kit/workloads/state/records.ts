@@ -41,7 +41,9 @@ export async function createRecord(
   try {
     await writeSynced(join(fresh, WORKLOAD_FILES.config), textOf(config));
     if (Object.keys(secrets).length > 0) await writeSynced(join(fresh, WORKLOAD_FILES.secrets), textOf(secrets));
-    await writeSynced(join(fresh, WORKLOAD_FILES.status), textOf(dated({ status: 'stopped', id, generation: 0 })));
+    // greater than that of every start of a removed workload with this name, whose proxy may still be about to claim it
+    const generation = Date.now();
+    await writeSynced(join(fresh, WORKLOAD_FILES.status), textOf(dated({ status: 'stopped', id, generation })));
     await syncFolder(fresh);
     await rename(fresh, workloadDir(state, config.name));
   } catch (cause) {

@@ -2,6 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { markProcess, stateDir, withLock } from '@toolmgr/plugins/kit/files';
 import {
   changeStatus,
@@ -10,6 +11,7 @@ import {
   readWorkloads,
   recordReader,
   removeRecord,
+  transitions,
   WORKLOAD_FILES,
   workloadDir,
   workloadsDir,
@@ -92,6 +94,22 @@ describe('workload records', () => {
     expect(await removeRecord(state, 'one')).toBe('gone');
     expect(await readWorkloads(state)).toEqual([]);
     expect(await changeStatus(state, 'one', () => ({ status: 'running' }))).toBeUndefined();
+  });
+
+  it('counts the starts of a new workload from above those of a removed one with its name', async () => {
+    const started = async () => {
+      await createRecord(state, workloadConfigOf('one'));
+      const now = await changeStatus(state, 'one', (record) => {
+        const said = transitions.requestStart(record, undefined);
+        return said !== undefined && 'change' in said ? said.change : undefined;
+      });
+      return now?.status.generation ?? 0;
+    };
+    const first = await started();
+    await changeStatus(state, 'one', () => ({ status: 'stopped' }));
+    expect(await removeRecord(state, 'one')).toBe('removed');
+    await delay(2);
+    expect(await started()).toBeGreaterThan(first);
   });
 
   it('reports an unreadable file as an error of its workload, and reads the others', async () => {

@@ -1,7 +1,8 @@
 // Two ratios of CPU time per call: the bare forwarder's to the gateway's, and that of an earlier revision of the gateway to today's.
-// All run on the same core, in turns. For the forwarder the best of several turns counts, because noise only adds time. For the
-// earlier revision it is the median of the ratios of turns that follow each other. CI checks the second, because the first
-// depends on the machine: memory and caches that are shared with others cost the gateway more than the small forwarder.
+// All run on the same core. The forwarder and the gateway take turns, of which the best counts, because noise only adds time.
+// The earlier revision and today's are loaded at the same time: whatever slows the machine slows both, and two processes of
+// one build differ by 5 %, where turns differed by 20 %. CI checks the second ratio, because the first depends on the machine:
+// memory and caches that are shared with others cost the gateway more than the small forwarder.
 // The load tool is wrk, which is cheap enough to keep the measured core busy. A target that waits between requests pays for
 // wake-ups; both targets pay the same, so the ratio would look better than it is. Without wrk our own loader is used and
 // compared with its own recorded ratio; `--loader` selects it.
@@ -49,10 +50,11 @@ interface Turn {
 
 const FILE = join(import.meta.dirname, '..', '..', 'docs', 'project', 'benchmarks-ratio.json');
 const COMMAND = 'npm run bench:ratio -- --record';
-const MAX_DROP = 0.15; // of the speed: on a shared machine runs differ by a fifth
+const MAX_DROP = 0.15; // of the speed
 const WARM_UP_SECONDS = 5;
 const TURN_SECONDS = 1;
 const TURNS = 10;
+const TOGETHER_SECONDS = 15; // of the earlier revision and today's, at the same time
 const TRIES = 3; // retries for a machine that was busy
 const SATURATING: readonly Load[] = [
   { by: 'wrk', connections: 16 },
@@ -75,8 +77,8 @@ using earlierBuild = revision === undefined ? undefined : buildRevision(revision
 if (revision !== undefined && earlierBuild === undefined) {
   console.log(`the repository has no revision ${revision}: compared with the recorded ratios to the bare forwarder`);
 }
-let dropped = await tryOnce();
-for (let attempt = 1; dropped.length > 0 && attempt < TRIES; attempt++) dropped = await tryOnce();
+let dropped = await tryOnce(loads);
+for (let attempt = 1; dropped.length > 0 && attempt < TRIES; attempt++) dropped = await tryOnce(dropped);
 for (const row of dropped) {
   const load = `${row.by}, ${row.connections} connections`;
   const change =
@@ -101,9 +103,9 @@ function fail(message: string): never {
   throw new Error(message);
 }
 
-/** Measures all loads; returns the rows that a check finds too low. */
-async function tryOnce(): Promise<readonly Row[]> {
-  const rows = await measureRows(loads);
+/** Measures loads; returns the rows that a check finds too low. */
+async function tryOnce(tried: readonly Load[]): Promise<readonly Row[]> {
+  const rows = await measureRows(tried);
   for (const row of rows) console.log(sentenceOf(row));
   if (isRecording) {
     const withLowest = rows.map((row) => ({
@@ -137,23 +139,24 @@ async function measureRows(all: readonly Load[]): Promise<readonly Row[]> {
   await using before =
     earlierBuild &&
     (await startProcess(MEASURED_CORE, join(earlierBuild.folder, 'test', 'bench', 'gateway.mjs'), args));
-  const targets = {
-    bare: { target: forwarder, tool: 'tool_0' },
-    ...(before && { earlier: { target: before, tool: 'far_tool_0' } }),
-    gateway: { target: gateway, tool: 'far_tool_0' },
-  };
   const rows: Row[] = [];
   for (const load of all) {
-    for (const { target, tool } of Object.values(targets)) await turn(target, tool, load, WARM_UP_SECONDS);
+    const callBare = (seconds: number) => turn(forwarder, 'tool_0', load, seconds);
+    const callOurs = (seconds: number) => turn(gateway, 'far_tool_0', load, seconds);
+    await callBare(WARM_UP_SECONDS);
+    await callOurs(WARM_UP_SECONDS);
     let bare: Turn = { micros: Number.POSITIVE_INFINITY, busy: 0 };
     let ours = bare;
-    const changes: number[] = [];
     for (let n = 0; n < TURNS; n++) {
-      bare = cheaper(bare, await turn(targets.bare.target, targets.bare.tool, load, TURN_SECONDS));
-      const old = targets.earlier && (await turn(targets.earlier.target, targets.earlier.tool, load, TURN_SECONDS));
-      const now = await turn(targets.gateway.target, targets.gateway.tool, load, TURN_SECONDS);
-      ours = cheaper(ours, now);
-      if (old !== undefined) changes.push(old.micros / now.micros);
+      bare = cheaper(bare, await callBare(TURN_SECONDS));
+      ours = cheaper(ours, await callOurs(TURN_SECONDS));
+    }
+    let earlier: number | undefined;
+    if (before) {
+      const both = (seconds: number) => Promise.all([turn(before, 'far_tool_0', load, seconds), callOurs(seconds)]);
+      await both(2 * WARM_UP_SECONDS); // today's has had more calls so far
+      const [old, now] = await both(TOGETHER_SECONDS);
+      earlier = rounded(old.micros / now.micros, 3);
     }
     rows.push({
       ...load,
@@ -162,7 +165,7 @@ async function measureRows(all: readonly Load[]): Promise<readonly Row[]> {
       bareBusy: rounded(bare.busy, 2),
       gatewayBusy: rounded(ours.busy, 2),
       ratio: rounded(bare.micros / ours.micros, 3),
-      ...(changes.length > 0 && { earlier: rounded(medianOf(changes), 3) }),
+      ...(earlier !== undefined && { earlier }),
     });
   }
   return rows;
@@ -170,10 +173,6 @@ async function measureRows(all: readonly Load[]): Promise<readonly Row[]> {
 
 function cheaper(one: Turn, other: Turn): Turn {
   return other.micros < one.micros ? other : one;
-}
-
-function medianOf(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
 }
 
 function rounded(value: number, digits: number): number {
@@ -211,7 +210,7 @@ function loadByOurOwn(url: string, tool: string, connections: number, seconds: n
   });
   return new Promise((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code) =>
+    child.once('close', (code) =>
       code === 0 ? resolve(JSON.parse(out)) : reject(new Error(`the loader ended with ${code}`)),
     );
   });

@@ -15,6 +15,6 @@ export function wrk(args: readonly string[]): Promise<string> {
       out += chunk.toString();
     });
     child.once('error', reject);
-    child.once('exit', (code) => (code === 0 ? resolve(out) : reject(new Error(`wrk ended with ${code}: ${out}`))));
+    child.once('close', (code) => (code === 0 ? resolve(out) : reject(new Error(`wrk ended with ${code}: ${out}`))));
   });
 }

@@ -160,6 +160,7 @@ export const catalogue: Catalogue = {
     section: { contractKey: 'toolPinning' },
     contract: () => import('./tool-pinning/contract.ts'),
   },
+  confirmation: () => import('./confirmation/index.ts'),
   'optimizer/search': () => import('./optimizer/search/index.ts'),
   'optimizer/embed-tei': () => import('./optimizer/embed-tei/index.ts'),
   'optimizer/embed-openai': () => import('./optimizer/embed-openai/index.ts'),

@@ -93,6 +93,13 @@ assert.deepEqual(checks.report().problems, []);
 
 // endregion
 
+// region: confirm
+import { questionAbout } from '@toolmgr/plugins/kit/confirm';
+
+assert.equal(questionAbout('Remove files', [['path', '/tmp']]), 'Remove files: path "/tmp"?');
+
+// endregion
+
 // region: tool-pins
 import { scan } from '@toolmgr/plugins/kit/tool-pins';
 

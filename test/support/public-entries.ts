@@ -12,6 +12,7 @@ export const PUBLIC_ENTRIES: Readonly<Record<string, string>> = {
   '@toolmgr/plugins/clients': 'plugins/clients/exports.ts',
   '@toolmgr/plugins/kit/audit-chain': 'plugins/kit/audit-chain/index.ts',
   '@toolmgr/plugins/kit/cel': 'plugins/kit/cel/index.ts',
+  '@toolmgr/plugins/kit/confirm': 'plugins/kit/confirm/index.ts',
   '@toolmgr/plugins/kit/credentials': 'plugins/kit/credentials/index.ts',
   '@toolmgr/plugins/kit/embedding': 'plugins/kit/embedding/index.ts',
   '@toolmgr/plugins/kit/extension-points': 'plugins/kit/extension-points/index.ts',

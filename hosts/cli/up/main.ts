@@ -26,6 +26,10 @@ export function addUpCommand(program: Command): void {
     .addOption(new Option('--client <name>', 'serve the files of one client').choices(FOUND_CLIENTS))
     .option('--all', 'serve the files of all clients; a server that several files have is served once')
     .option('--watch', 'reload the file when it changes')
+    .option(
+      '--no-ask',
+      'call destructive tools without asking; by default a client that supports elicitation asks before the first call of each one',
+    )
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <number>', 'port to listen on, 0 for any', portFrom, 4483)
     .option(ALLOWED_ORIGINS.flags, ALLOWED_ORIGINS.description, readOrigins)

@@ -43,6 +43,8 @@ export interface UpOptions {
   readonly host: string;
   readonly port: number;
   readonly watch?: boolean;
+  /** `false`: destructive tools are called without asking a person. */
+  readonly ask?: boolean;
   /** Serves one client over standard input and output instead of listening. */
   readonly stdio?: boolean;
   /** Serves all files of this client. */
@@ -196,7 +198,7 @@ export async function up(given: string | undefined, options: UpOptions): Promise
 /** The plan of `up`: anonymous callers, tool names prefixed by the server, backends from the file. */
 export function upPlan(
   loopback: boolean,
-  { timeout = CALL_TIMEOUT_MS, startTimeout, memoryBudget, allowedOrigins }: PlanOptions = {},
+  { ask = true, timeout = CALL_TIMEOUT_MS, startTimeout, memoryBudget, allowedOrigins }: PlanOptions = {},
 ): PlanInput {
   return {
     name: 'toolmgr-up',
@@ -205,6 +207,7 @@ export function upPlan(
       { use: 'incoming-auth/anonymous' },
       { use: CLIENT_SERVERS },
       { use: 'aggregation', with: {} },
+      ...(ask ? [{ use: 'confirmation', with: { cannotAsk: 'allow' } }] : []), // most clients ask by themselves
     ],
     outgoingAuth: { default: { type: CLIENT_SERVERS } },
     // the client has its own time limit, and that of this hop must not be shorter
@@ -218,7 +221,7 @@ export function upPlan(
 }
 
 /** Flags that are part of the plan. */
-type PlanOptions = Pick<UpOptions, 'timeout' | 'startTimeout' | 'memoryBudget' | 'allowedOrigins'>;
+type PlanOptions = Pick<UpOptions, 'ask' | 'timeout' | 'startTimeout' | 'memoryBudget' | 'allowedOrigins'>;
 
 const EXIT_MS = 250;
 

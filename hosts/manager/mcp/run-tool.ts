@@ -1,10 +1,10 @@
 import { type Call, type CallResult, type JsonObject, resultFromValue, toolFailure } from '@toolmgr/core';
+import { confirm, MAX_QUESTION, questionAbout } from '@toolmgr/plugins/kit/confirm';
 import { type Answer, isProblem, PROBLEMS, type Problem } from '@toolmgr/plugins/kit/operations';
 import { TIME_LIMITS_MS } from '../http/limits.ts';
 import { mistakeProblem } from '../http/mistake.ts';
 import type { OperationHost } from '../http/mount-operation.ts';
 import { createRequestReader } from '../http/read-request.ts';
-import { confirm } from './confirm.ts';
 import { argumentsOf, type ManagerTool } from './tool-from-operation.ts';
 
 const MAX_TEXT = 200_000; // characters of a streamed answer
@@ -25,10 +25,11 @@ export function toolRunner(tool: ManagerTool, settings: ToolSettings): (call: Ca
     if ('problem' in parts) return failure(parts);
     const isAsked = !settings.withoutConfirmation && tool.asks(call.arguments);
     if (isAsked) {
-      const question = `${tool.operation.summary}: ${argumentText(call.arguments)}?`;
-      if (question.length > MAX_QUESTION) return toolFailure(TOO_LONG);
+      const question = questionAbout(tool.operation.summary, argumentsOf(call.arguments));
+      if (question === undefined) return toolFailure(TOO_LONG);
       const answer = await confirm(call, question);
       if (answer === 'declined') return toolFailure('The person declined. Nothing was done.');
+      if (answer === 'cannotAsk') return toolFailure(CANNOT_ASK);
       if (answer !== 'confirmed') return answer;
     }
     const { jobs, publish } = settings.host;
@@ -46,23 +47,11 @@ export function toolRunner(tool: ManagerTool, settings: ToolSettings): (call: Ca
   };
 }
 
-/** Every argument, whole: what is cut off would be what the person does not see. */
-function argumentText(given: JsonObject): string {
-  const pairs = argumentsOf(given).map(([name, value]) => visible(`${name} ${JSON.stringify(value)}`));
-  return pairs.length === 0 ? 'without arguments' : pairs.join(', ');
-}
-
-/** Characters of a question that a person can be expected to read. */
-const MAX_QUESTION = 4_000;
+const CANNOT_ASK =
+  'This tool needs the confirmation of a person, and the client does not support elicitation. Use the command line or the page of ' +
+  'toolmgr instead, or start the manager with --mcp-without-confirmation.';
 
 const TOO_LONG = `This call needs the confirmation of a person, and its arguments are longer than the ${MAX_QUESTION} characters that a person is shown. Use the command line or the page of toolmgr instead.`;
-
-/** Line breaks, and characters that show nothing or turn the order of others. */
-function visible(text: string): string {
-  return text.replace(HIDDEN, (mark) => `\\u{${mark.codePointAt(0)?.toString(16)}}`);
-}
-
-const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 
 function failure({ problem, detail, errors = [] }: Problem): CallResult {
   const fields = errors.map((field) => `\n- ${field.path === '' ? '' : `${field.path}: `}${field.detail}`).join('');

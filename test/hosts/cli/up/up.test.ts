@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type JsonObject, readPlan } from '@toolmgr/core';
+import { testClient } from '@toolmgr/core/testing';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { upPlan } from '../../../../hosts/cli/up/serve.ts';
 import { httpPeer } from '../../../proof/wire/wire-peer.ts';
@@ -280,6 +281,26 @@ describe('toolmgr up', () => {
       body: `{"jsonrpc":"2.0","id":1,"method":"ping"${' '.repeat(50_000)}}`,
     });
     expect([answer.status, await answer.text()]).toEqual([503, expect.stringContaining('MEMORY_SPENT')]);
+  });
+
+  it('asks before a destructive tool is called, unless it has --no-ask', { timeout: LONG }, async () => {
+    await write({ mcpServers: { memory: memory() } });
+    const asked: JsonObject[] = [];
+    const decline = (_: string, params: JsonObject): JsonObject => {
+      asked.push(params);
+      return { action: 'decline' };
+    };
+    const deleteFrom = async (...flags: string[]): Promise<string> => {
+      await using serving = startCli(['up', '--port', '0', ...flags], { cwd: folder });
+      const [, url = ''] = await serving.printed(/serves \.mcp\.json at (http:\S+)/);
+      const client = await testClient(fetch, url, { capabilities: { elicitation: {} }, answer: decline });
+      await client.callTool('memory_read_graph');
+      return JSON.stringify(await client.callTool('memory_delete_entities', { entityNames: ['a'] }).catch(String));
+    };
+    expect(await deleteFrom()).toContain('the person declined');
+    expect(asked).toMatchObject([{ message: expect.stringContaining('delete_entities of memory') }]);
+    expect(await deleteFrom('--no-ask')).toContain('deleted successfully');
+    expect(asked).toHaveLength(1);
   });
 
   proves('ask.up.timeout', 'gives a call ten minutes by default, and never more than a day', () => {

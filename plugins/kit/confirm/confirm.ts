@@ -1,6 +1,7 @@
 import {
   type Call,
   type CallResult,
+  callWith,
   decodeObject,
   encode,
   isObject,
@@ -10,22 +11,29 @@ import {
   toolFailure,
 } from '@toolmgr/core';
 
-/** How a person answered; a result when the client has to ask first, or cannot ask. */
-export type Confirmation = 'confirmed' | 'declined' | CallResult;
+/**
+ * How a person answered. `cannotAsk`: the client does not support forms. A result is what the call must return: a question that the client
+ * asks before it sends the call again, or why the client did not answer.
+ */
+export type Confirmation = 'confirmed' | 'declined' | 'cannotAsk' | CallResult;
 
-const QUESTION = 'confirm';
+/** Key of the question in `inputRequests`, and the state of a call that waits for its answer. */
+const QUESTION = 'toolmgr.confirm';
 const ANSWER_MS = 600_000;
 
-/** Asks the person behind a client whether a tool may run, by elicitation of either revision. */
+/**
+ * Asks the person behind a client whether a tool may run, by elicitation of either revision. Call it in `wrapDispatch` or in the `run` of a
+ * virtual entry; with a call of 2026-07-28 it returns the question first and the answer in the next round.
+ */
 export async function confirm(call: Call, message: string): Promise<Confirmation> {
-  if (!canElicit(call)) return toolFailure(CANNOT_ASK);
+  if (!canElicit(call)) return 'cannotAsk';
   const params: JsonObject = { mode: 'form', message, requestedSchema: FORM };
   if (call.client.era === '2026-07-28') {
-    const answered = call.backendState === QUESTION ? answerOf(call) : undefined;
+    const answered = isAnswered(call) ? answerOf(call) : undefined;
     return answered ?? question(params);
   }
   const { request } = call.client;
-  if (request === undefined) return toolFailure(CANNOT_ASK);
+  if (request === undefined) return 'cannotAsk';
   const answer = await request(
     'elicitation/create',
     encode(params),
@@ -34,9 +42,15 @@ export async function confirm(call: Call, message: string): Promise<Confirmation
   return 'error' in answer ? toolFailure(`the confirmation failed: ${answer.error.message}`) : verdict(answer.result);
 }
 
-const CANNOT_ASK =
-  'This tool needs the confirmation of a person, and the client does not support elicitation. Use the command line or the page of ' +
-  'toolmgr instead, or start the manager with --mcp-without-confirmation.';
+/** Whether this round brings the answer of {@link confirm}; a later round of the backend's own does not. */
+export function isAnswered({ backendState }: Call): boolean {
+  return backendState === QUESTION;
+}
+
+/** The call without the question and its answer, for the backend. */
+export function withoutAnswer(call: Call): Call {
+  return isAnswered(call) ? callWith(call, { backendState: undefined, inputResponses: undefined }) : call;
+}
 
 const FORM: JsonObject = {
   type: 'object',

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -77,14 +77,13 @@ describe('a fresh clone', () => {
 });
 
 describe('the installation of a clone', () => {
+  /** With the scripts of the clone and one package: before npm asks for the packages of the clone, it takes 4 s of CPU time. */
   function uninstalled(): string {
     const folder = temporaryFolder('install');
-    for (const path of ['package.json', 'package-lock.json', 'scripts'])
-      cpSync(join(root, path), join(folder, path), { recursive: true });
-    for (const workspace of ['core', 'plugins', 'hosts']) {
-      mkdirSync(join(folder, workspace));
-      cpSync(join(root, workspace, 'package.json'), join(folder, workspace, 'package.json'));
-    }
+    cpSync(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true });
+    const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, unknown>;
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ scripts, dependencies: { zod: '4.0.0' } }));
+    writeFileSync(join(folder, 'package-lock.json'), '{ "lockfileVersion": 3, "packages": {} }');
     return folder;
   }
 

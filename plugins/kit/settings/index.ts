@@ -3,6 +3,7 @@ import './web-assembly.ts';
 
 export { inCamelCase } from './camel-case.ts';
 export { decimalText } from './decimal-text.ts';
+export { BYTES_PER_TOKEN, estimatedTokens } from './estimated-tokens.ts';
 export { durationMs, goDuration } from './go-duration.ts';
 export { shortened, typeOfSchema } from './schema-type.ts';
 export { type ConfiguredName, unknownNames } from './unknown-names.ts';

@@ -10,7 +10,7 @@ import {
   resultFromBytes,
   type ToolEntry,
 } from '@toolmgr/core';
-import { shortened, typeOfSchema } from '@toolmgr/plugins/kit/settings';
+import { estimatedTokens, shortened, typeOfSchema } from '@toolmgr/plugins/kit/settings';
 import type { MeasuredResult } from './report-search.ts';
 
 /** The outcome of a search. */
@@ -36,8 +36,8 @@ export function searchResult(
 ): MeasuredResult {
   const { found, baselineBytes, unavailable } = outcome;
   const items = found.map((tool) => leanItem(tool, client.era));
-  const baseline = tokens(baselineBytes);
-  const returned = tokens(items.reduce((sum, { length }) => sum + length, 0));
+  const baseline = estimatedTokens(baselineBytes);
+  const returned = estimatedTokens(items.reduce((sum, { length }) => sum + length, 0));
   const savings = baseline === 0 ? 0 : Math.round((1 - returned / baseline) * 10_000) / 100;
   const metrics = { baseline_tokens: baseline, returned_tokens: returned, savings_percent: savings };
   const notice = unavailable === undefined ? undefined : `found by keywords only, not by meaning: ${unavailable}`;
@@ -78,9 +78,4 @@ function linesOf(items: readonly RawJson[], notice: string | undefined): string 
 function lineOf({ name, description, inputSchema }: JsonObject): string {
   const about = typeof description === 'string' ? `: ${shortened(description, MAX_DESCRIPTION)}` : '';
   return `- ${name}(${shortened(typeOfSchema(inputSchema, ARGUMENTS), MAX_ARGUMENTS)})${about}`;
-}
-
-/** Rule of thumb: four bytes of JSON are one token. */
-function tokens(bytes: number): number {
-  return Math.ceil(bytes / 4);
 }

@@ -183,6 +183,11 @@ export const catalogue: Catalogue = {
     contract: () => import('./rate-limit/contract.ts'),
     flags: { fields: ['rate_limit_config'], read: () => import('./rate-limit/from-flags.ts') },
   },
+  'result-limits': {
+    load: () => import('./result-limits/index.ts'),
+    section: { contractKey: 'resultLimits', ownTools: ['read_result'], leftOutOf: ['running'] },
+    contract: () => import('./result-limits/contract.ts'),
+  },
   'code-mode/quickjs': () => import('./code-mode/quickjs/index.ts'),
   'code-mode/execute-script': {
     load: () => import('./code-mode/execute-script/index.ts'),

@@ -57,7 +57,7 @@ export function planFromConfig({ config, sections }: SectionedConfig, flags: Pla
   const { plugins: _, ...ofSections }: PlanPart = Object.assign({}, ...parts);
   return {
     name: config.name,
-    plugins: withOwnPlugins(parts.flatMap(usesOf), ownUses({ config, sections }, partOf)),
+    plugins: withOwnPlugins(eachOnce(parts.flatMap(usesOf)), ownUses({ config, sections }, partOf)),
     outgoingAuth: outgoingAuthOf(config, sections, facts),
     ...(timeouts === undefined ? {} : { timeouts: timeoutsOf(timeouts) }),
     ...(Object.keys(endpoint).length === 0 ? {} : { endpoint }),
@@ -74,6 +74,13 @@ type PluginUse = PlanInput['plugins'][number];
 
 function usesOf({ plugins = [] }: PlanPart): readonly PluginUse[] {
   return plugins;
+}
+
+/** Two sections may need the same plugin without settings, such as a store. */
+function eachOnce(uses: readonly PluginUse[]): readonly PluginUse[] {
+  return uses.filter(
+    (each, index) => each.with !== undefined || uses.findIndex(({ use }) => use === each.use) === index,
+  );
 }
 
 function partFrom(section: Section, config: VmcpConfig, facts: FileFacts, flags: PlanFlags): PlanPart {

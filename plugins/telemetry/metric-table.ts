@@ -126,6 +126,18 @@ export const METRICS = {
     labels: ['target.workload_name'],
     means: 'definitions of a backend that wait until a person approves them (`toolPinning`)',
   },
+  toolmgr_vmcp_kept_results: {
+    kind: 'gauge',
+    unit: '{result}',
+    labels: [],
+    means: 'results over a budget that this process keeps for their callers (`resultLimits`)',
+  },
+  toolmgr_vmcp_kept_result_bytes: {
+    kind: 'gauge',
+    unit: 'By',
+    labels: [],
+    means: 'bytes of these results as they are stored',
+  },
   toolmgr_vmcp_backend_requests: {
     kind: 'counter',
     unit: '{call}',

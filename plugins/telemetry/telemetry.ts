@@ -13,13 +13,19 @@ import type {
   RequestRecord,
   SessionEnded,
 } from '@toolmgr/core';
-import { heldDefinitions, type ToolSearched, type WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import {
+  heldDefinitions,
+  keptResults,
+  type ToolSearched,
+  type WorkflowAdvanced,
+} from '@toolmgr/plugins/kit/extension-points';
 
 import { attributeNaming } from './attribute-table.ts';
 import { callOutcome, requestOutcome } from './call-outcome.ts';
 import type { TelemetryConfig } from './config.ts';
 import { type Exporters, openExporters } from './exporters.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
+import { observeKept } from './observe-kept.ts';
 import { METRICS_PATH } from './prometheus.ts';
 import { createTracing, type Tracing } from './tracing.ts';
 
@@ -90,6 +96,8 @@ export function createTelemetry(
         const held = core.slot(heldDefinitions);
         const heldCounts = () => new Map(held.names().flatMap((name) => [...held.get(name)()]));
         const states = () => core.backends.states();
+        const counted = core.slot(keptResults);
+        for (const name of counted.names()) observeKept(meter, counted.get(name));
         metrics = createMetrics(meter, server.name, backends, states, core.bytesInFlight, heldCounts);
       }
     },

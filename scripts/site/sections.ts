@@ -29,6 +29,7 @@ export const SECTIONS: readonly SiteSection[] = [
       'limits',
       'composite-tools',
       'tool-pinning',
+      'result-limits',
       'code-mode',
       'optimizer',
       'observability',

@@ -11,6 +11,7 @@ import { oidc } from './choices/oidc.ts';
 import { outgoing } from './choices/outgoing.ts';
 import { passing } from './choices/passing.ts';
 import { remote } from './choices/remote.ts';
+import { resultLimits } from './choices/result-limits.ts';
 import { revisions } from './choices/revisions.ts';
 import { search } from './choices/search.ts';
 import { signIn } from './choices/sign-in.ts';
@@ -36,6 +37,7 @@ export const choices = [
   ...oidc,
   ...outgoing,
   ...remote,
+  ...resultLimits,
   ...search,
   ...oauthServer,
   ...signIn,

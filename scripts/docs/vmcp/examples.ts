@@ -31,6 +31,13 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     },
   },
   decisionPoint: { decisionPoint: { url: 'https://policies.example.com', claims: ['groups'] } },
+  resultLimits: {
+    resultLimits: {
+      default: { bytes: 65_536 },
+      tools: [{ name: 'docs_search', estimatedTokens: 4_096 }, { name: 'docs_export' }],
+      keepFor: '30m',
+    },
+  },
   toolPinning: { toolPinning: { mode: 'approve', file: '/etc/toolmgr/pins.json' } },
   incomingAuth: {
     incomingAuth: {

@@ -34,6 +34,8 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   sessionStorage: 'where sessions of clients are kept, so that several replicas share them',
   'sessionStorage.provider': '`memory` keeps them in the process, `redis` in a Redis server',
   rateLimiting: 'how many calls are allowed in a time: of everybody together, of each user, of single tools',
+  resultLimits:
+    'how large results of tools may be; a larger one stays at the gateway, and its caller reads it in parts',
   codeMode: 'one tool that runs a script over other tools',
   'codeMode.enabled': 'whether the section is used',
   'compositeTools[].output.properties.*.type': 'JSON type of the member',

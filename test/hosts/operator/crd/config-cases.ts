@@ -65,6 +65,12 @@ const ofConfig: readonly Omit<RuleCase, 'kind'>[] = [
     refuses: limits({ tools: [{ name: 'a', shared: BUCKET }, { name: 'b' }] }),
   },
   {
+    says: 'bytes or estimatedTokens must be set',
+    at: 'spec.config.resultLimits.default',
+    accepts: config({ resultLimits: { default: { estimatedTokens: 1_024 }, tools: [{ name: 'a' }] } }),
+    refuses: config({ resultLimits: { default: {} } }),
+  },
+  {
     says: 'url must be set unless transport is stdio',
     at: 'spec.config.backends[0].url',
     accepts: backend({}),

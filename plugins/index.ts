@@ -161,6 +161,11 @@ export const catalogue: Catalogue = {
     contract: () => import('./tool-pinning/contract.ts'),
   },
   confirmation: () => import('./confirmation/index.ts'),
+  'data-protection': {
+    load: () => import('./data-protection/index.ts'),
+    section: { contractKey: 'dataProtection' },
+    contract: () => import('./data-protection/contract.ts'),
+  },
   'optimizer/search': () => import('./optimizer/search/index.ts'),
   'optimizer/embed-tei': () => import('./optimizer/embed-tei/index.ts'),
   'optimizer/embed-openai': () => import('./optimizer/embed-openai/index.ts'),

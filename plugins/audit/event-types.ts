@@ -1,7 +1,7 @@
 import type { RequestRecord } from '@toolmgr/core';
 import type { WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
-/** Every type of event, in the order of the reference page. Source: vmcp spec §2 audit `eventTypes`; those of pins and sign-ins are our own. */
+/** Every type of event, in the order of the reference page. Source: vmcp spec §2 audit `eventTypes`; those of pins, found data and sign-ins are our own. */
 export const EVENT_TYPES = [
   'mcp_initialize',
   'sse_connection',
@@ -29,6 +29,7 @@ export const EVENT_TYPES = [
   'vmcp_pin_held',
   'vmcp_pin_approved',
   'vmcp_pin_rejected',
+  'vmcp_data_found',
   'vmcp_sign_in',
   'vmcp_account_connected',
   'vmcp_account_disconnected',

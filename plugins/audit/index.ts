@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { definePlugin, type Refusal, STAGE } from '@toolmgr/core';
-import { pinChanged, signInChanged, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import { dataFound, pinChanged, signInChanged, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
 import { createCapture } from './capture.ts';
 import { auditConfig } from './config.ts';
 import type { AuditEvent } from './event.ts';
 import { type EventContext, eventFromCall } from './event-from-call.ts';
+import { eventFromData } from './event-from-data.ts';
 import { eventFromPin } from './event-from-pin.ts';
 import { eventFromRequest, eventFromStream } from './event-from-request.ts';
 import { eventFromSignIn } from './event-from-sign-in.ts';
@@ -44,6 +45,7 @@ export default definePlugin({
     core.hook(workflowAdvanced).tap(ADDRESS, (advanced) => addEvent(eventFromWorkflow(advanced, context)));
     core.hook(signInChanged).tap(ADDRESS, (changed) => addEvent(eventFromSignIn(changed, context)));
     core.hook(pinChanged).tap(ADDRESS, (changed) => addEvent(eventFromPin(changed, context)));
+    core.hook(dataFound).tap(ADDRESS, (found) => addEvent(eventFromData(found, context)));
     if (config.onFailure === 'refuse') {
       core.hooks.authorize.tap({ name: ADDRESS, stage: STAGE.first }, () => (file.isFailing ? REFUSED : undefined));
     }

@@ -1,5 +1,5 @@
 import { definePlugin, STAGE } from '@toolmgr/core';
-import { limitSkipped, toolSearched, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import { dataFound, limitSkipped, toolSearched, workflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
 import { telemetryConfig } from './config.ts';
 import { createPrometheus, METRICS_PATH } from './prometheus.ts';
@@ -29,6 +29,7 @@ export default definePlugin({
       hooks.requestSettled.tap(ADDRESS, (record) => telemetry.requestSettled(record));
       core.hook(workflowAdvanced).tap(ADDRESS, (advanced) => telemetry.workflowAdvanced(advanced));
       core.hook(toolSearched).tap(ADDRESS, (search) => telemetry.toolSearched(search));
+      core.hook(dataFound).tap(ADDRESS, (found) => telemetry.dataFound(found));
       core.hook(limitSkipped).tap(ADDRESS, () => telemetry.limitSkipped());
       hooks.sessionEnded.tap(ADDRESS, (ended) => telemetry.sessionEnded(ended));
       hooks.loopBlocked.tap(ADDRESS, (blocked) => telemetry.loopBlocked(blocked));

@@ -236,6 +236,12 @@ export const METRICS = {
     labels: ['server'],
     means: 'calls allowed without a limit because the store was unavailable',
   },
+  toolmgr_data_found: {
+    kind: 'counter',
+    unit: '{search}',
+    labels: ['server', 'direction', 'detector', 'action'],
+    means: 'arguments, results and messages in which a detector of `dataProtection` found something',
+  },
   toolmgr_event_loop_blocked_duration: {
     kind: 'histogram',
     unit: 's',

@@ -1,6 +1,6 @@
 import type { Attributes, Histogram, Meter, UpDownCounter } from '@opentelemetry/api';
 import type { BackendState, Call, CallRecord, CatalogEntry, Core, LoopBlocked, SessionEnded } from '@toolmgr/core';
-import type { ToolSearched, WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
+import type { DataFound, ToolSearched, WorkflowAdvanced } from '@toolmgr/plugins/kit/extension-points';
 
 import { boundedLabels, OTHER } from './bounded-labels.ts';
 import type { CallOutcome, RequestOutcome } from './call-outcome.ts';
@@ -18,6 +18,7 @@ export interface Metrics {
   toolSearched(search: ToolSearched): void;
   /** A call was allowed because its rate limit could not be checked. */
   limitSkipped(): void;
+  dataFound(found: DataFound): void;
   sessionEnded(ended: SessionEnded): void;
   loopBlocked(blocked: LoopBlocked): void;
   /** A backend changed its MCP revision. */
@@ -156,6 +157,8 @@ export function createMetrics(
       if (savingsPercent !== undefined) instruments.toolmgr_vmcp_optimizer_token_savings_percent.record(savingsPercent);
     },
     limitSkipped: () => instruments.toolmgr_rate_limit_fail_open.add({ server }),
+    dataFound: ({ direction, detector, action }) =>
+      instruments.toolmgr_data_found.add({ server, direction, detector, action }),
     sessionEnded({ reason, durationMs }) {
       instruments.toolmgr_mcp_sessions_ended.add({ server, reason });
       instruments['mcp.server.session.duration'].record(durationMs / 1000, { 'network.transport': 'tcp' });

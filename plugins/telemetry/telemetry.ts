@@ -14,6 +14,7 @@ import type {
   SessionEnded,
 } from '@toolmgr/core';
 import {
+  type DataFound,
   heldDefinitions,
   keptResults,
   type ToolSearched,
@@ -40,6 +41,7 @@ export interface Telemetry {
   workflowAdvanced(advanced: WorkflowAdvanced): void;
   toolSearched(search: ToolSearched): void;
   limitSkipped(): void;
+  dataFound(found: DataFound): void;
   sessionEnded(ended: SessionEnded): void;
   loopBlocked(blocked: LoopBlocked): void;
   backendChanged(changed: BackendChanged): void;
@@ -127,6 +129,7 @@ export function createTelemetry(
     workflowAdvanced: (advanced) => metrics?.workflowAdvanced(advanced),
     toolSearched: (search) => metrics?.toolSearched(search),
     limitSkipped: () => metrics?.limitSkipped(),
+    dataFound: (found) => metrics?.dataFound(found),
     sessionEnded: (ended) => metrics?.sessionEnded(ended),
     loopBlocked: (blocked) => metrics?.loopBlocked(blocked),
     backendChanged({ name, change, state }) {

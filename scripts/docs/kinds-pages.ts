@@ -16,6 +16,7 @@ const PARTS: Readonly<Record<string, readonly (readonly [path: string, title: st
     ['spec.config.limits', 'limits in config'],
     ['spec.config.compositeTools[]', 'composite tools in config'],
     ['spec.config.audit', 'audit in config'],
+    ['spec.config.dataProtection', 'data protection in config'],
     ['spec.config', 'config'],
   ],
   MCPExternalAuthConfig: [['spec.embeddedAuthServer', 'authorization server']],

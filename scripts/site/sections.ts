@@ -30,6 +30,7 @@ export const SECTIONS: readonly SiteSection[] = [
       'composite-tools',
       'tool-pinning',
       'result-limits',
+      'data-protection',
       'code-mode',
       'optimizer',
       'observability',

@@ -14,6 +14,7 @@ export {
   workloadChanged,
   workloadRuntimes,
 } from '../workloads/runtimes.ts';
+export { type DataFound, dataFound } from './data-found.ts';
 export { type KeptCount, keptResults } from './kept-results.ts';
 export { type LimitSkipped, limitSkipped } from './limit-skipped.ts';
 export { heldDefinitions, type PinChanged, pinChanged } from './pin-changed.ts';

@@ -39,6 +39,14 @@ export const EXAMPLES: Readonly<Record<string, Example>> = {
     },
   },
   toolPinning: { toolPinning: { mode: 'approve', file: '/etc/toolmgr/pins.json' } },
+  dataProtection: {
+    dataProtection: {
+      rules: [
+        { direction: 'arguments', detectors: ['secret'], action: 'block' },
+        { direction: 'results', backends: ['docs'], detectors: ['card-number', 'iban'], action: 'mask' },
+      ],
+    },
+  },
   incomingAuth: {
     incomingAuth: {
       type: 'oidc',

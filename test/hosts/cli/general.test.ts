@@ -110,6 +110,7 @@ describe('keys of this implementation in a file', () => {
     const ours = Object.keys(shape).filter((key) => !CONTRACT.includes(key));
     expect(ours.sort()).toEqual([
       ...[
+        'dataProtection',
         'decisionPoint',
         'endpoint',
         'httpClient',
@@ -117,6 +118,7 @@ describe('keys of this implementation in a file', () => {
         'limits',
         'maxToolNameLength',
         'plugins',
+        'resultLimits',
         'statusPages',
         'toolPinning',
       ],

@@ -1,6 +1,7 @@
 import { type Call, type Core, definePlugin, type Plugin, recordOf, resultFromValue } from '@toolmgr/core';
 import { type FakeAnswer, fakeServer, text } from '@toolmgr/core/testing';
 import {
+  dataFound,
   pinChanged,
   signInChanged,
   type WorkflowAdvanced,
@@ -88,6 +89,9 @@ const pinning: Plugin = definePlugin({
       hook(pinChanged).call({ ...pin, change: 'held', reason: 'its description changed since 2026-11-02' });
       hook(pinChanged).call({ ...pin, change: 'approved', by: 'ada' });
       hook(pinChanged).call({ ...pin, change: 'rejected' });
+      hook(dataFound).call({
+        ...{ call, direction: 'results', detector: 'card-number', action: 'block', count: 2, atMs: now() },
+      });
       const done = { outcome: 'success', person: 'p-1', atMs: now() } as const;
       hook(signInChanged).call({ ...done, change: 'sign_in', outcome: 'denied', upstream: 'corp', reason: 'refused' });
       hook(signInChanged).call({ ...done, change: 'account_connected', upstream: 'corp' });

@@ -1,0 +1,67 @@
+import type { RawJson } from '@toolmgr/core';
+
+/**
+ * Looks at each string value of a JSON text, with the key before it; keys are left alone. `look` gives the string to write instead,
+ * or the same one. All other bytes stay as they are, numbers of any size included. Values of the keys in `skipped` are not looked at.
+ *
+ * The text must be valid JSON, as all texts of the core are: then quotes are only around strings.
+ */
+export function withStrings(
+  json: RawJson,
+  look: (text: string, key: string | undefined, bytes: number) => string,
+  skipped: ReadonlySet<string> = NOTHING,
+): RawJson {
+  const parts: Buffer[] = [];
+  let copied = 0;
+  let key: string | undefined;
+  /** Where the value of `key` begins. */
+  let valueAt = -1;
+  for (let open = json.indexOf(QUOTE); open !== -1; ) {
+    const close = endOfString(json, open + 1);
+    const next = afterSpace(json, close + 1);
+    if (json[next] === COLON) {
+      key = readString(json, open, close);
+      valueAt = afterSpace(json, next + 1);
+    } else {
+      const ownKey = open === valueAt ? key : undefined;
+      if (ownKey === undefined || !skipped.has(ownKey)) {
+        const text = readString(json, open, close);
+        const looked = look(text, ownKey, close - open - 1);
+        if (looked !== text) {
+          parts.push(json.subarray(copied, open), Buffer.from(JSON.stringify(looked)));
+          copied = close + 1;
+        }
+      }
+    }
+    open = json.indexOf(QUOTE, close + 1);
+  }
+  if (parts.length === 0) return json;
+  parts.push(json.subarray(copied));
+  return Buffer.concat(parts);
+}
+
+/** The quote that ends the string whose first character is at `start`. */
+function endOfString(json: RawJson, start: number): number {
+  for (let at = json.indexOf(QUOTE, start); at !== -1; at = json.indexOf(QUOTE, at + 1)) {
+    let before = at;
+    while (before > start && json[before - 1] === BACKSLASH) before--;
+    if ((at - before) % 2 === 0) return at;
+  }
+  return json.length;
+}
+
+function afterSpace(json: RawJson, start: number): number {
+  let at = start;
+  while (json[at] === 0x20 || json[at] === 0x0a || json[at] === 0x0d || json[at] === 0x09) at++;
+  return at;
+}
+
+function readString(json: RawJson, open: number, close: number): string {
+  const text = json.toString('utf8', open + 1, close);
+  return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
+}
+
+const QUOTE = 0x22;
+const COLON = 0x3a;
+const BACKSLASH = 0x5c;
+const NOTHING: ReadonlySet<string> = new Set();

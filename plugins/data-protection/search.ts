@@ -1,0 +1,64 @@
+import type { RawJson } from '@toolmgr/core';
+import type { Detector } from './detectors.ts';
+import { type Finding, findIn, masked } from './find.ts';
+import { withStrings } from './json-strings.ts';
+import type { Action, Scope } from './scopes.ts';
+
+/** One search in the arguments, the result or a message of a call. */
+export interface Search {
+  /** The JSON with what is to be masked. @throws Unsearched over the limit of bytes */
+  json(json: RawJson, skipped?: ReadonlySet<string>): RawJson;
+  /** Looks at a text in which nothing can be masked: a rule that masks blocks instead. @throws Unsearched */
+  fixedText(text: string): void;
+  /** How often each detector found something, with what was done. */
+  found(): readonly Found[];
+  /** Some text was left out, because it is over the limit. */
+  isIncomplete(): boolean;
+}
+
+/** What one detector found. */
+export interface Found {
+  readonly detector: string;
+  readonly action: Action;
+  readonly count: number;
+}
+
+/** There is more text than is searched. */
+export class Unsearched extends Error {}
+
+/** Begins a search of at most so many bytes of text; with more of it, `refuses` throws, and otherwise the rest is left out. */
+export function beginSearch({ detectors, actions }: Scope, maxTextBytes: number, refuses: boolean): Search {
+  const counts = new Map<Detector, { action: Action; count: number }>();
+  let bytesLeft = maxTextBytes;
+
+  const look = (text: string, key: string | undefined, bytes: number, mayMask: boolean): readonly Finding[] => {
+    bytesLeft -= bytes;
+    if (bytesLeft < 0) {
+      if (refuses) throw new Unsearched();
+      return [];
+    }
+    const findings = findIn(text, key, detectors);
+    for (const { detector } of findings) {
+      const asked = actions.get(detector) ?? 'report';
+      const action = asked === 'mask' && !mayMask ? 'block' : asked;
+      const before = counts.get(detector);
+      counts.set(detector, { action: before?.action === 'block' ? 'block' : action, count: (before?.count ?? 0) + 1 });
+    }
+    return findings;
+  };
+
+  return {
+    json: (json, skipped) =>
+      withStrings(
+        json,
+        (text, key, bytes) => {
+          const findings = look(text, key, bytes, true).filter(({ detector }) => actions.get(detector) === 'mask');
+          return findings.length === 0 ? text : masked(text, findings);
+        },
+        skipped,
+      ),
+    fixedText: (text) => void look(text, undefined, Buffer.byteLength(text), false),
+    isIncomplete: () => bytesLeft < 0,
+    found: () => [...counts].map(([{ name }, counted]) => ({ detector: name, ...counted })),
+  };
+}

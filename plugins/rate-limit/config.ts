@@ -43,7 +43,12 @@ export const rateLimitConfig = z.strictObject({
     .enum(['open', 'closed'])
     .default('open')
     .describe('calls while the store is unavailable: open allows them without limit, closed refuses them'),
-  store: z.string().min(1).default('memory').describe('name in the slot `stores`: memory, redis'),
+  // without a default: in a cluster the API server would write it into the object, in place of the store of the file
+  store: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('name in the slot `stores`: memory, redis; by default that of `sessionStorage`, else memory'),
 });
 
 /** The parsed configuration. */

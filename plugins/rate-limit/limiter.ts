@@ -48,7 +48,7 @@ export function createLimiter(core: Pick<Core, 'hook' | 'slots' | 'log' | 'now'>
   };
   return {
     start() {
-      store = core.slots.stores.get(config.store);
+      store = core.slots.stores.get(config.store ?? 'memory');
     },
     check(call) {
       const buckets = bucketsFor(call);

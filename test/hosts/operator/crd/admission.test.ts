@@ -6,11 +6,13 @@ import { KINDS } from '../../../../hosts/operator/kinds/index.ts';
 import type { RequirementId } from '../../../requirements.ts';
 import { missingKube } from '../../../support/kube.ts';
 import { proves } from '../../../support/proves.ts';
+import { vmcpConfig } from '../../../support/vmcp-file.ts';
+import { readText } from '../../../support/vmcp-text.ts';
 import { type AdmissionServer, admissionServer, objectOf } from './admission-server.ts';
 import { LIMIT_CASES } from './limit-cases.ts';
 import { mutationsOf } from './mutations.ts';
 import { RULE_CASES } from './rule-cases.ts';
-import { type LimitCase, OIDC, type RuleCase, server } from './server-cases.ts';
+import { BUCKET, type LimitCase, OIDC, REDIS, type RuleCase, server } from './server-cases.ts';
 
 const missing = missingKube();
 const onServer = missing === undefined ? proves : proves.skipIf(true, missing);
@@ -149,6 +151,18 @@ describe.skipIf(missing)(`admission by the API server${missing === undefined ? '
 
   it.each(RULE_CASES)('accepts and refuses by the rule of $kind: $at: $says', expectRule);
   it.each(LIMIT_CASES)('knows the bounds of $kind $at', expectLimit);
+
+  it('writes no store into sections, so that pods use that of sessionStorage', async () => {
+    const sections = { rateLimiting: { shared: BUCKET }, resultLimits: { default: { bytes: 4_096 } } };
+    const { status, body } = await create('VirtualMCPServer', server({ sessionStorage: REDIS, config: sections }));
+    expect(status).toBe(201);
+    const { config } = body.spec as { readonly config: object };
+    const { plan } = await readText(JSON.stringify(vmcpConfig({}, { ...config, sessionStorage: REDIS })));
+    const stores = plan.plugins
+      .filter(({ use }) => use === 'rate-limit' || use === 'result-limits')
+      .map(({ use, with: settings }) => [use, (settings as { readonly store: string }).store]);
+    expect(Object.fromEntries(stores)).toEqual({ 'rate-limit': 'redis', 'result-limits': 'redis' });
+  });
 
   it('accepts and refuses what the local check does, for objects that differ in one value', async () => {
     const specs = [

@@ -8,11 +8,19 @@ import {
   definePlugin,
   isObject,
 } from '@toolmgr/core';
-import { confirm, isAnswered, MAX_QUESTION, questionAbout, withoutAnswer } from '@toolmgr/plugins/kit/confirm';
+import {
+  CANNOT_ASK,
+  confirm,
+  isAnswered,
+  MAX_QUESTION,
+  questionAbout,
+  withoutAnswer,
+} from '@toolmgr/plugins/kit/confirm';
 import { createAnswers } from './answers.ts';
 import { confirmationConfig } from './config.ts';
 
 const ADDRESS = 'confirmation';
+const PURPOSE = { address: ADDRESS };
 
 /** Asks the person behind a client before the first call of each tool that its server calls destructive. */
 export default definePlugin({
@@ -28,20 +36,20 @@ export default definePlugin({
       const what = `Run the tool ${original} of ${backend}, which may change or delete data (later calls of it in this session run unasked)`;
       const question = questionAbout(what, Object.entries(call.arguments));
       if (question === undefined) throw refused(TOO_LONG);
-      const answer = await confirm(call, question);
+      const answer = await confirm(call, question, PURPOSE);
       if (answer === 'declined') throw refused('the person declined');
       if (answer === 'cannotAsk' && cannotAsk === 'refuse') throw refused(CANNOT_ASK);
       if (typeof answer !== 'string') return answer;
       if (answer === 'confirmed') answers.add(call);
-      return dispatch(withoutAnswer(call));
+      return dispatch(withoutAnswer(call, PURPOSE));
     };
     // here, not in authorize: steps of composite tools are not authorized again
     core.hooks.wrapDispatch.tap(ADDRESS, (dispatch) => (call) => {
       const { method, target, backendState } = call;
       if (method !== 'tools/call' || target.held !== undefined || !isDestructive(target)) return dispatch(call);
       // a round that the backend asked for: the gateway has sealed its state, so the call was confirmed before
-      if (backendState !== undefined && !isAnswered(call)) return dispatch(call);
-      return answers.has(call) ? dispatch(withoutAnswer(call)) : ask(call, dispatch);
+      if (backendState !== undefined && !isAnswered(call, PURPOSE)) return dispatch(call);
+      return answers.has(call) ? dispatch(withoutAnswer(call, PURPOSE)) : ask(call, dispatch);
     });
   },
 });
@@ -66,5 +74,4 @@ function refused(reason: string): CallRefused {
   return new CallRefused({ refused: true, status: 403, reason });
 }
 
-const TOO_LONG = `it needs the confirmation of a person, who is shown ${MAX_QUESTION} characters at most, and its arguments are longer`;
-const CANNOT_ASK = 'it needs the confirmation of a person, and the client does not support elicitation';
+const TOO_LONG = `a person must agree to it first, who is shown ${MAX_QUESTION} characters at most, and its arguments are longer`;

@@ -27,7 +27,7 @@ export function toolRunner(tool: ManagerTool, settings: ToolSettings): (call: Ca
     if (isAsked) {
       const question = questionAbout(tool.operation.summary, argumentsOf(call.arguments));
       if (question === undefined) return toolFailure(TOO_LONG);
-      const answer = await confirm(call, question);
+      const answer = await confirm(call, question, { address: 'manager' });
       if (answer === 'declined') return toolFailure('The person declined. Nothing was done.');
       if (answer === 'cannotAsk') return toolFailure(CANNOT_ASK);
       if (answer !== 'confirmed') return answer;

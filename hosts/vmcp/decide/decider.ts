@@ -11,6 +11,7 @@ import {
   resultFromValue,
   STAGE,
 } from '@toolmgr/core';
+import { CANNOT_ASK } from '@toolmgr/plugins/kit/confirm';
 import { z } from 'zod';
 import { leftFor, planFromConfig, type SectionedConfig } from '../plan.ts';
 import { withStartedBackends } from '../with-started-backends.ts';
@@ -18,7 +19,7 @@ import { withStartedBackends } from '../with-started-backends.ts';
 /** How a call would end before it is sent. */
 export interface Decision {
   readonly decision: 'permitted' | 'refused' | 'failed';
-  /** What the caller would be told. */
+  /** What the caller would be told, or what must happen before it is permitted. */
   readonly reason?: string;
   /** HTTP status of a refusal. */
   readonly status?: number;
@@ -116,6 +117,8 @@ function decideAt(gateway: Gateway, notes: Notes): Decide {
 
 /** Why the call was not sent. */
 function refusedBy(reply: Reply): Pick<Decision, 'decision' | 'reason' | 'status'> {
+  if ('refusal' in reply && reply.refusal.reason === CANNOT_ASK)
+    return { decision: 'permitted', reason: 'when a person agrees' };
   if ('refusal' in reply) return { decision: 'refused', reason: reply.refusal.reason, status: reply.refusal.status };
   if ('error' in reply) return { decision: 'failed', reason: reply.error.message };
   const [first] = Array.isArray(reply.result.value.content) ? reply.result.value.content : [];

@@ -1,13 +1,16 @@
 import {
   type Call,
   type Caller,
+  type CallResult,
   type CatalogEntry,
   type Core,
+  type Dispatch,
   GatewayFault,
   type Refusal,
   UserActionRequired,
 } from '@toolmgr/core';
 import type { ConfiguredName } from '@toolmgr/plugins/kit/settings';
+import { type Approvals, createApprovals } from './approvals.ts';
 import { argumentTable } from './argument-table.ts';
 import type { CedarConfig } from './config.ts';
 import { createDecisionLog } from './decision-log.ts';
@@ -26,6 +29,8 @@ export interface Authorizer {
   refusal(call: Call): Refusal | undefined;
   /** The same with the claims of an upstream token, which are read first where they are not here. */
   refusalByUpstream(call: Call): Promise<Refusal | undefined>;
+  /** Makes a call, with the approval of a person where policies require it. */
+  approved(call: Call, dispatch: Dispatch): Promise<CallResult>;
   filtered(entries: readonly CatalogEntry[], caller: Caller): Promise<readonly CatalogEntry[]>;
   /** Tools and prompts that policies name; empty before the start. */
   namesInPolicies(): readonly ConfiguredName[];
@@ -64,6 +69,11 @@ export function authorizer(core: Core, config: CedarConfig): Authorizer {
         return isForNow(cause) ? UNDECIDED : deniedCall(call);
       }
     },
+    async approved(call, dispatch) {
+      const { approvals, claims, decisions } = started();
+      const caller = claims?.known(call.caller) ?? (await claims?.read(call.caller, call.signal)) ?? call.caller;
+      return approvals.dispatch(call, decisions.ofCall(call, caller), dispatch);
+    },
     async filtered(entries, caller) {
       const { claims, filter } = started();
       if (claims === undefined) return filter(entries, caller);
@@ -86,7 +96,8 @@ export function authorizer(core: Core, config: CedarConfig): Authorizer {
       const engine = createEngine(policies, entities);
       const decisions = createDecisions(engine, config, entities, core.server.name, policies);
       const claims = provider === '' ? undefined : createUpstreamClaims(core, provider);
-      running = { engine, decisions, filter: createFilter(decisions, log.filteredOut), claims };
+      const approvals = createApprovals(core, 'authorization/cedar', policies);
+      running = { engine, approvals, decisions, filter: createFilter(decisions, log.filteredOut), claims };
     },
     stop() {
       running?.engine.close();
@@ -97,6 +108,7 @@ export function authorizer(core: Core, config: CedarConfig): Authorizer {
 
 interface Running {
   readonly engine: Engine;
+  readonly approvals: Approvals;
   readonly decisions: Decisions;
   readonly filter: Filter;
   readonly claims: UpstreamClaims | undefined;

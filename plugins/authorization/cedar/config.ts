@@ -20,7 +20,9 @@ export const cedarConfig = z
     policies: z
       .array(z.string())
       .min(1, 'expected at least one policy: without policies everything is denied')
-      .describe('Cedar policies; a string may hold several. `@id("…")` names one in the log'),
+      .describe(
+        'Cedar policies; a string may hold several. `@id("…")` names one in the log; a permit with `@approval("…")` permits a tool only after the person behind the client has agreed',
+      ),
     entitiesJson: z
       .string()
       .default('[]')

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type Call,
   type CallResult,
@@ -17,20 +18,35 @@ import {
  */
 export type Confirmation = 'confirmed' | 'declined' | 'cannotAsk' | CallResult;
 
-/** Key of the question in `inputRequests`, and the state of a call that waits for its answer. */
+/** For what a person is asked. */
+export interface Purpose {
+  /** Address of the plugin: two that ask about one call do not take each other's answers. */
+  readonly address: string;
+  /** Uses up an answer of MCP 2026-07-28 by its id; `false` when it was used before: then the question is asked again. */
+  readonly claim?: (id: string) => boolean | Promise<boolean>;
+}
+
+/** Reason of a refusal for {@link Confirmation} `cannotAsk`; commands that only decide a call know it by this text. */
+export const CANNOT_ASK = 'a person must agree to it first, and the client does not support elicitation';
+
+/** Key of the question in `inputRequests`. */
 const QUESTION = 'toolmgr.confirm';
 const ANSWER_MS = 600_000;
 
 /**
  * Asks the person behind a client whether a tool may run, by elicitation of either revision. Call it in `wrapDispatch` or in the `run` of a
- * virtual entry; with a call of 2026-07-28 it returns the question first and the answer in the next round.
+ * virtual entry; with a call of 2026-07-28 it returns the question first and the answer in the next round. The gateway binds the answer to
+ * caller, tool and arguments.
  */
-export async function confirm(call: Call, message: string): Promise<Confirmation> {
+export async function confirm(call: Call, message: string, purpose: Purpose): Promise<Confirmation> {
   if (!canElicit(call)) return 'cannotAsk';
   const params: JsonObject = { mode: 'form', message, requestedSchema: FORM };
   if (call.client.era === '2026-07-28') {
-    const answered = isAnswered(call) ? answerOf(call) : undefined;
-    return answered ?? question(params);
+    const answered = isAnswered(call, purpose) ? answerOf(call) : undefined;
+    if (answered === undefined) return question(params, purpose);
+    if (answered !== 'confirmed' || purpose.claim === undefined) return answered;
+    const id = call.backendState?.slice(prefixOf(purpose).length) ?? '';
+    return (await purpose.claim(id)) ? answered : question(params, purpose);
   }
   const { request } = call.client;
   if (request === undefined) return 'cannotAsk';
@@ -42,14 +58,18 @@ export async function confirm(call: Call, message: string): Promise<Confirmation
   return 'error' in answer ? toolFailure(`the confirmation failed: ${answer.error.message}`) : verdict(answer.result);
 }
 
-/** Whether this round brings the answer of {@link confirm}; a later round of the backend's own does not. */
-export function isAnswered({ backendState }: Call): boolean {
-  return backendState === QUESTION;
+/** Whether this round brings the answer to a question of one purpose; a later round of the backend's own does not. */
+export function isAnswered({ backendState }: Call, purpose: Purpose): boolean {
+  return backendState?.startsWith(prefixOf(purpose)) === true;
 }
 
 /** The call without the question and its answer, for the backend. */
-export function withoutAnswer(call: Call): Call {
-  return isAnswered(call) ? callWith(call, { backendState: undefined, inputResponses: undefined }) : call;
+export function withoutAnswer(call: Call, purpose: Purpose): Call {
+  return isAnswered(call, purpose) ? callWith(call, { backendState: undefined, inputResponses: undefined }) : call;
+}
+
+function prefixOf({ address }: Purpose): string {
+  return `${QUESTION} ${address} `;
 }
 
 const FORM: JsonObject = {
@@ -65,9 +85,10 @@ function canElicit({ client: { capabilities } }: Call): boolean {
 }
 
 /** The client asks and sends the call again with the answer. The core binds the state to the call. */
-function question(params: JsonObject): CallResult {
+function question(params: JsonObject, purpose: Purpose): CallResult {
   const inputRequests = { [QUESTION]: { method: 'elicitation/create', params } };
-  return resultFromValue({ resultType: 'input_required', inputRequests, requestState: QUESTION });
+  const requestState = `${prefixOf(purpose)}${randomUUID()}`;
+  return resultFromValue({ resultType: 'input_required', inputRequests, requestState });
 }
 
 function answerOf({ inputResponses }: Call): Confirmation | undefined {

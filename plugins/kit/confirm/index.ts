@@ -1,3 +1,3 @@
 /** Asking the person behind a client whether a tool may run. */
-export { type Confirmation, confirm, isAnswered, withoutAnswer } from './confirm.ts';
+export { CANNOT_ASK, type Confirmation, confirm, isAnswered, type Purpose, withoutAnswer } from './confirm.ts';
 export { MAX_QUESTION, questionAbout } from './question.ts';

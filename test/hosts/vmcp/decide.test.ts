@@ -61,6 +61,13 @@ describe('vmcp explain call', () => {
     expect(JSON.parse(refused.out).call).not.toHaveProperty('sent');
   });
 
+  it('says that a person must agree first', async () => {
+    const file = await write(['@id("asks") @approval("This reads all") permit(principal, action, resource);']);
+    const told = await cli(['vmcp', 'explain', '-c', file, 'call', 'memory_read_graph']);
+    expect(told.code).toBe(0);
+    expect(told.out).toMatch(/^decision +permitted: when a person agrees\npolicies +allowed by policy: asks$/m);
+  });
+
   it('shows a definition that is held, and the arguments as other plugins rewrite them', async () => {
     const aggregation = {
       conflictResolution: 'prefix',

@@ -1,14 +1,13 @@
 import { type FileFacts, nearest } from '@toolmgr/core';
 import type { VmcpConfig } from './config-schema.ts';
+import { givenKeys } from './host-keys.ts';
 import type { Problem } from './problem.ts';
 
 /** Settings of the host that this version does not support; they are refused instead of ignored. */
 export function unsupportedSettings(config: VmcpConfig, facts: FileFacts): Problem[] {
   const problems: Problem[] = [];
   const refuse = (path: Problem['path'], message: string): void => void problems.push({ path, message });
-  if (config.compositeToolRefs?.length) {
-    refuse(['compositeToolRefs'], 'refers to cluster resources and works only under the operator');
-  }
+  for (const [key, { refused }] of givenKeys(config)) if (refused !== undefined) refuse([key], refused);
   if (config.outgoingAuth.source === 'discovered' && !facts.discovers) {
     refuse(
       ['outgoingAuth', 'source'],
@@ -68,10 +67,10 @@ export function unknownBackends(config: VmcpConfig, { backends }: FileFacts): Pr
   );
 }
 
-/** Warns when passthrough headers, whose values clients choose, reach remote servers. */
-export function widePassthrough({ passthroughHeaders = [] }: VmcpConfig, { backends }: FileFacts): Problem[] {
-  const remote = backends.filter(({ isRemote }) => isRemote).map(({ name }) => name);
-  if (passthroughHeaders.length === 0 || remote.length === 0) return [];
-  const message = `values from clients are also sent to the remote servers: ${remote.join(', ')}`;
-  return [{ path: ['passthroughHeaders'], message }];
+/** What is probably a mistake in keys of the host. */
+export function hostWarnings(config: VmcpConfig, facts: FileFacts): Problem[] {
+  return givenKeys(config).flatMap(([key, { warning }]) => {
+    const message = warning?.(facts);
+    return message === undefined ? [] : [{ path: [key], message }];
+  });
 }

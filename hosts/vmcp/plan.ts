@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { choicesOf, defaultOf, strategyUse } from './choices.ts';
 import type { VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
+import { givenKeys } from './host-keys.ts';
 import {
   type Choice,
   hasKey,
@@ -45,29 +46,30 @@ export interface PlanFlags {
 export function planFromConfig({ config, sections }: SectionedConfig, flags: PlanFlags = {}): PlanInput {
   const { sessionTtlMs, memoryBudgetBytes } = flags;
   const limits = {
-    ...config.limits,
     ...(sessionTtlMs ? { sessionIdleMs: sessionTtlMs } : {}),
     ...(memoryBudgetBytes === undefined ? {} : { memoryBudgetBytes }),
   };
-  const endpoint = { ...config.endpoint, ...(flags.loopback === false ? { loopback: false } : {}) };
-  const timeouts = config.operational?.timeouts;
+  const endpoint = flags.loopback === false ? { loopback: false } : {};
+  const given = { ...config, limits: { ...config.limits, ...limits }, endpoint: { ...config.endpoint, ...endpoint } };
   const facts = factsOf(config, sections);
   const partOf = (section: Section): PlanPart => partFrom(section, config, facts, flags);
   const parts = sections.filter(({ own }) => own === undefined).map(partOf);
   const { plugins: _, ...ofSections }: PlanPart = Object.assign({}, ...parts);
   return {
-    name: config.name,
+    ...ofHost(given),
     plugins: withOwnPlugins(eachOnce(parts.flatMap(usesOf)), ownUses({ config, sections }, partOf)),
     outgoingAuth: outgoingAuthOf(config, sections, facts),
-    ...(timeouts === undefined ? {} : { timeouts: timeoutsOf(timeouts) }),
-    ...(Object.keys(endpoint).length === 0 ? {} : { endpoint }),
-    ...(config.passthroughHeaders?.length ? { passthroughHeaders: config.passthroughHeaders } : {}),
     ...ofSections,
     ...(flags.stateKey === undefined ? {} : { stateKey: flags.stateKey }),
-    ...(config.httpClient === undefined ? {} : { httpClient: config.httpClient }),
-    ...(config.maxToolNameLength === undefined ? {} : { maxToolNameLength: config.maxToolNameLength }),
-    ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
+}
+
+/** What the keys of the host set. */
+function ofHost(config: object): Partial<PlanInput> {
+  const parts = givenKeys(config).map(([key, { plan }, value]) =>
+    plan === true ? { [key]: value } : plan?.(value as never),
+  );
+  return Object.assign({}, ...parts);
 }
 
 type PluginUse = PlanInput['plugins'][number];
@@ -160,11 +162,4 @@ function outgoingAuthOf(
 
 function isDiscovered({ outgoingAuth }: VmcpConfig): boolean {
   return outgoingAuth.source === 'discovered';
-}
-
-function timeoutsOf(timeouts: NonNullable<NonNullable<VmcpConfig['operational']>['timeouts']>) {
-  return {
-    ...(timeouts.default === undefined ? {} : { defaultMs: timeouts.default }),
-    ...(timeouts.perWorkload === undefined ? {} : { perWorkloadMs: timeouts.perWorkload }),
-  };
 }

@@ -8,17 +8,17 @@ import { ownCommand } from '../shared/own-command.ts';
 import { choiceProblems, choicesOf } from './choices.ts';
 import { configSchema, type VmcpConfig } from './config-schema.ts';
 import { factsOf } from './facts.ts';
-import { unknownBackends, unsupportedSettings, widePassthrough } from './host-problems.ts';
+import { hostWarnings, unknownBackends, unsupportedSettings } from './host-problems.ts';
 import { readOwnPlugins } from './own-plugins.ts';
 import type { SectionedConfig } from './plan.ts';
 import type { Problem } from './problem.ts';
 import { problemLines, problemsFrom } from './problem-lines.ts';
 import {
   absentPlugins,
-  limitsProblems,
   sectionProblems,
   sectionsProblems,
   sectionWarnings,
+  uncheckedKeys,
 } from './section-problems.ts';
 import { hasKey, isIn, type Section, STRATEGIES, sectionsOf } from './sections.ts';
 import { withStandaloneDefaults } from './standalone-defaults.ts';
@@ -113,7 +113,7 @@ export async function examineConfig(
   const schema = configSchema(sections);
   const read = schema.safeParse(given);
   const problems = read.success ? [] : problemsFrom(schema, read.error, given);
-  problems.push(...(await sectionsProblems(given, sections, catalogue)), ...limitsProblems(given), ...own.problems);
+  problems.push(...(await sectionsProblems(given, sections, catalogue)), ...uncheckedKeys(given), ...own.problems);
   if (!read.success) return { problems };
   const config = read.data as VmcpConfig;
   const isSound = (section: Section): boolean =>
@@ -127,7 +127,7 @@ export async function examineConfig(
   }
   if (problems.length > 0) return { problems };
   const odd = sections.flatMap((section) => sectionWarnings(section, config, facts));
-  return { config, sections, notLoaded: own.notLoaded, warnings: [...odd, ...widePassthrough(config, facts)] };
+  return { config, sections, notLoaded: own.notLoaded, warnings: [...odd, ...hostWarnings(config, facts)] };
 }
 
 /** The file with empty sections where it lacks them. */

@@ -1,6 +1,7 @@
-import { type Catalogue, type FileFacts, findPlugin, type Plugin, planSchema } from '@toolmgr/core';
+import { type Catalogue, type FileFacts, findPlugin, type Plugin } from '@toolmgr/core';
 import { z } from 'zod';
 import { isOfHost, type VmcpConfig } from './config-schema.ts';
+import { hostKeys } from './host-keys.ts';
 import { configProblems, missingPluginReason } from './own-plugins.ts';
 import { planFromConfig, type SectionedConfig } from './plan.ts';
 import type { Problem } from './problem.ts';
@@ -65,10 +66,12 @@ function withSwitch({ hasSwitch }: Section, schema: z.ZodType): z.ZodType {
 
 const switched = new WeakMap<z.ZodType, z.ZodType>();
 
-/** Problems of the section `limits`. */
-export function limitsProblems(file: unknown): Problem[] {
-  const limits = valueAt(file, ['limits']);
-  return limits === undefined ? [] : check(planSchema.shape.limits.unwrap(), limits, ['limits']);
+/** Problems of keys of the host that are read as they are written. */
+export function uncheckedKeys(file: unknown): Problem[] {
+  return hostKeys.flatMap(([key, { checked }]) => {
+    const value = valueAt(file, [key]);
+    return checked === undefined || value === undefined ? [] : check(checked, value, [key]);
+  });
 }
 
 /** Problems of a section that depend on other sections. */

@@ -1,6 +1,7 @@
-import { type Catalogue, findPlugin, GatewayFault, planSchema } from '@toolmgr/core';
+import { type Catalogue, findPlugin, GatewayFault } from '@toolmgr/core';
 import type { KubeMeta } from '@toolmgr/plugins/kit/kubernetes';
 import { configSchema, isOfHost } from '../../vmcp/config-schema.ts';
+import { hostKeys } from '../../vmcp/host-keys.ts';
 import { schemaOf } from '../../vmcp/section-problems.ts';
 import { hasKey, type KeyedSection, lastKey, STRATEGIES, sectionsOf } from '../../vmcp/sections.ts';
 import type { ClusterPlugin } from '../kinds/kind.ts';
@@ -25,7 +26,10 @@ export async function fileSchema(catalogue: Catalogue, acceptsMissing = false): 
     });
     for (const place of placesIn(section)) file = withSchema(file, place, schema);
   }
-  const { required: _, ...rest } = withSchema(file, ['limits'], jsonSchemaOf(planSchema.shape.limits.unwrap()));
+  for (const [key, { checked }] of hostKeys) {
+    if (checked !== undefined) file = withSchema(file, [key], jsonSchemaOf(checked));
+  }
+  const { required: _, ...rest } = file;
   return rest;
 }
 

@@ -1,4 +1,3 @@
-import { FIELD_NAME, restrictedHeaderPattern } from '@toolmgr/core';
 import {
   durationRule,
   forbidden,
@@ -7,17 +6,8 @@ import {
   type Rule,
   requires,
 } from '@toolmgr/plugins/kit/kubernetes';
-import { MAX_PLUGIN_ADDRESS, MAX_PLUGINS, PLUGIN_RULE } from './plugin-address.ts';
+import { byPath } from '../../vmcp/host-keys.ts';
 import { REDIS_RULES, SERVERS_RULE, stepRules } from './shared-sections.ts';
-
-const RESTRICTED: Rule = {
-  rule: `!self.matches('${restrictedHeaderPattern()}')`,
-  message: 'is a restricted header: one of the connection, of the origin, or a credential',
-  reason: 'FieldValueForbidden',
-};
-
-/** The name of a header of callers that backends get. */
-export const HEADER_NAME = { pattern: FIELD_NAME.source, minLength: 1, maxLength: 256, rules: [RESTRICTED] } as const;
 
 /** Source: vmcp spec §2 aggregation. */
 const AGGREGATION_RULES: readonly Rule[] = [
@@ -56,11 +46,7 @@ const OVERRIDES = 'aggregation.tools.[].overrides.*';
 export const CONFIG: KubeMeta['within'] = {
   '': { forbidden: { kubernetes: 'the operator writes it for the pods' } },
   'incomingAuth.authz': { required: ['type'] },
-  passthroughHeaders: { maxItems: 100, listType: 'set' },
-  'passthroughHeaders.[]': HEADER_NAME,
-  plugins: { maxItems: MAX_PLUGINS },
-  'plugins.[].use': { maxLength: MAX_PLUGIN_ADDRESS, rules: [PLUGIN_RULE] },
-  compositeToolRefs: { listMapKeys: ['name'] },
+  ...byPath(({ inCluster }) => inCluster),
   compositeTools: { maxItems: MAX_COMPOSITE_TOOLS, listMapKeys: ['name'] },
   ...stepRules('compositeTools.[].'),
   aggregation: { rules: AGGREGATION_RULES },

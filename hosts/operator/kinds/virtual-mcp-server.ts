@@ -1,7 +1,9 @@
 import { FIELD_NAME } from '@toolmgr/core';
 import { int32, kube, ofSection, type Rule, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
-import { CONFIG, HEADER_NAME } from './config-rules.ts';
+import type { WrittenKeys } from '../../vmcp/config-schema.ts';
+import { HEADER_NAME } from '../../vmcp/host-keys.ts';
+import { CONFIG } from './config-rules.ts';
 import { commonStatus, dateTime, imagePullSecrets, podTemplateSpec, refTo, sessionAffinity } from './fields.ts';
 import { incomingAuth } from './incoming-auth.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
@@ -25,14 +27,7 @@ export interface UpstreamProvider {
 }
 
 /** `spec.config`: a vmcp file whose keys are all optional. The schemas of its sections are those of the plugins. */
-export interface WrittenConfig {
-  readonly name?: string;
-  readonly groupRef?: string;
-  readonly metadata?: Readonly<Record<string, string>>;
-  readonly compositeToolRefs?: readonly { readonly name: string }[];
-  readonly passthroughHeaders?: readonly string[];
-  readonly [section: string]: unknown;
-}
+export type WrittenConfig = Readonly<Partial<WrittenKeys>> & Readonly<Record<string, unknown>>;
 
 const passthroughHeaders = kube(
   z

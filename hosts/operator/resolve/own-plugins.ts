@@ -1,7 +1,7 @@
 import { isObject } from '@toolmgr/core';
 import { catalogue } from '@toolmgr/plugins';
 import { misspelt, similarTo } from '../../vmcp/left-plugins.ts';
-import { isPluginAddress, MAX_PLUGINS, PLUGIN_RULE } from '../kinds/plugin-address.ts';
+import { isPluginAddress, MAX_PLUGINS, PLUGIN_RULE } from '../../vmcp/plugin-address.ts';
 import type { Context, ServerSpec } from './context.ts';
 import { oversize } from './spec-size.ts';
 

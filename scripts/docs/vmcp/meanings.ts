@@ -1,31 +1,16 @@
+import { byPath } from '../../../hosts/vmcp/host-keys.ts';
+
 /**
- * What keys of a vmcp file mean that have no description in their zod schema: keys of the host, and whole sections, which a
- * plugin's schema describes only from inside. Keys are dotted paths; `*` is a name that the file chooses.
+ * What keys of a vmcp file mean that have no description in their zod schema: keys of the host, from its table, and whole
+ * sections, which a plugin's schema describes only from inside. Keys are dotted paths; `*` is a name that the file chooses.
  */
 export const MEANINGS: Readonly<Record<string, string>> = {
-  name: 'name of the gateway in logs, metrics and the page',
-  groupRef: 'group of workloads whose servers are served; the label `group` of the backends when they are listed',
-  metadata: 'labels of the operator; the gateway does not read them',
-  compositeToolRefs: 'composite tools of the cluster; only a file in Kubernetes has them',
-  'compositeToolRefs[].name': 'name of a `VirtualMCPCompositeToolDefinition` in the same namespace',
-  plugins: 'plugins that have no section of their own, and your plugins',
-  'plugins[].use': 'address of a plugin of the catalogue, path that begins with `./`, or name of a package',
-  'plugins[].with': 'configuration of this plugin',
-  endpoint: 'address and protection of the MCP endpoint',
-  httpClient: 'client of HTTP backends: `own` is the default and is faster, `undici` is the client of Node',
-  statusPages: 'protects the pages that name backends and tools',
+  ...byPath(({ means }) => means),
   authServerConfig:
     'authorization server of the gateway: people sign in at identity providers, clients get tokens of the gateway',
-  incomingAuth: 'how callers prove who they are, and what they may do',
-  'incomingAuth.type': '`anonymous` asks nothing, `local` names the user of the machine, `oidc` checks a token',
   'incomingAuth.oidc': 'where tokens come from; only with type `oidc`',
   'incomingAuth.authz': 'policies that allow or refuse each request',
   'incomingAuth.authz.type': '`cedar` applies policies, `none` allows everything',
-  outgoingAuth: 'credentials that the gateway sends to backends',
-  'outgoingAuth.source': '`inline` uses only this file, `discovered` also uses what the cluster says about a backend',
-  'outgoingAuth.default': 'strategy of backends that have none of their own; default: `unauthenticated`',
-  'outgoingAuth.backends': 'strategies by name of the backend',
-  'outgoingAuth.backends.*': 'strategy of one backend',
   kubernetes: 'settings of a gateway that runs in a pod; the operator writes them',
   aggregation: 'names of tools and prompts when several backends are one list, filters and overrides',
   decisionPoint: 'a policy server that decides about calls and lists, beside the policies of `incomingAuth.authz`',
@@ -45,16 +30,10 @@ export const MEANINGS: Readonly<Record<string, string>> = {
   'compositeTools[].output.properties.*.type': 'JSON type of the member',
   'compositeTools[].output.properties.*.description': 'what the member is; clients read it in the output schema',
   'compositeTools[].output.properties.*.properties': 'members of an object',
-  operational: 'times, health checks and the level of the log',
-  'operational.logLevel': '`debug` logs more; without it the level of the command line is used',
-  'operational.timeouts': 'how long a call may take',
-  'operational.timeouts.default': 'of each call that has no time of its own, such as `30s`',
-  'operational.timeouts.perWorkload': 'times by name of the backend',
   'operational.failureHandling': 'health checks, circuit breaker, and what happens when a backend is missing',
   audit: 'one line of JSON for each request, who sent it and how it ended',
   'audit.enabled': 'whether the section is used',
   telemetry: 'traces and metrics',
-  limits: 'named limits of the gateway; all have defaults',
 };
 
 const STRATEGIES: Readonly<Record<string, string>> = {

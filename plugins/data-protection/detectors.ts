@@ -194,7 +194,8 @@ export const DETECTORS: readonly Detector[] = [
   {
     name: 'card-number',
     kind: 'personal',
-    pattern: /(?<!\w|\d\.)[2-6](?:[ \u00a0-]?\d){13,18}(?!\w|\.\d)/g,
+    // not the end of a UUID, and not the digits after a decimal point
+    pattern: /(?<!\w|\d\.|[\da-f]{4}-)[2-6](?:[ \u00a0-]?\d){13,18}(?!\w|\.\d)/g,
     validator: cardNumber,
     finds: [
       '4111 1111 1111 1111',
@@ -208,6 +209,7 @@ export const DETECTORS: readonly Detector[] = [
       '1764349200000',
       '0.4111111111111111',
       'a4111111111111111',
+      '11111111-2222-3333-4444-555555555555',
       '411111111111111111111111',
     ],
   },

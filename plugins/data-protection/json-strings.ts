@@ -2,14 +2,14 @@ import type { RawJson } from '@toolmgr/core';
 
 /**
  * Looks at each string value of a JSON text, with the key before it; keys are left alone. `look` gives the string to write instead,
- * or the same one. All other bytes stay as they are, numbers of any size included. Values of the keys in `skipped` are not looked at.
+ * or the same one. All other bytes stay as they are, numbers of any size included. Base64 in the keys of `encoded` is not looked at.
  *
  * The text must be valid JSON, as all texts of the core are: then quotes are only around strings.
  */
 export function withStrings(
   json: RawJson,
   look: (text: string, key: string | undefined, bytes: number) => string,
-  skipped: ReadonlySet<string> = NOTHING,
+  encoded: ReadonlySet<string> = NOTHING,
 ): RawJson {
   const parts: Buffer[] = [];
   let copied = 0;
@@ -24,7 +24,7 @@ export function withStrings(
       valueAt = afterSpace(json, next + 1);
     } else {
       const ownKey = open === valueAt ? key : undefined;
-      if (ownKey === undefined || !skipped.has(ownKey)) {
+      if (ownKey === undefined || !encoded.has(ownKey) || !isBase64(json, open + 1, close)) {
         const text = readString(json, open, close);
         const looked = look(text, ownKey, close - open - 1);
         if (looked !== text) {
@@ -60,6 +60,17 @@ function readString(json: RawJson, open: number, close: number): string {
   const text = json.toString('utf8', open + 1, close);
   return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
 }
+
+/** Only that is no text: a backend may write anything into a member that is meant for it. */
+function isBase64(json: RawJson, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if (!IS_BASE64[json[at] as number]) return false;
+  return true;
+}
+
+/** By byte. Source: RFC 4648 §4. */
+const IS_BASE64: readonly boolean[] = Array.from({ length: 256 }, (_, byte) =>
+  /[A-Za-z0-9+/=]/.test(String.fromCharCode(byte)),
+);
 
 const QUOTE = 0x22;
 const COLON = 0x3a;

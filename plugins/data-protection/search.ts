@@ -7,7 +7,7 @@ import type { Action, Scope } from './scopes.ts';
 /** One search in the arguments, the result or a message of a call. */
 export interface Search {
   /** The JSON with what is to be masked. @throws Unsearched over the limit of bytes */
-  json(json: RawJson, skipped?: ReadonlySet<string>): RawJson;
+  json(json: RawJson, encoded?: ReadonlySet<string>): RawJson;
   /** Looks at a text in which nothing can be masked: a rule that masks blocks instead. @throws Unsearched */
   fixedText(text: string): void;
   /** How often each detector found something, with what was done. */
@@ -48,14 +48,14 @@ export function beginSearch({ detectors, actions }: Scope, maxTextBytes: number,
   };
 
   return {
-    json: (json, skipped) =>
+    json: (json, encoded) =>
       withStrings(
         json,
         (text, key, bytes) => {
           const findings = look(text, key, bytes, true).filter(({ detector }) => actions.get(detector) === 'mask');
           return findings.length === 0 ? text : masked(text, findings);
         },
-        skipped,
+        encoded,
       ),
     fixedText: (text) => void look(text, undefined, Buffer.byteLength(text), false),
     isIncomplete: () => bytesLeft < 0,

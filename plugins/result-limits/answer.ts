@@ -40,7 +40,7 @@ export function answerFor(over: OverBudget): CallResult {
 const SUMMARY_BYTES = 3_000;
 const ENVELOPE_BYTES = 600;
 const MOST_UNKEPT = 65_536;
-const MOST_DECODED = 8_388_608; // decoding more would stop other calls for too long
+const MOST_DECODED = 4_194_304; // decoding more would stop other calls for too long
 const FIRST_LINKS = '2025-06-18';
 
 function headOf({ tool, result, budget, keepForMs, outcome }: OverBudget): readonly string[] {
@@ -54,7 +54,8 @@ function headOf({ tool, result, budget, keepForMs, outcome }: OverBudget): reado
 }
 
 function aboutOf(result: CallResult): readonly string[] {
-  if (result.bytes.length > MOST_DECODED) return [];
+  if (result.bytes.length > MOST_DECODED)
+    return ['As JSON it begins:', result.bytes.subarray(0, MOST_UNKEPT).toString()];
   const { value } = result;
   const text = textOf(value);
   const removed = value.structuredContent === undefined ? [] : ['structuredContent is left out here.'];

@@ -17,7 +17,8 @@ export interface PageRequest {
 
 /** Characters are UTF-16 code units, as in JavaScript. */
 export function charactersOf(text: string, { offset, limit, bytes }: PageRequest): Page {
-  const page = fitting(text.slice(offset, offset + Math.min(limit ?? bytes, bytes)), bytes);
+  const window = text.slice(offset, offset + Math.min(limit ?? bytes, bytes));
+  const page = fitting(window, bytes) || text.slice(offset, offset + PAIR); // a character of two units, of which one was wanted
   const end = Math.min(offset, text.length) + page.length;
   return { about: `characters ${offset} to ${end} of ${text.length}${more(end, text.length)}`, text: page };
 }
@@ -35,7 +36,7 @@ export function linesOf(text: string, { offset, limit = Number.POSITIVE_INFINITY
     return { about: `lines from ${offset}; next offset ${offset + newlines(page)}`, text: page.slice(0, cut) };
   const rest = start + page.length;
   return {
-    about: `the begin of line ${offset}, which is longer than a page: read on with unit characters from offset ${rest}`,
+    about: `the beginning of line ${offset}, which is longer than a page: read on with unit characters from offset ${rest}`,
     text: page,
   };
 }
@@ -53,7 +54,7 @@ export function matchesOf(text: string, search: string, { offset, limit = 20, by
     if (skipped < offset) skipped++;
     else {
       const line = `${at}: ${text.slice(Math.max(0, at - AROUND), end).replace(LINE_ENDS, ' ')}`;
-      used += JSON.stringify(line).length * BYTES_PER_UNIT;
+      used += Buffer.byteLength(JSON.stringify(line));
       if (lines.length >= limit || used > bytes) break;
       lines.push(line);
     }
@@ -65,7 +66,7 @@ export function matchesOf(text: string, search: string, { offset, limit = 20, by
 }
 
 const AROUND = 100; // characters before and behind a place
-const BYTES_PER_UNIT = 3; // at most, in UTF-8
+const PAIR = 2;
 const LINE_ENDS = /[\r\n]+/g;
 
 function more(end: number, length: number): string {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { answerFor } from '../../../plugins/result-limits/answer.ts';
 import { valueAt } from '../../../plugins/result-limits/json-path.ts';
+import { charactersOf, matchesOf } from '../../../plugins/result-limits/page.ts';
 import { MemoryStore } from '../../../plugins/stores/memory/memory-store.ts';
 import { proves } from '../../support/proves.ts';
 import { BIG, idOf, resultLimited, textsOf } from '../../support/result-limited-gateway.ts';
@@ -224,6 +225,16 @@ describe('the answer in place of a result', () => {
       }
     });
 
+  it('has the begin of a result that is too large to be decoded', () => {
+    const result = resultFromValue({ content: [{ type: 'text', text: `first ${'x'.repeat(9_000_000)}` }] });
+    const over = { tool: 'x', result, budget: 8_192, keepForMs: 1, client: {} };
+    for (const outcome of [{ id: 'x'.repeat(43) }, { because: 'so' }]) {
+      const answer = answerFor({ ...over, outcome });
+      expect(textsOf(answer.value)[0]).toContain('{"content":[{"type":"text","text":"first xxx');
+      expect(answer.bytes.length).toBeLessThan(8_192);
+    }
+  });
+
   it('has no link for clients of revisions without links', () => {
     const over = { tool: 'x', result: resultFromValue({ content: [] }), budget: 4_096, keepForMs: 1 };
     const answer = answerFor({ ...over, outcome: { id: 'x' }, client: { protocolVersion: '2025-03-26' } });
@@ -261,6 +272,16 @@ describe('read_result', () => {
         expect(performance.now() - started).toBeLessThan(2_000);
       }
     }
+  });
+
+  it('reads on after each page, whatever the text is', () => {
+    const request = { offset: 0, limit: 1, bytes: 3_496 };
+    expect(charactersOf('😀a', request).text).toBe('😀');
+    expect(charactersOf('\uD83D', request)).toEqual({ about: 'characters 0 to 1 of 1; the end', text: '\uD83D' });
+    const text = '\u0001'.repeat(5_000);
+    const found = matchesOf(text, '\u0001'.repeat(200), { ...request, limit: undefined });
+    expect(found.about).toContain('1 places from 0');
+    expect(Buffer.byteLength(JSON.stringify(found.text))).toBeLessThan(3_496);
   });
 
   it('finds no members that objects inherit', () => {

@@ -6,6 +6,7 @@ import { CallRefused } from '../extension/call-refused.ts';
 import type { Log } from '../extension/plugin.ts';
 import { isPromise } from '../timing/is-promise.ts';
 import type { BridgeResultParts } from './bridge/bridge.ts';
+import type { ResumingCall } from './bridge/request-state.ts';
 import { callWith } from './call-value.ts';
 import { ambiguousArguments } from './declared-arguments.ts';
 import { denialOf, denialOfMissing, withChallenge } from './denial.ts';
@@ -101,9 +102,11 @@ export async function perform(context: PipelineContext, asked: Call, curated = f
   }
 }
 
-/** A later round: the backend's, or the same call after a link was sent. */
-function nextRound({ dispatch }: Pipeline, call: Call, { link }: Call & AnsweredLink): Promise<CallResult> {
-  return link === 'opened' ? whenDone(dispatch, call) : dispatch(call);
+/** A later round: the backend's, or the same call after a link was sent. A call that was changed resumes the suspended one all the same. */
+function nextRound({ dispatch }: Pipeline, call: Call, asked: Call & AnsweredLink & ResumingCall): Promise<CallResult> {
+  const { link, parked } = asked;
+  const next = parked === undefined || call === asked ? call : Object.assign(callWith(call, {}), { parked });
+  return link === 'opened' ? whenDone(dispatch, next) : dispatch(next);
 }
 
 /** Decides after a link was sent: the decision may need what the person does in the browser, as the call may. */

@@ -78,16 +78,20 @@ function claimer({
     return async (id) =>
       (await store.take([{ key: `approval:${server.name}:${id}`, capacity: 1, refillPeriodMs: USED_MS }], now())) === 0;
   }
-  const untilMs = new Map<string, number>();
-  return (id) => {
-    for (const [used, until] of untilMs) {
-      if (until > now()) break; // all are remembered for the same time
-      untilMs.delete(used);
-    }
-    if (untilMs.has(id) || untilMs.size >= MAX_USED) return false;
-    untilMs.set(id, now() + USED_MS);
-    return true;
-  };
+  return (id) => claimHere(id, now());
+}
+
+/** Of all gateways of this process: after a reload an answer is still used. By id, until when it is remembered. */
+const used = new Map<string, number>();
+
+function claimHere(id: string, nowMs: number): boolean {
+  for (const [old, untilMs] of used) {
+    if (untilMs > nowMs) break; // all are remembered for the same time
+    used.delete(old);
+  }
+  if (used.has(id) || used.size >= MAX_USED) return false;
+  used.set(id, nowMs + USED_MS);
+  return true;
 }
 
 function refused(reason: string): CallRefused {

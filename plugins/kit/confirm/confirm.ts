@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import {
   type Call,
   type CallResult,
@@ -43,10 +43,11 @@ export async function confirm(call: Call, message: string, purpose: Purpose): Pr
   const params: JsonObject = { mode: 'form', message, requestedSchema: FORM };
   if (call.client.era === '2026-07-28') {
     const answered = isAnswered(call, purpose) ? answerOf(call) : undefined;
-    if (answered === undefined) return question(params, purpose);
+    const [id = '', shown] = call.backendState?.slice(prefixOf(purpose).length).split(' ') ?? [];
+    // what the person was shown is what is done, also when plugins have changed the call since
+    if (answered === undefined || shown !== digestOf(message)) return question(params, message, purpose);
     if (answered !== 'confirmed' || purpose.claim === undefined) return answered;
-    const id = call.backendState?.slice(prefixOf(purpose).length) ?? '';
-    return (await purpose.claim(id)) ? answered : question(params, purpose);
+    return (await purpose.claim(id)) ? answered : question(params, message, purpose);
   }
   const { request } = call.client;
   if (request === undefined) return 'cannotAsk';
@@ -68,6 +69,10 @@ export function withoutAnswer(call: Call, purpose: Purpose): Call {
   return isAnswered(call, purpose) ? callWith(call, { backendState: undefined, inputResponses: undefined }) : call;
 }
 
+function digestOf(message: string): string {
+  return hash('sha256', message, 'base64url');
+}
+
 function prefixOf({ address }: Purpose): string {
   return `${QUESTION} ${address} `;
 }
@@ -85,9 +90,9 @@ function canElicit({ client: { capabilities } }: Call): boolean {
 }
 
 /** The client asks and sends the call again with the answer. The core binds the state to the call. */
-function question(params: JsonObject, purpose: Purpose): CallResult {
+function question(params: JsonObject, message: string, purpose: Purpose): CallResult {
   const inputRequests = { [QUESTION]: { method: 'elicitation/create', params } };
-  const requestState = `${prefixOf(purpose)}${randomUUID()}`;
+  const requestState = `${prefixOf(purpose)}${randomUUID()} ${digestOf(message)}`;
   return resultFromValue({ resultType: 'input_required', inputRequests, requestState });
 }
 

@@ -1,7 +1,8 @@
-import type { Era, JsonObject, PlanInput } from '@toolmgr/core';
+import { callWith, definePlugin, type Era, type JsonObject, type PlanInput, type Plugin } from '@toolmgr/core';
 import { type FakeServer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { cedarConfig } from '../../../../plugins/authorization/cedar/config.ts';
 import { redisMissing, startRedis } from '../../../support/redis.ts';
 
@@ -13,10 +14,12 @@ interface More {
   readonly policies?: readonly string[];
   readonly plugins?: PlanInput['plugins'];
   readonly plan?: Partial<PlanInput>;
+  readonly own?: readonly Plugin[];
 }
 
-const gatewayTo = (far: FakeServer, { policies = [PAYING, READING], plugins = [], plan = {} }: More = {}) =>
+const gatewayTo = (far: FakeServer, { policies = [PAYING, READING], plugins = [], plan = {}, own = [] }: More = {}) =>
   testGateway({
+    plugins: [...own],
     backends: { far },
     catalogue,
     plan: {
@@ -149,6 +152,19 @@ describe('an approval', () => {
     expect(callsOf(far)).toHaveLength(1);
   });
 
+  it('is used once also when the gateway is made again', async () => {
+    const far = bank();
+    const more: More = { plan: { stateKey: 'the same in both gateways, 32 letters' } };
+    await using one = await gatewayTo(far, more);
+    const round = await answeredRound(one, { euro: 10 });
+    const capabilities = { elicitation: {} };
+    const made = await (await one.client({ capabilities })).request('tools/call', round);
+    await using next = await gatewayTo(far, more);
+    const again = await (await next.client({ capabilities })).request('tools/call', round);
+    expect([made, again].map(({ result }) => result?.resultType)).toEqual(['complete', 'input_required']);
+    expect(callsOf(far)).toHaveLength(1);
+  });
+
   it.skipIf(redisMissing)(`is used once over replicas${redisMissing ? ` (${redisMissing})` : ''}`, async () => {
     await using redis = await startRedis();
     const far = bank();
@@ -179,6 +195,22 @@ describe('an approval', () => {
     ]) {
       expect((await client.request('tools/call', { ...round, ...changed })).error?.code).toBe(-32602);
     }
+    expect(callsOf(far)).toEqual([]);
+  });
+
+  it('does not hold when a plugin changes the arguments after the question', async () => {
+    const far = bank();
+    let euro = 10;
+    const changes = definePlugin({
+      address: 'test/changes',
+      config: z.strictObject({}),
+      apply: (core) => core.hooks.rewriteCall.tap('test/changes', (call) => callWith(call, { arguments: { euro } })),
+    });
+    await using kit = await gatewayTo(far, { plugins: [{ use: 'test/changes' }], own: [changes] });
+    const client = await kit.client({ capabilities: { elicitation: {} } });
+    const round = await answeredRound(kit, {});
+    euro = 10_000;
+    expect((await client.request('tools/call', round)).result?.resultType).toBe('input_required');
     expect(callsOf(far)).toEqual([]);
   });
 

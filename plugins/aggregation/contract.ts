@@ -1,4 +1,5 @@
-import { nearest, type SectionReader } from '@toolmgr/core';
+import { nearest } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 
 /** What is read here of the section. */
 interface Aggregation {
@@ -10,7 +11,7 @@ interface Aggregation {
 const DEFAULTS = { conflictResolution: 'prefix', prefixFormat: '{workload}_' } as const;
 
 /** `aggregation`. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   facts({ conflictResolution = DEFAULTS.conflictResolution, conflictResolutionConfig }: Aggregation) {
     if (conflictResolution !== 'prefix') return {};
     const format = conflictResolutionConfig?.prefixFormat || DEFAULTS.prefixFormat;
@@ -44,4 +45,5 @@ export const contract: SectionReader = {
     conflictResolution: DEFAULTS.conflictResolution,
     conflictResolutionConfig: { prefixFormat: DEFAULTS.prefixFormat },
   }),
+  fromCluster: () => import('./from-cluster.ts'),
 };

@@ -41,10 +41,25 @@ const UNCHECKED: JsonSchema = { isUnchecked: true };
  */
 export function finder(file: JsonSchema, plugins: readonly ClusterPlugin[] = []): FindSchema {
   return (place) => {
-    if (place === '.') return { ...file, within: Object.assign({}, ...plugins.map(rulesInFile)) };
-    const rules = plugins.find(({ contractKey }) => contractKey === place)?.fromCluster.rules;
-    return { ...schemaAt(file, place), ...rules };
+    if (place === '.') return { ...file, within: Object.assign(forbiddenIn(plugins), ...plugins.map(rulesInFile)) };
+    const key = place.replace(/\/\*$/, '');
+    const rules = plugins.find(({ contractKey }) => contractKey === key)?.fromCluster.rules;
+    return { ...schemaAt(file, place), ...(key === place ? rules : { within: rulesOfItem(rules?.within) }) };
   };
+}
+
+/** The sections that the file of an object must not have. What a pod would refuse, the API server refuses. */
+function forbiddenIn(plugins: readonly ClusterPlugin[]): NonNullable<KubeMeta['within']> {
+  const forbidden = plugins.flatMap(({ contractKey, fromCluster: { forbidden: why } }) =>
+    contractKey === undefined || why === undefined ? [] : [[contractKey, why]],
+  );
+  return forbidden.length === 0 ? {} : { '': { forbidden: Object.fromEntries(forbidden) } };
+}
+
+/** The rules in one item of a section that is a list. */
+function rulesOfItem(within: KubeMeta['within'] = {}): NonNullable<KubeMeta['within']> {
+  const inItem = Object.entries(within).filter(([path]) => path.startsWith('[].'));
+  return Object.fromEntries(inItem.map(([path, each]) => [path.slice('[].'.length), each]));
 }
 
 /** The rules of a section by their paths in the file. Where secrets are named otherwise, other rules count. */

@@ -2,7 +2,6 @@ import { kube, ofSection } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import { commonStatus } from './fields.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
-import { stepRules } from './shared-sections.ts';
 
 /** What is read here of a composite tool, whose schema is that of `compositeTools[]` in a vmcp file. */
 export interface CompositeTool {
@@ -19,7 +18,7 @@ export const compositeToolDefinition = defineKind({
   singular: 'virtualmcpcompositetooldefinition',
   shortNames: ['vmcpctd', 'compositetool'],
   summary: 'VirtualMCPCompositeToolDefinition is a workflow that VirtualMCPServers offer as a tool.',
-  spec: ofSection<CompositeTool>('compositeTools/*', { within: stepRules('') }),
+  spec: ofSection<CompositeTool>('compositeTools/*'),
   status: z.strictObject({
     validationStatus: z.enum(['Valid', 'Invalid', 'Unknown']).optional().describe('result of the check'),
     validationErrors: z.array(z.string()).optional().describe('what is wrong, one sentence each'),

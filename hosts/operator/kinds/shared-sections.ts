@@ -1,69 +1,6 @@
-import {
-  type Addition,
-  int32,
-  kube,
-  onlyWithType,
-  type Rule,
-  secretKeyRef,
-  text,
-} from '@toolmgr/plugins/kit/kubernetes';
+import { int32, kube, onlyWithType, secretKeyRef, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import { refTo } from './fields.ts';
-
-/** A store outside the process needs an address. */
-export const ADDRESS_RULE: Rule = {
-  rule: "self.provider != 'redis' || has(self.address)",
-  message: 'address is required when provider is redis',
-  fieldPath: '.address',
-  reason: 'FieldValueRequired',
-};
-
-/** The same for the section of a vmcp file, which may name Sentinels instead. */
-export const SERVERS_RULE: Rule = {
-  ...ADDRESS_RULE,
-  rule: `${ADDRESS_RULE.rule} || has(self.sentinelConfig)`,
-};
-
-/** Servers of a vmcp file that exclude each other. */
-export const REDIS_RULES: readonly Rule[] = [
-  {
-    rule: '!has(self.address) || !has(self.sentinelConfig)',
-    message: 'address and sentinelConfig are mutually exclusive',
-    fieldPath: '.sentinelConfig',
-    reason: 'FieldValueForbidden',
-  },
-  {
-    rule: '!self.clusterMode || (has(self.address) && self.db == 0)',
-    message: 'clusterMode requires address, and db 0',
-    fieldPath: '.clusterMode',
-  },
-  {
-    rule: '!has(self.sentinelTls) || has(self.sentinelConfig)',
-    message: 'sentinelTls requires sentinelConfig',
-    fieldPath: '.sentinelTls',
-  },
-];
-
-/** What the steps of a composite tool get in objects: the keys that the built-in types need. Source: vmcp spec §2 compositeTools. */
-export function stepRules(at: '' | 'compositeTools.[].'): Readonly<Record<string, Addition>> {
-  const needs = (key: string, isOther: string, type: string): Rule => ({
-    rule: `${isOther} || has(self.${key})`,
-    message: `${key} is required when type is ${type}`,
-    fieldPath: `.${key}`,
-    reason: 'FieldValueRequired',
-  });
-  const other = (type: string): string => `!has(self.type) || self.type != '${type}'`;
-  return {
-    [`${at}steps`]: { listMapKeys: ['id'] },
-    [`${at}steps.[]`]: {
-      rules: [
-        needs('tool', "(has(self.type) && self.type != 'tool')", 'tool, the default'),
-        needs('message', other('elicitation'), 'elicitation'), // rules cannot read `schema`, which is any JSON
-        ...['collection', 'step'].map((key) => needs(key, other('forEach'), 'forEach')),
-      ],
-    },
-  };
-}
 
 /** `spec.sessionStorage`. Source: vmcp spec §2. */
 export const sessionStorage = kube(
@@ -75,7 +12,14 @@ export const sessionStorage = kube(
     passwordRef: secretKeyRef.optional().describe('password of Redis, in a Secret of the same namespace'),
   }),
   {
-    rules: [ADDRESS_RULE],
+    rules: [
+      {
+        rule: "self.provider != 'redis' || has(self.address)",
+        message: 'address is required when provider is redis',
+        fieldPath: '.address',
+        reason: 'FieldValueRequired',
+      },
+    ],
   },
 );
 

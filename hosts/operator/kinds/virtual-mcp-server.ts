@@ -2,8 +2,7 @@ import { FIELD_NAME } from '@toolmgr/core';
 import { int32, kube, ofSection, type Rule, text } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 import type { WrittenKeys } from '../../vmcp/config-schema.ts';
-import { HEADER_NAME } from '../../vmcp/host-keys.ts';
-import { CONFIG } from './config-rules.ts';
+import { byPath, HEADER_NAME } from '../../vmcp/host-keys.ts';
 import { commonStatus, dateTime, imagePullSecrets, podTemplateSpec, refTo, sessionAffinity } from './fields.ts';
 import { incomingAuth } from './incoming-auth.ts';
 import { COLUMNS, defineKind, type ObjectOf } from './kind.ts';
@@ -74,7 +73,7 @@ const spec = z.strictObject({
   authServerConfig: ofSection<AuthServerSection>('authServerConfig')
     .optional()
     .describe('embedded OAuth authorization server; without it an external identity provider is used'),
-  config: ofSection<WrittenConfig>('.', { within: CONFIG })
+  config: ofSection<WrittenConfig>('.', { within: byPath(({ inCluster }) => inCluster) })
     .optional()
     .describe('the vmcp file; the operator fills what is absent'),
   embeddingServerRef: refTo('EmbeddingServer').optional().describe('EmbeddingServer that the optimizer uses'),

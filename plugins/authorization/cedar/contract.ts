@@ -1,4 +1,5 @@
-import { type FileFacts, isObject, type PlanPart, type SectionProblem, type SectionReader } from '@toolmgr/core';
+import { type FileFacts, isObject, type PlanPart, type SectionProblem } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 import { upstreamNameProblems } from '@toolmgr/plugins/kit/oauth/settings';
 import { z } from 'zod';
 
@@ -9,7 +10,7 @@ interface Authz {
 }
 
 /** `incomingAuth.authz`. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   schema(config, section) {
     const type = z.enum(['cedar', 'none']);
     const typed = config.safeExtend({ type });
@@ -29,6 +30,7 @@ export const contract: SectionReader = {
   ],
   warnings: ({ primaryUpstreamProvider: given }: Authz) =>
     given ? [{ path: PLACE, message: 'is deprecated; its new place is authServerConfig.primaryUpstreamProvider' }] : [],
+  fromCluster: async () => ({ rules: { within: { '': { required: ['type'] } } } }),
 };
 
 const PLACE = ['primaryUpstreamProvider'];

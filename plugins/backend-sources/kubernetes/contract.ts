@@ -1,4 +1,4 @@
-import type { SectionReader } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 
 /** The names of config maps that are read here. */
 interface KubernetesSection {
@@ -6,7 +6,7 @@ interface KubernetesSection {
 }
 
 /** `kubernetes`: with `backends` the pod follows the backends that the operator resolves. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   facts: ({ backends }: KubernetesSection) => (backends === undefined ? {} : { discovers: true }),
   fromContract(section: KubernetesSection | undefined, _facts, use) {
     if (section?.backends === undefined) return {};
@@ -17,4 +17,5 @@ export const contract: SectionReader = {
     const message = 'discovered backends and listed ones exclude each other; remove the section backends of the file';
     return [{ path: ['backends'], message }];
   },
+  fromCluster: async () => ({ forbidden: 'the operator writes it for the pods' }),
 };

@@ -1,4 +1,5 @@
-import type { PlanPart, SectionReader, StrategyUse } from '@toolmgr/core';
+import type { PlanPart, StrategyUse } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 
 /** The members of a listed backend that are read here. */
 interface ListedBackend {
@@ -10,7 +11,7 @@ interface ListedBackend {
 }
 
 /** `backends`: without any, the file serves the workloads of its group. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   facts: (backends: readonly ListedBackend[]) => ({
     backends: backends.map(({ name, transport, type, headers, headersEnv }) => ({
       name,
@@ -33,6 +34,7 @@ export const contract: SectionReader = {
     ...(length === 0 ? { text: `the running workloads of group ${group}` } : {}),
   }),
   initial: (running) => running,
+  fromCluster: () => import('./from-cluster.ts'),
 };
 
 interface Headers {

@@ -1,4 +1,5 @@
-import { nearest, type PlanPart, type SectionProblem, type SectionReader } from '@toolmgr/core';
+import { nearest, type PlanPart, type SectionProblem } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 
 /** What is read here of one composite tool, and of one of its steps. */
 interface Composite {
@@ -12,7 +13,7 @@ interface Step {
 }
 
 /** `compositeTools`. Workflows wait for answers where sessions are kept, so that any replica continues them. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   facts: (composites: readonly Composite[]) => ({ ownTools: composites.map(({ name }) => name) }),
   fromContract(compositeTools: readonly Composite[] = [], { sharedStore }, use): PlanPart {
     if (compositeTools.length === 0) return {};
@@ -40,6 +41,7 @@ export const contract: SectionReader = {
     label: 'composites',
     value: composites.length,
   }),
+  fromCluster: () => import('./from-cluster.ts'),
 };
 
 const STEP_TYPES: readonly string[] = ['tool', 'elicitation', 'forEach'];

@@ -17,7 +17,9 @@ export interface FromCluster {
   readonly kinds?: Readonly<Record<string, SettingsKind>>;
   /** Conditions that tell about a sound section, for people. */
   conditions?(section: unknown): readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
-  /** What the section gets in objects that consist of it. */
+  /** Why `spec.config` of a VirtualMCPServer must not have the section. */
+  readonly forbidden?: string;
+  /** What the section gets in objects that consist of it, or of one item of it. */
   readonly rules?: Pick<KubeMeta, 'within' | 'namedSecrets'>;
 }
 

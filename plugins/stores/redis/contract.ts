@@ -1,4 +1,5 @@
-import { isObject, type PlanPart, type SectionReader } from '@toolmgr/core';
+import { isObject, type PlanPart } from '@toolmgr/core';
+import type { ClusterReader } from '@toolmgr/plugins/kit/kubernetes';
 import { z } from 'zod';
 
 /** The section: which store, and the configuration of `stores/redis`; the memory store takes nothing from the file. */
@@ -7,7 +8,7 @@ interface SessionStorage {
 }
 
 /** `sessionStorage`. */
-export const contract: SectionReader = {
+export const contract: ClusterReader = {
   schema(config, section) {
     const provider = z.enum(['memory', 'redis']);
     if (isObject(section) && section.provider === 'redis') return config.safeExtend({ provider });
@@ -29,4 +30,5 @@ export const contract: SectionReader = {
       .filter(([key, value]) => key !== 'provider' && !(key === 'db' && Number(value) === 0))
       .map(([key]) => ({ path: [key], message: 'has no effect with provider memory' }));
   },
+  fromCluster: () => import('./from-cluster.ts'),
 };

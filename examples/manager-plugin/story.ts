@@ -22,7 +22,7 @@ const RECORD = runConfig.parse({
 });
 const home = await mkdtemp(join(tmpdir(), 'toolmgr-sources-'));
 const env = {
-  ...{ PATH: process.env.PATH, HOME: home, NO_COLOR: '1', TOOLMGR_RUNTIME: 'process' },
+  ...{ ...process.env, HOME: home, NO_COLOR: '1', TOOLMGR_RUNTIME: 'process' },
   ...{ XDG_CONFIG_HOME: join(home, 'config'), TOOLMGR_STATE_DIR: join(home, 'state') },
 };
 const toolmgr = async (...words: string[]) =>

@@ -12,7 +12,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const TOOLMGR = ['--conditions=development', join(ROOT, 'hosts', 'cli', 'main.ts')];
 const home = await mkdtemp(join(tmpdir(), 'toolmgr-team-'));
 const env = {
-  ...{ PATH: process.env.PATH, HOME: home, NO_COLOR: '1' },
+  ...{ ...process.env, HOME: home, NO_COLOR: '1' },
   ...{ XDG_CONFIG_HOME: join(home, 'config'), TOOLMGR_STATE_DIR: join(home, 'state') },
 };
 // the file that `toolmgr serve` and the commands read without --config

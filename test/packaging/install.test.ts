@@ -25,6 +25,7 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
   const tools = 'folder' in found ? join(found.folder, 'node_modules/.bin') : '';
   const scratch = temporaryFolderOfFile('install');
   const prefix = join(scratch, 'global');
+  const installed = join(prefix, 'lib/node_modules/toolmgr');
   const project = join(scratch, 'project');
   /** An empty home: no settings, no cache of npx. The downloads of npm are kept by the machine. */
   const home = join(scratch, 'home');
@@ -52,9 +53,8 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
   it(
     'the packages have no export condition of the sources, and every file that they name is there',
     async () => {
-      await registry.install(project, ['toolmgr', '@toolmgr/core', '@toolmgr/plugins']);
       for (const { name } of registry.tarballs) {
-        const folder = join(project, 'node_modules', name);
+        const folder = name === 'toolmgr' ? installed : join(installed, 'node_modules', name);
         const text = readFileSync(join(folder, 'package.json'), 'utf8');
         const manifest = JSON.parse(text) as Manifest & { readonly bin?: Readonly<Record<string, string>> };
         expect(text).not.toContain('"development"');
@@ -63,16 +63,15 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
         expect(globSync('**/*.{map,tsbuildinfo,test.js}', { cwd: folder, exclude: ['node_modules'] })).toEqual([]);
       }
       const program = "const core = await import('@toolmgr/core'); console.log(typeof core.createGateway);";
-      expect(await run(process.execPath, ['--input-type=module', '--eval', program])).toMatchObject({
-        out: 'function\n',
-      });
+      const evaluated = await run(process.execPath, ['--input-type=module', '--eval', program], { cwd: installed });
+      expect(evaluated).toMatchObject({ out: 'function\n' });
     },
     LONG,
   );
 
   it('a command opens few files of its own: the modules of a package are joined', async () => {
     const noted = `--import=${pathToFileURL(join(ROOT, 'test/support/note-modules.ts')).href}`;
-    const program = join(prefix, 'lib/node_modules/toolmgr/bin/toolmgr.js');
+    const program = join(installed, 'bin/toolmgr.js');
     const { code, err } = await run(process.execPath, [noted, program, 'list'], { cwd: scratch });
     expect(code).toBe(0);
     const opened = err
@@ -91,8 +90,8 @@ describe.skipIf('missing' in found)('packages from a registry', () => {
       const packed = dirname(registry.tarballs[0]?.file ?? '');
       const script = lines.join(' && ').replace('.scratch/packages', packed);
       const own = join(scratch, 'from-clone');
-      const installed = await run('sh', ['-c', script], { env: { npm_config_prefix: own } });
-      expect(installed).toMatchObject({ code: 0 });
+      const npm = await run('sh', ['-c', script], { env: { npm_config_prefix: own } });
+      expect(npm).toMatchObject({ code: 0 });
       const toolmgr = join(own, 'bin/toolmgr');
       expect(await run(toolmgr, ['run', '--help'])).toMatchObject({ code: 0, err: '' });
       expect(await run(toolmgr, ['--version'])).toMatchObject({ code: 0, out: `${registry.tarballs[0]?.version}\n` });
@@ -221,7 +220,7 @@ sessionStorage: { provider: redis, address: '127.0.0.1:1' }\n`,
     'an older Node uses a newer Node of the machine, or says what to do',
     { timeout: LONG },
     async () => {
-      const bin = join(prefix, 'lib/node_modules/toolmgr/bin/toolmgr.js');
+      const bin = join(installed, 'bin/toolmgr.js');
       const bare = { PATH: '/nowhere', NVM_DIR: join(scratch, 'nvm') };
       const without = await run(OLD_NODE ?? '', [bin, '--version'], { env: bare });
       expect(without).toMatchObject({

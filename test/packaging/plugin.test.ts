@@ -86,24 +86,20 @@ describe.skipIf('missing' in found)('a new plugin of an installed toolmgr', () =
     async () => {
       const page = 'docs/guides/writing-a-plugin.md';
       const blocks = blocksOf(page, readFileSync(join(ROOT, page), 'utf8'));
-      const folder = join(scratch, 'guide');
-      mkdirSync(folder);
-      writeFileSync(join(folder, 'package.json'), '{}');
-      await registry.install(folder, ['toolmgr']);
       const steps = blocks.flatMap((block) => (block.language === 'console' ? consoleSteps(block) : []));
       const commandOf = (part: string): string => `npx ${steps.find(({ command }) => command.includes(part))?.command}`;
       const lines = blocks.filter(({ language }) => language === 'sh').map(({ text }) => text);
-      await run(folder, 'sh', '-c', commandOf('plugin new'));
+      await run(project, 'sh', '-c', commandOf('plugin new'));
       for (const { file = '', text } of blocks)
-        if (/^(?:mask-secrets|vmcp)/.test(file)) writeFileSync(join(folder, file), `${text}\n`);
-      expect((await run(folder, 'sh', '-c', `set -e\n${lines.join('\n')}`)).out).toMatch(/pass 1\n.*fail 0/);
+        if (/^(?:mask-secrets|vmcp)/.test(file)) writeFileSync(join(project, file), `${text}\n`);
+      expect((await run(project, 'sh', '-c', `set -e\n${lines.join('\n')}`)).out).toMatch(/pass 1\n.*fail 0/);
 
       const [, ...serve] = commandOf('vmcp serve').split(' ');
       await using gateway = await startNpxGateway([...serve, '--port', '0'], {
-        cwd: folder,
+        cwd: project,
         env: { ...registry.processEnv, ...env },
       });
-      const called = await run(folder, 'sh', '-c', `${commandOf('toolmgr call')} --url ${gateway.url}`);
+      const called = await run(project, 'sh', '-c', `${commandOf('toolmgr call')} --url ${gateway.url}`);
       expect(called.out).toBe('Echo: deploy with [masked]\n');
     },
     LONG_MS,

@@ -3,6 +3,7 @@ import { fakeServer, text } from '@toolmgr/core/testing';
 import { describe, expect, it } from 'vitest';
 import { DETECTORS } from '../../../plugins/data-protection/detectors.ts';
 import { findIn } from '../../../plugins/data-protection/find.ts';
+import { leastCpuMs } from '../../support/cpu-clock.ts';
 import { CARD, MAIL, protectedGateway, type Rule, TOKEN } from '../../support/protected-gateway.ts';
 import { proves } from '../../support/proves.ts';
 
@@ -232,18 +233,15 @@ describe('a text that is made to be slow', () => {
     'ask.protection.linear',
     'takes no more than a few milliseconds per KB, and four times the time for four times the text',
     () => {
-      const cpuMs = (subject: string): number => {
-        const before = process.cpuUsage();
-        inText(subject);
-        const { user, system } = process.cpuUsage(before);
-        return (user + system) / 1_000;
-      };
       for (const part of parts) {
         const small = part.repeat(65_536 / part.length);
-        const least = Math.min(cpuMs(small), cpuMs(small));
-        const large = cpuMs(small.repeat(4));
+        const large = small.repeat(4);
         // quadratic time would be sixteen times as much; small times are noise
-        expect(large, part).toBeLessThan(Math.max(60, least * 10));
+        const most = Math.max(60, 10 * leastCpuMs(6, () => inText(small)));
+        expect(
+          leastCpuMs(most, () => inText(large)),
+          part,
+        ).toBeLessThan(most);
       }
     },
   );

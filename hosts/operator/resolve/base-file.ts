@@ -1,10 +1,9 @@
 import { isObject } from '@toolmgr/core';
-import { aggregationOf } from './aggregation.ts';
 import { authServerOf } from './auth-server.ts';
 import { type CompositeTools, compositeToolsOf } from './composite-tools.ts';
 import type { Context, Section } from './context.ts';
 import { type IncomingAuth, incomingAuthOf } from './incoming-auth.ts';
-import { optimizerOf } from './optimizer.ts';
+import { pluginSections } from './plugin-sections.ts';
 import { mountSecrets, sessionStorageOf } from './session-storage.ts';
 import { withoutUndefined } from './strategy.ts';
 import { telemetryOf } from './telemetry.ts';
@@ -32,16 +31,16 @@ function monitored(operational: unknown): unknown {
 export async function baseFileOf(context: Context): Promise<BaseFile | undefined> {
   const { spec } = context;
   const composite = compositeToolsOf(context);
-  const optimizer = optimizerOf(context);
+  const first = await pluginSections(context, true);
   const incoming = await incomingAuthOf(context);
   const authServer = await authServerOf(context, incoming);
   const telemetry = await telemetryOf(context);
   const sessionStorage = await sessionStorageOf(context);
-  const aggregation = aggregationOf(context);
-  if (composite === undefined || optimizer === undefined || incoming === undefined || authServer === undefined) {
+  const others = await pluginSections(context, false);
+  if (composite === undefined || first === undefined || incoming === undefined || authServer === undefined) {
     return undefined;
   }
-  if (telemetry === undefined || sessionStorage === undefined || aggregation === undefined) return undefined;
+  if (telemetry === undefined || sessionStorage === undefined || others === undefined) return undefined;
   const { config = {} } = spec;
   if (!(await mountSecrets(context, config.audit, 'spec.config.audit'))) return undefined;
   const headers = spec.passthroughHeaders ?? config.passthroughHeaders;
@@ -56,9 +55,9 @@ export async function baseFileOf(context: Context): Promise<BaseFile | undefined
       incomingAuth: incoming.section,
       authServerConfig: authServer.section,
       passthroughHeaders: headers,
-      aggregation,
+      ...first,
+      ...others,
       compositeTools: composite.tools.length === 0 ? undefined : composite.tools,
-      optimizer: optimizer.section,
       sessionStorage: sessionStorage.section,
       telemetry: telemetry.section,
       audit: isObject(config.audit) ? { component: context.name, ...config.audit } : undefined,

@@ -1,4 +1,4 @@
-import type { Condition } from '@toolmgr/plugins/kit/kubernetes';
+import type { ClusterFindings, Condition } from '@toolmgr/plugins/kit/kubernetes';
 import type { EventText } from '../machinery/controller.ts';
 import { contentHash } from '../objects/content-hash.ts';
 import type { Outcome, ResolvedCondition } from './resolution.ts';
@@ -9,15 +9,7 @@ const MAX_MESSAGE = 32_768;
 const MAX_NOTE = 1024;
 
 /** Collects conditions, events and the outcome. The first failure decides the outcome. */
-export interface Findings {
-  /** Reports a state that does not stop anything. */
-  tell(type: string, status: Condition['status'], reason: string, message: string): void;
-  /** Reports a failed check: the condition is False. `event`: reason of a Warning event, once per transition. */
-  fail(type: string, reason: string, message: string, event?: string): void;
-  /** Reports something that is not ready yet: the condition is False. */
-  wait(type: string, reason: string, message: string): void;
-  /** A Warning event, once per generation. */
-  warn(reason: string, message: string): void;
+export interface Findings extends ClusterFindings {
   readonly hasFailed: boolean;
   result(): {
     readonly outcome: Outcome;

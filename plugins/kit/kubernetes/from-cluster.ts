@@ -15,12 +15,46 @@ export interface FromCluster {
   readonly externalAuth?: Readonly<Record<string, ExternalAuth>>;
   /** Kinds of objects that hold settings of the plugin. */
   readonly kinds?: Readonly<Record<string, SettingsKind>>;
+  /** How the section of a VirtualMCPServer becomes that of its file. */
+  readonly section?: SectionInCluster;
   /** Conditions that tell about a sound section, for people. */
   conditions?(section: unknown): readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
   /** Why `spec.config` of a VirtualMCPServer must not have the section. */
   readonly forbidden?: string;
   /** What the section gets in objects that consist of it, or of one item of it. */
   readonly rules?: Pick<KubeMeta, 'within' | 'namedSecrets'>;
+}
+
+/** How the section in `spec.config` of a VirtualMCPServer becomes that of the file of its pods. */
+export interface SectionInCluster {
+  /** Its checks count before those of callers and stores. */
+  readonly isFirst?: true;
+  /** The section, if there is one. `undefined`: a check failed, or something is not ready. */
+  of(written: unknown, server: ClusterServer): Promise<{ readonly section?: unknown } | undefined>;
+}
+
+/** A VirtualMCPServer as a plugin sees it. */
+export interface ClusterServer extends ClusterFindings {
+  readonly spec: Readonly<Record<string, unknown>>;
+  /** Another object of the namespace with its checked spec. `by`: the field that names it, for the message. */
+  find(kind: string, name: string, by: string): Promise<FoundObject>;
+}
+
+/** An object, or why it cannot be used. */
+export type FoundObject =
+  | { readonly is: 'valid'; readonly spec: unknown; readonly status: unknown }
+  | { readonly is: 'missing' | 'invalid'; readonly message: string };
+
+/** How a check tells what it found. */
+export interface ClusterFindings {
+  /** Reports a state that does not stop anything. */
+  tell(type: string, status: Condition['status'], reason: string, message: string): void;
+  /** Reports a failed check: the condition is False. `event`: reason of a Warning event, once per transition. */
+  fail(type: string, reason: string, message: string, event?: string): void;
+  /** Reports something that is not ready yet: the condition is False. */
+  wait(type: string, reason: string, message: string): void;
+  /** A Warning event, once per generation. */
+  warn(reason: string, message: string): void;
 }
 
 /** How one member of an MCPExternalAuthConfig becomes the options of a strategy. */

@@ -19,16 +19,20 @@ export {
 export type { Connection, Credentials, TlsSettings } from './connection.ts';
 export { type ApiSettings, type ClosableApi, createApi, isMissingType } from './create-api.ts';
 export type {
+  ClusterFindings,
   ClusterReader,
+  ClusterServer,
   EnvName,
   ExternalAuth,
   ExternalAuthFacts,
   ExternalAuthRefusal,
+  FoundObject,
   FromCluster,
   ObjectField,
   ObjectUse,
   PodReferences,
   ReadSettings,
+  SectionInCluster,
   SettingsKind,
 } from './from-cluster.ts';
 export { inClusterConnection, isInCluster, SERVICE_ACCOUNT_FOLDER } from './in-cluster.ts';

@@ -1,4 +1,4 @@
-import { CONNECTION_FIELDS, FIELD_NAME } from '@toolmgr/core';
+import { CONNECTION_FIELDS, FIELD_NAME, isObject } from '@toolmgr/core';
 import { type Addition, type FromCluster, forbidden, type Rule, requires } from '@toolmgr/plugins/kit/kubernetes';
 
 /** Headers that the gateway sets itself in requests to an embedding service. */
@@ -32,4 +32,55 @@ const EMBEDDING_HEADERS: Addition = {
 
 export const rules: FromCluster['rules'] = {
   within: { '': { rules: OPTIMIZER_RULES }, embeddingHeaders: EMBEDDING_HEADERS },
+};
+
+const CONDITION = 'EmbeddingServerReady';
+const WITHOUT_SERVICE =
+  'spec.embeddingServerRef: missing; the optimizer needs it, or spec.config.optimizer.embeddingService with the URL of a service';
+
+/** `spec.embeddingServerRef` switches the optimizer on. */
+export const section: FromCluster['section'] = {
+  isFirst: true,
+  async of(written, server) {
+    const given = isObject(written) ? written : undefined;
+    const ref = server.spec.embeddingServerRef as { readonly name: string } | undefined;
+    if (ref === undefined) {
+      if (given === undefined) return {};
+      if (given.embeddingService === undefined) {
+        // an embedding model in the pod needs no service
+        if (given.embeddingProvider === 'local') return { section: given };
+        server.fail('Valid', 'ValidationFailed', WITHOUT_SERVICE);
+        return undefined;
+      }
+      const message =
+        'spec.config.optimizer.embeddingService is used as it is; spec.embeddingServerRef names a managed server';
+      server.warn('EmbeddingServiceManual', message);
+      return { section: given };
+    }
+    if (given?.embeddingProvider !== undefined && given.embeddingProvider !== 'tei') {
+      const message = `spec.embeddingServerRef: cannot be combined with spec.config.optimizer.embeddingProvider ${String(given.embeddingProvider)}`;
+      server.fail('Valid', 'ValidationFailed', message);
+      return undefined;
+    }
+    const found = await server.find('EmbeddingServer', ref.name, 'spec.embeddingServerRef');
+    if (found.is !== 'valid') {
+      server.fail(CONDITION, 'EmbeddingServerNotFound', found.message, 'EmbeddingServerRefNotFound');
+      return undefined;
+    }
+    const { phase, url } = (found.status ?? {}) as { readonly phase?: string; readonly url?: string };
+    if (phase === 'Failed') {
+      server.fail(CONDITION, 'EmbeddingServerNotReady', `EmbeddingServer ${ref.name} has failed`);
+      return undefined;
+    }
+    if (phase !== 'Ready' || url === undefined) {
+      server.wait(CONDITION, 'EmbeddingServerNotReady', `EmbeddingServer ${ref.name} is not ready yet`);
+      return undefined;
+    }
+    server.tell(CONDITION, 'True', 'EmbeddingServerReady', `EmbeddingServer ${ref.name} is ready`);
+    if (given?.embeddingService !== undefined && given.embeddingService !== url) {
+      const message = `spec.config.optimizer.embeddingService is overridden by EmbeddingServer ${ref.name} (${url})`;
+      server.warn('EmbeddingServiceOverridden', message);
+    }
+    return { section: { ...given, embeddingService: url } };
+  },
 };

@@ -116,4 +116,10 @@ const section: SettingsKind['section'] = async (
   };
 };
 
-export const kinds: FromCluster['kinds'] = { MCPTelemetryConfig: { spec, section } };
+const reference: SettingsKind['reference'] = {
+  by: 'spec.telemetryConfigRef',
+  condition: 'TelemetryConfigRefValidated',
+  reasons: ['TelemetryConfigRefNotFound', 'TelemetryConfigRefInvalid', 'TelemetryConfigRefValid'],
+};
+
+export const kinds: FromCluster['kinds'] = { MCPTelemetryConfig: { spec, reference, section } };

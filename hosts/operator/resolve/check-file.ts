@@ -4,6 +4,8 @@ import { catalogue } from '@toolmgr/plugins';
 import { z } from 'zod';
 import type { Problem } from '../../vmcp/problem.ts';
 import { examineConfig } from '../../vmcp/read-config.ts';
+import { clusterPlugins } from '../kinds/cluster-plugins.ts';
+import type { ClusterPlugin } from '../kinds/kind.ts';
 import type { BaseFile } from './base-file.ts';
 import type { Context } from './context.ts';
 
@@ -83,9 +85,14 @@ async function examined(text: string): Promise<{ problems?: readonly Problem[]; 
 }
 
 /** Reports problems of the file with the conditions of the parts that they are about. */
-export function tellProblems(problems: readonly Problem[], base: BaseFile, { spec, findings }: Context): void {
+export async function tellProblems(
+  problems: readonly Problem[],
+  base: BaseFile,
+  { spec, findings }: Context,
+): Promise<void> {
+  const plugins = await clusterPlugins();
   for (const { path, message } of problems) {
-    const { type, reason, event, field } = blame(path, base, spec);
+    const { type, reason, event, field } = blame(path, base, spec, plugins);
     findings.fail(type, reason, `${field}: ${message}`, event);
   }
 }
@@ -97,21 +104,24 @@ interface Blame {
   readonly field: string;
 }
 
-function blame(path: Problem['path'], { compositeRefs }: BaseFile, spec: Context['spec']): Blame {
+function blame(
+  path: Problem['path'],
+  { compositeRefs }: BaseFile,
+  spec: Context['spec'],
+  plugins: readonly ClusterPlugin[],
+): Blame {
   const [section, second] = path;
   const written = fieldPath(path);
   if (section === 'authServerConfig') {
     return { type: 'AuthServerConfigValidated', reason: 'AuthServerConfigInvalid', field: `spec.${written}` };
   }
-  if (section === 'incomingAuth' && second === 'oidc') {
-    const field = `spec.incomingAuth.oidcConfigRef (${written})`;
-    return { type: 'OIDCConfigRefValidated', reason: 'OIDCConfigRefNotValid', field };
+  const settings = plugins.find(({ contractKey }) => contractKey !== undefined && isBelow(path, contractKey));
+  const [kind] = Object.values(settings?.fromCluster.kinds ?? {});
+  if (kind !== undefined) {
+    const { by, condition, reasons } = kind.reference;
+    return { type: condition, reason: reasons[1], field: `${by} (${written})` };
   }
   if (section === 'incomingAuth' && second === 'authz') return blameAuthz(written, spec);
-  if (section === 'telemetry') {
-    const field = `spec.telemetryConfigRef (${written})`;
-    return { type: 'TelemetryConfigRefValidated', reason: 'TelemetryConfigRefInvalid', field };
-  }
   const ref = section === 'compositeTools' && typeof second === 'number' ? compositeRefs.get(second) : undefined;
   if (ref !== undefined) {
     const field = `VirtualMCPCompositeToolDefinition ${ref} (${fieldPath(path.slice(2))})`;
@@ -122,6 +132,10 @@ function blame(path: Problem['path'], { compositeRefs }: BaseFile, spec: Context
     reason: 'ValidationFailed',
     field: written === '' ? 'spec.config' : `spec.config.${written}`,
   };
+}
+
+function isBelow(path: Problem['path'], key: string): boolean {
+  return key.split('.').every((each, at) => each === path[at]);
 }
 
 function blameAuthz(written: string, { incomingAuth: { authzConfig, authzConfigRef } }: Context['spec']): Blame {

@@ -34,16 +34,9 @@ async function oidcOf(
 ): Promise<{ readonly section: Section; readonly oidcConfigHash: string } | undefined> {
   const ref = context.spec.incomingAuth.oidcConfigRef;
   if (ref === undefined) {
-    context.findings.fail('Valid', 'ValidationFailed', `${WORDS.by}: missing, type oidc needs it`);
+    context.findings.fail('Valid', 'ValidationFailed', 'spec.incomingAuth.oidcConfigRef: missing, type oidc needs it');
     return undefined;
   }
-  const read = await referredSection(mcpOidcConfig, ref, WORDS, context);
+  const read = await referredSection(mcpOidcConfig, ref, context);
   return read && { section: { [read.key]: read.section }, oidcConfigHash: read.hash };
 }
-
-const WORDS = {
-  by: 'spec.incomingAuth.oidcConfigRef',
-  condition: 'OIDCConfigRefValidated',
-  reasons: ['OIDCConfigRefNotFound', 'OIDCConfigRefNotValid', 'OIDCConfigRefValid'],
-  secrets: ['AuthConfigured', 'AuthInvalid', 'SecretValidationFailed'],
-} as const;

@@ -27,7 +27,7 @@ export async function podInputsOf(
     : { ...base.file, outgoingAuth: { source: 'discovered' }, kubernetes };
   const examined = await checkFile(file);
   if (examined.problems !== undefined) {
-    tellProblems(examined.problems, base, context);
+    await tellProblems(examined.problems, base, context);
     return undefined;
   }
   tellWarnings([...backends.warnings, ...examined.warnings], context);

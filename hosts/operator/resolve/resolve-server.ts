@@ -131,7 +131,7 @@ async function backendsOf(
   const upstreams = spec.authServerConfig?.upstreamProviders.map(({ name }) => name);
   const resolved = await resolveBackends(candidates, context, { upstreams, allowed: allowedPlugins(spec) });
   const checked = await checkBackends(resolved, base, context);
-  tellProblems(checked.problems, base, context);
+  await tellProblems(checked.problems, base, context);
   tellBackends(checked, context);
   return checked;
 }

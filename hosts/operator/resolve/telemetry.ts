@@ -13,12 +13,6 @@ export async function telemetryOf(
     findings.tell('TelemetryConfigIgnored', 'True', 'UseTelemetryConfigRef', message);
   }
   if (ref === undefined) return {};
-  const read = await referredSection(mcpTelemetryConfig, ref, WORDS, context);
+  const read = await referredSection(mcpTelemetryConfig, ref, context);
   return read && { section: read.section, telemetryConfigHash: read.hash };
 }
-
-const WORDS = {
-  by: 'spec.telemetryConfigRef',
-  condition: 'TelemetryConfigRefValidated',
-  reasons: ['TelemetryConfigRefNotFound', 'TelemetryConfigRefInvalid', 'TelemetryConfigRefValid'],
-} as const;

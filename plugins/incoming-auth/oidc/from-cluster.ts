@@ -131,4 +131,11 @@ async function inlineProvider(given: Spec['inline'], pod: PodReferences): Promis
   };
 }
 
-export const kinds: FromCluster['kinds'] = { MCPOIDCConfig: { spec, section } };
+const reference: SettingsKind['reference'] = {
+  by: 'spec.incomingAuth.oidcConfigRef',
+  condition: 'OIDCConfigRefValidated',
+  reasons: ['OIDCConfigRefNotFound', 'OIDCConfigRefNotValid', 'OIDCConfigRefValid'],
+  secrets: ['AuthConfigured', 'AuthInvalid', 'SecretValidationFailed'],
+};
+
+export const kinds: FromCluster['kinds'] = { MCPOIDCConfig: { spec, reference, section } };

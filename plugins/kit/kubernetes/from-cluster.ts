@@ -94,8 +94,21 @@ export interface ExternalAuthRefusal {
 export interface SettingsKind {
   /** The spec of the kind. */
   readonly spec: z.ZodType;
+  /** How a reference of a server to an object is told. */
+  readonly reference: ReferenceWords;
   /** The section that an object becomes for one server that refers to it. Members may be `undefined`. */
   section(spec: unknown, use: ObjectUse, pod: PodReferences): Promise<ReadSettings>;
+}
+
+/** How the outcome of a reference is told. */
+export interface ReferenceWords {
+  /** The field with the reference. */
+  readonly by: string;
+  readonly condition: string;
+  /** Reasons of the condition: there is no such object, it has a problem, it is valid. */
+  readonly reasons: readonly [string, string, string];
+  /** Condition, reason and event of problems of what a valid object refers to. Default: the object has a problem. */
+  readonly secrets?: readonly [string, string, string];
 }
 
 /** A section, a problem of what the object refers to, or a problem of the object itself. */

@@ -32,6 +32,7 @@ export type {
   ObjectUse,
   PodReferences,
   ReadSettings,
+  ReferenceWords,
   SectionInCluster,
   SettingsKind,
 } from './from-cluster.ts';

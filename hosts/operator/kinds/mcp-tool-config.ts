@@ -3,19 +3,6 @@ import { z } from 'zod';
 import { configStatus } from './fields.ts';
 import { COLUMNS, defineKind } from './kind.ts';
 
-/** How one tool is changed. Source: vmcp spec §2 `aggregation.tools[].overrides`. */
-export interface ToolOverride {
-  readonly name?: string;
-  readonly description?: string;
-  readonly annotations?: {
-    readonly title?: string;
-    readonly readOnlyHint?: boolean;
-    readonly destructiveHint?: boolean;
-    readonly idempotentHint?: boolean;
-    readonly openWorldHint?: boolean;
-  };
-}
-
 /** MCPToolConfig: which tools of a backend are listed, and how. */
 export const mcpToolConfig = defineKind({
   kind: 'MCPToolConfig',
@@ -27,9 +14,7 @@ export const mcpToolConfig = defineKind({
     toolsFilter: kube(z.array(text(256)).max(1000), { listType: 'set' })
       .optional()
       .describe('names of the tools that are listed; default: all'),
-    toolsOverride: ofSection<Readonly<Record<string, ToolOverride>>>('aggregation/tools/*/overrides')
-      .optional()
-      .describe('changes by name of the tool'),
+    toolsOverride: ofSection('aggregation/tools/*/overrides').optional().describe('changes by name of the tool'),
   }),
   status: z.strictObject(configStatus),
   columns: [COLUMNS.valid, COLUMNS.age],

@@ -10,18 +10,9 @@ import { outgoingAuth, sessionStorage, telemetryConfigRef } from './shared-secti
 
 /** What is read here of `spec.authServerConfig`, whose schema is that of the plugin. */
 export interface AuthServerSection {
-  readonly issuer: string;
-  readonly upstreamProviders: readonly UpstreamProvider[];
-  readonly insecureAllowHTTP?: boolean;
+  readonly upstreamProviders: readonly { readonly name: string }[];
   readonly primaryUpstreamProvider?: string;
   readonly disableUpstreamTokenInjection?: boolean;
-  readonly [key: string]: unknown;
-}
-
-/** What is read here of `spec.authServerConfig.upstreamProviders[]`. */
-export interface UpstreamProvider {
-  readonly name: string;
-  readonly type: 'oidc' | 'oauth2';
   readonly [key: string]: unknown;
 }
 

@@ -1,5 +1,6 @@
 import { completeKind } from '../../kinds/cluster-plugins.ts';
 import { mcpExternalAuthConfig } from '../../kinds/mcp-external-auth-config.ts';
+import type { AuthServerSection } from '../../kinds/virtual-mcp-server.ts';
 import { contentHash } from '../../objects/content-hash.ts';
 import type { Section } from '../../resolve/context.ts';
 import { convertExternalAuth, withoutUndefined } from '../../resolve/strategy.ts';
@@ -8,12 +9,11 @@ import type { ProxyContext, ProxyFacts, ProxySpec } from './proxy-context.ts';
 const CONDITION = 'ExternalAuthConfigValidated';
 const SERVER_CONDITION = 'AuthServerRefValidated';
 
-interface AuthServer {
-  readonly upstreamProviders: readonly { readonly name: string }[];
-}
-
 /** `embeddedAuthServer` of the MCPExternalAuthConfig that `authServerRef` or `externalAuthConfigRef` names. */
-export async function authServerConfigOf(spec: ProxySpec, context: ProxyContext): Promise<AuthServer | undefined> {
+export async function authServerConfigOf(
+  spec: ProxySpec,
+  context: ProxyContext,
+): Promise<AuthServerSection | undefined> {
   const { findings } = context;
   const fail = (reason: string, message: string): undefined => {
     findings.fail(SERVER_CONDITION, reason, message);
@@ -33,7 +33,7 @@ export async function authServerConfigOf(spec: ProxySpec, context: ProxyContext)
   return found.config;
 }
 
-type Named = { readonly config: AuthServer } | { readonly reason: string; readonly message: string } | undefined;
+type Named = { readonly config: AuthServerSection } | { readonly reason: string; readonly message: string } | undefined;
 
 async function namedAuthServer(
   { authServerRef, externalAuthConfigRef }: ProxySpec,
@@ -42,7 +42,7 @@ async function namedAuthServer(
   const kind = await completeKind(mcpExternalAuthConfig);
   if (externalAuthConfigRef !== undefined) {
     const found = lookups.find(kind, externalAuthConfigRef.name, 'spec.externalAuthConfigRef');
-    const config = found.is === 'valid' ? (found.spec.embeddedAuthServer as AuthServer | undefined) : undefined;
+    const config = found.is === 'valid' ? (found.spec.embeddedAuthServer as AuthServerSection | undefined) : undefined;
     if (config !== undefined && authServerRef === undefined) return { config };
     if (config !== undefined) {
       const message = 'spec.externalAuthConfigRef names an authorization server too; keep one of both';
@@ -56,14 +56,14 @@ async function namedAuthServer(
     return { reason, message: found.message };
   }
   const { type, embeddedAuthServer: config } = found.spec;
-  if (config !== undefined) return { config: config as AuthServer };
+  if (config !== undefined) return { config: config as AuthServerSection };
   return { reason: 'AuthServerRefInvalid', message: `spec.authServerRef: type ${type}, expected embeddedAuthServer` };
 }
 
 /** `outgoing_auth` of the run configuration, from `externalAuthConfigRef`. */
 export async function outgoingAuthOf(
   { spec, target }: ProxyFacts,
-  authServer: AuthServer | undefined,
+  authServer: AuthServerSection | undefined,
   { lookups, findings, pod }: ProxyContext,
   hashes: Record<string, string>,
 ): Promise<Section> {

@@ -17,35 +17,20 @@ const ROOT = join(import.meta.dirname, '../..');
 const CACHE = join(ROOT, 'node_modules/.cache/toolmgr-packages');
 const WAIT_MS = 300_000;
 
-/** Packed workspaces, and the storage of a registry that has them. */
-export interface PackedOnce {
-  readonly tarballs: readonly Tarball[];
-  /** A folder to copy. */
-  readonly storage: string;
-}
-
-/**
- * Packs the workspaces once for all test files, until a source changes.
- *
- * @param publish publishes the tarballs and writes the storage of the registry into a folder
- */
-export async function packedOnce(
-  publish: (tarballs: readonly Tarball[], storage: string) => Promise<void>,
-): Promise<PackedOnce> {
+/** Packs the workspaces once for all test files, until a source changes. */
+export async function packedOnce(): Promise<readonly Tarball[]> {
   const folder = join(CACHE, sourceHash(SOURCES));
   mkdirSync(CACHE, { recursive: true });
-  const read = async (): Promise<PackedOnce> => {
+  const read = async (): Promise<readonly Tarball[]> => {
     if (!existsSync(folder)) {
       for (const old of readdirSync(CACHE)) rmSync(join(CACHE, old), { recursive: true, force: true });
       const unfinished = mkdtempSync(join(CACHE, '.unfinished-'));
       const tarballs = await packWorkspaces(join(unfinished, 'packages'));
-      await publish(tarballs, join(unfinished, 'storage'));
       const named = tarballs.map((tarball) => ({ ...tarball, file: tarball.file.replace(unfinished, folder) }));
       writeFileSync(join(unfinished, 'tarballs.json'), JSON.stringify(named));
       renameSync(unfinished, folder);
     }
-    const tarballs = JSON.parse(readFileSync(join(folder, 'tarballs.json'), 'utf8')) as readonly Tarball[];
-    return { tarballs, storage: join(folder, 'storage') };
+    return JSON.parse(readFileSync(join(folder, 'tarballs.json'), 'utf8')) as readonly Tarball[];
   };
   return withFileLock(CACHE, read, { waitMs: WAIT_MS });
 }

@@ -1,17 +1,16 @@
-import { execFile, fork } from 'node:child_process';
-import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { execFile, execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import getPort from 'get-port';
 import type { Tarball } from '../../scripts/pack/pack-workspaces.ts';
 import { packedOnce } from './packed-once.ts';
 import { quickFolder } from './quick-folder.ts';
 
-const STARTED_MS = 60_000;
-const COMMAND_MS = 180_000;
-const execute = promisify(execFile);
-
-/** An npm registry on loopback that has the three packed workspaces and passes other packages on from the configured one. */
+/** An npm registry on loopback that has the three packed workspaces and sends for other packages to the configured one. */
 export interface RegistryAddress {
   readonly url: string;
   readonly tarballs: readonly Tarball[];
@@ -21,96 +20,50 @@ export interface RegistryAddress {
   readonly downloads: string;
 }
 
-/**
- * Starts verdaccio of the packaging rig with the packed workspaces. The first start after a change of the sources packs and publishes
- * them, which takes about 15 s.
- *
- * @param rig folder of the rig `packaging`
- */
-export async function startRegistry(rig: string): Promise<RegistryAddress & AsyncDisposable> {
-  const { tarballs, storage } = await packedOnce(async (packed, into) => {
-    await using registry = await startEmptyRegistry(rig);
-    for (const { file } of packed)
-      await npm(['publish', file, '--provenance=false'], { cwd: dirname(file), env: registry.env });
-    cpSync(registry.storage, into, { recursive: true });
-  });
-  return { ...(await startEmptyRegistry(rig, storage)), tarballs };
-}
-
-/** @param copied the storage of another registry, whose packages it has too */
-async function startEmptyRegistry(rig: string, copied?: string) {
+/** The first start after a change of the sources packs the workspaces, which takes about 10 s. */
+export async function startRegistry(): Promise<RegistryAddress & AsyncDisposable> {
+  const tarballs = await packedOnce();
+  const configured = (await npm(['config', 'get', 'registry'])).trim().replace(/\/*$/, '/');
+  const files = new Map(tarballs.map(({ file }) => [`/-/${basename(file)}`, readFileSync(file)]));
+  const documents = new Map(tarballs.map((tarball) => [tarball.name, documentOf(tarball)]));
+  const server = createServer(({ url: path = '', headers }, answer) => {
+    const document = documents.get(decodeURIComponent(path.slice(1)));
+    const file = files.get(path);
+    if (document !== undefined) {
+      // npm keeps it for no other run: that may have the same port
+      const type = { 'content-type': 'application/json', 'cache-control': 'no-store' };
+      answer.writeHead(200, type).end(JSON.stringify(document(`http://${headers.host}`)));
+    } else if (file !== undefined) answer.end(file);
+    else answer.writeHead(302, { location: `${configured}${path.slice(1)}` }).end();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const scratch = quickFolder('registry');
-  const [storage, downloads] = [join(scratch, 'storage'), join(scratch, 'downloads')];
-  try {
-    mkdirSync(downloads);
-    if (copied !== undefined) cpSync(copied, storage, { recursive: true });
-    const url = `http://127.0.0.1:${await getPort()}/`;
-    const uplink = await npm(['config', 'get', 'registry'], { cwd: scratch });
-    const stop = await startVerdaccio(rig, scratch, url, uplink.trim());
-    const env = npmEnvironment(scratch, url);
-    return {
-      ...{ url, env, storage, downloads },
-      [Symbol.asyncDispose]: async () => {
-        await stop();
-        rmSync(scratch, { recursive: true, force: true });
-      },
-    };
-  } catch (cause) {
-    rmSync(scratch, { recursive: true, force: true });
-    throw cause;
-  }
-}
-
-/** Starts verdaccio: without accounts, everything it publishes is in `scratch`. */
-async function startVerdaccio(rig: string, scratch: string, url: string, uplink: string): Promise<() => Promise<void>> {
-  const config = join(scratch, 'verdaccio.json');
-  const access = { access: '$all', publish: '$all' };
-  const settings = {
-    storage: join(scratch, 'storage'),
-    uplinks: { configured: { url: uplink, timeout: '60s', max_fails: 100, maxage: '1h' } },
-    packages: {
-      '@toolmgr/*': access,
-      toolmgr: access,
-      'toolmgr-plugin-*': access,
-      '**': { access: '$all', proxy: 'configured' },
+  const downloads = join(scratch, 'downloads');
+  mkdirSync(downloads);
+  return {
+    ...{ url, tarballs, downloads, env: npmEnvironment(scratch, url) },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+      rmSync(scratch, { recursive: true, force: true });
     },
-    web: { enable: false },
-    log: { type: 'stdout', format: 'json', level: 'warn' },
-    max_body_size: '50mb',
   };
-  writeFileSync(config, JSON.stringify(settings));
-  const program = join(rig, 'node_modules/verdaccio/bin/verdaccio');
-  const child = fork(program, ['--config', config, '--listen', url], { cwd: scratch, silent: true, execArgv: [] });
-  let printed = '';
-  const keep = (text: Buffer): void => {
-    printed = `${printed}${text}`.slice(-4_000);
-  };
-  child.stdout?.on('data', keep);
-  child.stderr?.on('data', keep);
-  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-  const stop = async (): Promise<void> => {
-    child.kill('SIGKILL');
-    await exited;
-  };
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error('it did not start in time')), STARTED_MS);
-  const early = exited.then(() => Promise.reject(new Error('it ended')));
-  early.catch(() => {});
-  try {
-    await Promise.race([new Promise((resolve) => child.once('message', resolve)), early, late]);
-  } catch (cause) {
-    await stop();
-    throw new Error(`verdaccio: ${cause instanceof Error ? cause.message : ''}\n${printed}`);
-  } finally {
-    clearTimeout(timer);
-  }
-  return stop;
 }
 
-/** npm asks for a token before it publishes; any text will do. The registry accepts everything on loopback. */
+/** What a registry says of a package. */
+function documentOf({ name, version, file }: Tarball): (origin: string) => object {
+  const manifest = JSON.parse(execFileSync('tar', ['-xzOf', file, 'package/package.json'], { encoding: 'utf8' }));
+  const integrity = `sha512-${createHash('sha512').update(readFileSync(file)).digest('base64')}`;
+  return (origin) => {
+    const dist = { tarball: `${origin}/-/${basename(file)}`, integrity };
+    return { name, 'dist-tags': { latest: version }, versions: { [version]: { ...manifest, dist } } };
+  };
+}
+
 function npmEnvironment(scratch: string, url: string): Readonly<Record<string, string>> {
   const config = join(scratch, 'npmrc');
-  writeFileSync(config, `registry=${url}\n${url.replace('http:', '')}:_authToken=none\nfund=false\naudit=false\n`);
+  writeFileSync(config, `registry=${url}\nfund=false\naudit=false\n`);
   return {
     npm_config_userconfig: config,
     npm_config_globalconfig: join(scratch, 'no-npmrc'),
@@ -121,12 +74,9 @@ function npmEnvironment(scratch: string, url: string): Readonly<Record<string, s
   };
 }
 
-/** Runs npm without the settings of the user. @throws Error with its output */
-async function npm(
-  args: readonly string[],
-  { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
-): Promise<string> {
-  return (await execute('npm', args, { cwd, env: { ...withoutNpm(process.env), ...env }, timeout: COMMAND_MS })).stdout;
+/** Runs npm without what `npm test` sets. @throws Error with its output */
+async function npm(args: readonly string[]): Promise<string> {
+  return (await promisify(execFile)('npm', args, { env: withoutNpm(process.env) })).stdout;
 }
 
 /** An environment without what `npm test` or `npm run` set for the test run itself. */

@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 import { kubeOfRun } from './kube-of-run.ts';
 import { endLeftProcesses, RUN_VARIABLE } from './left-processes.ts';
-import { rig } from './rig.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,11 +17,7 @@ type Shared = object & AsyncDisposable;
 /** Servers whose start takes seconds of CPU. What a test file gets of them is JSON. */
 const SERVERS: Readonly<Record<string, () => Promise<Shared>>> = {
   kube: kubeOfRun,
-  async registry() {
-    const found = rig('packaging');
-    if ('missing' in found) throw new Error(found.missing);
-    return (await import('./registry-server.ts')).startRegistry(found.folder);
-  },
+  registry: async () => (await import('./registry-server.ts')).startRegistry(),
 };
 
 /**

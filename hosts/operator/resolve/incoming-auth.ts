@@ -16,25 +16,23 @@ export interface IncomingAuth {
 /** Resolves `spec.incomingAuth`. `undefined`: a check failed. */
 export async function incomingAuthOf(context: Context): Promise<IncomingAuth | undefined> {
   const { type } = context.spec.incomingAuth;
-  const oidc = type === 'oidc' ? await oidcOf(context) : { section: {} };
-  const authz = await authzOf(context);
-  if (oidc === undefined || authz === undefined) return undefined;
-  const { section, primaryUpstream, ...authzHash } = authz;
+  const issuer = type === 'oidc' ? await issuerOf(context) : { section: {} };
+  const policies = await authzOf(context);
+  if (issuer === undefined || policies === undefined) return undefined;
+  const { section: authz, ...ofPolicies } = policies;
   return {
-    section: { type, ...oidc.section, ...(section === undefined ? {} : { authz: section }) },
-    hasPolicies: section !== undefined,
-    ...('oidcConfigHash' in oidc ? { oidcConfigHash: oidc.oidcConfigHash } : {}),
-    ...authzHash,
-    ...(primaryUpstream === undefined ? {} : { primaryUpstream }),
+    ...issuer,
+    ...ofPolicies,
+    section: { type, ...issuer.section, ...(authz === undefined ? {} : { authz }) },
+    hasPolicies: authz !== undefined,
   };
 }
 
-async function oidcOf(
-  context: Context,
-): Promise<{ readonly section: Section; readonly oidcConfigHash: string } | undefined> {
+async function issuerOf(context: Context): Promise<Pick<IncomingAuth, 'section' | 'oidcConfigHash'> | undefined> {
   const ref = context.spec.incomingAuth.oidcConfigRef;
   if (ref === undefined) {
-    context.findings.fail('Valid', 'ValidationFailed', 'spec.incomingAuth.oidcConfigRef: missing, type oidc needs it');
+    const message = 'spec.incomingAuth.oidcConfigRef: missing, type oidc needs it';
+    context.findings.fail('Valid', 'ValidationFailed', message);
     return undefined;
   }
   const read = await referredSection(mcpOidcConfig, ref, context);

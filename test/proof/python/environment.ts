@@ -2,24 +2,24 @@ import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { rigCache } from '../../../scripts/rigs/rig-folder.ts';
 
 const run = promisify(execFile);
 
 const VERSION = '2.3.0';
-const SCRATCH = join(import.meta.dirname, '../../../.scratch');
 const INSTALL_MS = 180_000;
 
 /** Path of a Python with the package `mcp`, or the reason why there is none. */
 export type PythonFound = { readonly python: string } | { readonly missing: string };
 
 /**
- * Makes a virtual environment with the `mcp` package once per checkout and keeps it.
+ * Makes a virtual environment with the `mcp` package once and keeps it in the user's cache.
  *
  * Fails as a value where Python or its package index is not there. Under CI a Python without the package is a failure:
  * a test that is silently left out proves nothing.
  */
 export async function pythonWithMcp(): Promise<PythonFound> {
-  const home = join(SCRATCH, `python-mcp-${VERSION}`);
+  const home = join(rigCache(), `python-mcp-${VERSION}`);
   const python = join(home, 'bin', 'python');
   if (existsSync(python)) return { python };
   try {
@@ -29,7 +29,7 @@ export async function pythonWithMcp(): Promise<PythonFound> {
   }
   const unfinished = `${home}.${process.pid}`;
   try {
-    mkdirSync(SCRATCH, { recursive: true });
+    mkdirSync(rigCache(), { recursive: true });
     await run('python3', ['-m', 'venv', unfinished], { timeout: INSTALL_MS });
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', `mcp==${VERSION}`];
     await run(join(unfinished, 'bin', 'python'), pip, { timeout: INSTALL_MS });

@@ -175,7 +175,12 @@ export const limitsSchema = z.strictObject({
   parkedPerCaller: z.int().min(0).default(64).describe('suspended calls of one modern client; over it the oldest ends'),
   rounds: z.int().min(1).default(10).describe('input_required rounds of one call'),
   requestStateBytes: z.int().min(256).default(65_536).describe('largest accepted requestState'),
-  requestStateTtlMs: z.int().min(1000).default(600_000).describe('a requestState is valid for this long'),
+  requestStateTtlMs: z
+    .int()
+    .min(1000)
+    .max(86_400_000)
+    .default(600_000)
+    .describe('a requestState is valid for this long'),
   // Claude Code ends a tools/list, and Gemini CLI an initialize over stdio, after 5 s; starting the gateway counts too.
   discoveryMs: z
     .int()

@@ -94,9 +94,11 @@ assert.deepEqual(checks.report().problems, []);
 // endregion
 
 // region: confirm
+import { RawObject } from '@toolmgr/core';
 import { questionAbout } from '@toolmgr/plugins/kit/confirm';
 
-assert.equal(questionAbout('Remove files', [['path', '/tmp']]), 'Remove files: path "/tmp"?');
+const asked = { arguments: { path: '/tmp' }, members: RawObject.empty() };
+assert.equal(questionAbout('Remove files', asked), 'Remove files: path "/tmp"?');
 
 // endregion
 

@@ -14,6 +14,7 @@ import {
   isAnswered,
   MAX_QUESTION,
   questionAbout,
+  toolOf,
   withoutAnswer,
 } from '@toolmgr/plugins/kit/confirm';
 import { createAnswers } from './answers.ts';
@@ -32,9 +33,8 @@ export default definePlugin({
     const answers = createAnswers(core.now);
     const isDestructive = destructiveTools();
     const ask = async (call: Call, dispatch: Dispatch): Promise<CallResult> => {
-      const { original, backend } = call.target;
-      const what = `Run the tool ${original} of ${backend}, which may change or delete data (later calls of it in this session run unasked)`;
-      const question = questionAbout(what, Object.entries(call.arguments));
+      const what = `Run the tool ${toolOf(call)}, which may change or delete data (later calls of it in this session run unasked)`;
+      const question = questionAbout(what, call);
       if (question === undefined) throw refused(TOO_LONG);
       const answer = await confirm(call, question, PURPOSE);
       if (answer === 'declined') throw refused('the person declined');
@@ -74,4 +74,4 @@ function refused(reason: string): CallRefused {
   return new CallRefused({ refused: true, status: 403, reason });
 }
 
-const TOO_LONG = `a person must agree to it first, who is shown ${MAX_QUESTION} characters at most, and its arguments are longer`;
+const TOO_LONG = `a person must agree to it first, who is shown ${MAX_QUESTION} characters at most, and its arguments are longer or have numbers of more than 15 digits`;

@@ -25,7 +25,7 @@ export function toolRunner(tool: ManagerTool, settings: ToolSettings): (call: Ca
     if ('problem' in parts) return failure(parts);
     const isAsked = !settings.withoutConfirmation && tool.asks(call.arguments);
     if (isAsked) {
-      const question = questionAbout(tool.operation.summary, argumentsOf(call.arguments));
+      const question = questionAbout(tool.operation.summary, call, argumentsOf(call.arguments));
       if (question === undefined) return toolFailure(TOO_LONG);
       const answer = await confirm(call, question, { address: 'manager' });
       if (answer === 'declined') return toolFailure('The person declined. Nothing was done.');

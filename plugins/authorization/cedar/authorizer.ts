@@ -69,10 +69,15 @@ export function authorizer(core: Core, config: CedarConfig): Authorizer {
         return isForNow(cause) ? UNDECIDED : deniedCall(call);
       }
     },
-    async approved(call, dispatch) {
+    approved(call, dispatch) {
       const { approvals, claims, decisions } = started();
-      const caller = claims?.known(call.caller) ?? (await claims?.read(call.caller, call.signal)) ?? call.caller;
-      return approvals.dispatch(call, decisions.ofCall(call, caller), dispatch);
+      const by = (caller: Caller): Promise<CallResult> =>
+        approvals.concern(call, caller)
+          ? approvals.dispatch(call, decisions.ofCall(call, caller), dispatch)
+          : dispatch(call);
+      if (claims === undefined) return by(call.caller);
+      const known = claims.known(call.caller);
+      return known === undefined ? claims.read(call.caller, call.signal).then(by) : by(known);
     },
     async filtered(entries, caller) {
       const { claims, filter } = started();
@@ -96,11 +101,17 @@ export function authorizer(core: Core, config: CedarConfig): Authorizer {
       const engine = createEngine(policies, entities);
       const decisions = createDecisions(engine, config, entities, core.server.name, policies);
       const claims = provider === '' ? undefined : createUpstreamClaims(core, provider);
-      const approvals = createApprovals(core, 'authorization/cedar', policies);
+      const decisionsOf = (some: readonly Policy[]) => {
+        const prepared = createEngine(some, entities);
+        const made = createDecisions(prepared, config, entities, core.server.name, some);
+        return { ...made, close: () => prepared.close() };
+      };
+      const approvals = createApprovals(core, 'authorization/cedar', policies, decisionsOf);
       running = { engine, approvals, decisions, filter: createFilter(decisions, log.filteredOut), claims };
     },
     stop() {
       running?.engine.close();
+      running?.approvals.close();
       running = undefined; // drops cached decisions
     },
   };
@@ -164,6 +175,13 @@ const NAMED = /^(Tool|Prompt)::(".*")$/s;
 
 /** Warns of valid policies and entities that probably do not work as intended. */
 function warnOfPitfalls(log: Core['log'], policies: readonly Policy[], entities: StaticEntities): void {
+  for (const policy of policies.filter(({ json }) => json.annotations?.approval)) {
+    const dispatchers = namesIn(policy).filter(({ name }) => DISPATCHERS.has(name));
+    if (dispatchers.length === 0) continue;
+    log.warn('a policy asks for approval of a tool that only calls other tools: name those tools', {
+      policy: policy.id,
+    });
+  }
   for (const { id, json } of policies) {
     const attributes = unguarded(json);
     if (attributes.length === 0) continue;
@@ -186,4 +204,6 @@ function warnOfPitfalls(log: Core['log'], policies: readonly Policy[], entities:
   });
 }
 
+/** Tools that need no permit: the calls that they make are authorized. */
+const DISPATCHERS: ReadonlySet<string> = new Set(['call_tool', 'execute_tool_script', 'find_tool']);
 const MAX_NAMED = 20; // in one log line

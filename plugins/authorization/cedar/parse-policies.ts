@@ -85,7 +85,7 @@ function readText(text: string, index: number, entities: Pick<StaticEntities, 'h
     // the form for lists is built from JSON; reports nesting that is too deep for JSON
     const checked = checkParsePolicySet({ staticPolicies: { [String(place)]: part } });
     if (checked.type === 'failure') return { message: errorText(text, checked.errors[0]) };
-    const misplaced = approvalProblem(text, read.json);
+    const misplaced = approvalProblem(positionOf(text, part), read.json);
     if (misplaced !== undefined) return { message: misplaced };
     const unknown = unknownAction(text, read.json, entities);
     if (unknown !== undefined) return { message: unknown };
@@ -97,15 +97,16 @@ function readText(text: string, index: number, entities: Pick<StaticEntities, 'h
 
 const MAX_TEXT = 262_144;
 
-/** `@approval` that would have no effect. */
-function approvalProblem(text: string, { annotations, effect }: PolicyJson): string | undefined {
-  const wanted = annotations !== undefined && 'approval' in annotations;
-  if (!wanted) return undefined;
-  const place = positionOf(text, '@approval');
+/** `@approval` that would have no effect, and annotations that look like it. */
+function approvalProblem(place: string, { annotations = {}, effect }: PolicyJson): string | undefined {
+  const similar = Object.keys(annotations).find(
+    (name) => name !== 'approval' && nearest(name, ['approval']) !== undefined,
+  );
+  if (similar !== undefined) return `${place}: @${similar} has no effect, did you mean @approval?`;
+  if (!('approval' in annotations)) return undefined;
   if (effect === 'forbid') return `${place}: @approval is for permit policies: it permits a call when a person agrees`;
-  return annotations.approval
-    ? undefined
-    : `${place}: @approval needs a text for the person, e.g. @approval("This pays an invoice")`;
+  if (annotations.approval?.trim()) return undefined;
+  return `${place}: @approval needs a text for the person, e.g. @approval("This pays an invoice")`;
 }
 
 /** A policy for an unused action has no effect, which is dangerous for a forbid. */

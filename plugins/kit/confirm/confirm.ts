@@ -23,7 +23,7 @@ export interface Purpose {
   /** Address of the plugin: two that ask about one call do not take each other's answers. */
   readonly address: string;
   /** Uses up an answer of MCP 2026-07-28 by its id; `false` when it was used before: then the question is asked again. */
-  readonly claim?: (id: string) => boolean | Promise<boolean>;
+  readonly claim?: (id: string, call: Call) => boolean | Promise<boolean>;
 }
 
 /** Reason of a refusal for {@link Confirmation} `cannotAsk`; commands that only decide a call know it by this text. */
@@ -47,7 +47,7 @@ export async function confirm(call: Call, message: string, purpose: Purpose): Pr
     // what the person was shown is what is done, also when plugins have changed the call since
     if (answered === undefined || shown !== digestOf(message)) return question(params, message, purpose);
     if (answered !== 'confirmed' || purpose.claim === undefined) return answered;
-    return (await purpose.claim(id)) ? answered : question(params, message, purpose);
+    return (await purpose.claim(id, call)) ? answered : question(params, message, purpose);
   }
   const { request } = call.client;
   if (request === undefined) return 'cannotAsk';

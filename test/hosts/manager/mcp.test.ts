@@ -160,7 +160,7 @@ describe.each(['legacy', '2026-07-28'] as const)('operations as tools of MCP, re
       await using accepting = disposable(await connect(manager, 'accept'));
       const hidden = `${'x'.repeat(3_000)}\u202e\u2028\u3164`;
       await put(accepting, { note: hidden, force: true, 'a\nb': '' });
-      const shown = '\\u{202e}\\u{2028}\\u{3164}", force true, a\\u{a}b ""?';
+      const shown = '\\u{202e}\\u{2028}\\u{3164}", force true, "a\\nb" ""?';
       expect(asked.at(-1)).toBe(`Put a thing: note "${'x'.repeat(3_000)}${shown}`);
       expect(removed).toHaveLength(2);
       const questions = asked.length;

@@ -58,7 +58,7 @@ describe('a caller who avoids the question', () => {
     far.notify('notifications/tools/list_changed');
     await expect.poll(async () => client.toolNames()).toContain('x\n\u202e');
     await client.callTool('x\n\u202e').catch(() => {});
-    expect(message).toContain('x\\u{a}\\u{202e} of far');
+    expect(message).toContain('"x\\n\\u{202e}" of far');
     message = '';
     const long = await client.callTool('remove', { first: 'x'.repeat(5_000), path: '/' }).catch(String);
     expect(JSON.stringify(long)).toContain('its arguments are longer');

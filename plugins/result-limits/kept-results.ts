@@ -35,11 +35,15 @@ export function createKeptResults(core: Pick<Core, 'slots' | 'log' | 'now'>, con
       const key = storeKeyOf(id);
       // no person gets more by delegating
       const gone = space.take(caller.subjectKey ?? caller.key, key, sealedLength(result.length));
-      if (gone === undefined) return { because: 'there is no space for it' };
+      if (gone === undefined) return { because: NO_SPACE };
       const sealed = sealResult(id, caller.key, result); // before any wait: the bytes belong to the response
       try {
         await Promise.all(gone.map((old) => store.delete(old)));
         await store.set(key, sealed, keepForMs);
+        if (!space.has(key)) {
+          await store.delete(key); // a newer result took the space, and its delete may have come before the value
+          return { because: NO_SPACE };
+        }
       } catch (cause) {
         space.release(key);
         outage.failed(cause);
@@ -56,3 +60,5 @@ export function createKeptResults(core: Pick<Core, 'slots' | 'log' | 'now'>, con
     now: space.now,
   };
 }
+
+const NO_SPACE = 'there is no space for it';

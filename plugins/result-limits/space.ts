@@ -5,6 +5,8 @@ export interface Space {
    * there is no space: values of other owners never go.
    */
   take(owner: string, key: string, bytes: number): readonly string[] | undefined;
+  /** Whether a value still has its space. */
+  has(key: string): boolean;
   /** Gives the space of a value back. */
   release(key: string): void;
   /** Values and bytes that have not expired. */
@@ -56,6 +58,7 @@ export function createSpace({ bytesPerCaller, bytesTotal, keepForMs, now }: Spac
   };
 
   return {
+    has: (key) => kept.has(key),
     release,
     take(owner, key, bytes) {
       releaseExpired();

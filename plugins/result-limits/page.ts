@@ -50,10 +50,10 @@ export function matchesOf(text: string, search: string, { offset, limit = 20, by
   let used = 0;
   let at = within.indexOf(wanted);
   while (at !== -1) {
-    const end = at + wanted.length + AROUND;
+    const end = at + wanted.length;
     if (skipped < offset) skipped++;
     else {
-      const line = `${at}: ${text.slice(Math.max(0, at - AROUND), end).replace(LINE_ENDS, ' ')}`;
+      const line = `${at}: ${text.slice(Math.max(0, at - AROUND), end + AROUND).replace(LINE_ENDS, ' ')}`;
       used += Buffer.byteLength(JSON.stringify(line));
       if (lines.length >= limit || used > bytes) break;
       lines.push(line);

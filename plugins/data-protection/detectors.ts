@@ -15,6 +15,8 @@ export interface Detector {
   /** A text without any of these has no match; compared before the pattern, because that is faster. */
   readonly needs?: readonly string[];
   readonly validator?: Validator;
+  /** Sticky. What follows a match and belongs to it, of any length; of the value of a key that is all of it. */
+  readonly rest?: RegExp;
   /** The pattern looks at the name before a value: a member's string is searched together with its key. */
   readonly readsKeys?: boolean;
   /** Texts in which it finds one; tests prove each. */
@@ -42,7 +44,7 @@ export const DETECTORS: readonly Detector[] = [
   {
     name: 'aws-secret-access-key',
     kind: 'secret',
-    pattern: /secret_?access_?key["']?\s{0,8}[=:]\s{0,8}["']?(?<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/gi,
+    pattern: /secret_?access_?key["']{0,4}\s{0,8}[=:]\s{0,8}["']{0,4}(?<value>[A-Za-z0-9/+]{40})(?![A-Za-z0-9/+=])/gi,
     readsKeys: true,
     validator: random,
     finds: [
@@ -156,7 +158,8 @@ export const DETECTORS: readonly Detector[] = [
     name: 'generic-secret',
     kind: 'secret',
     pattern:
-      /(?:passw(?:or)?d|secret|(?<!page[_-]?|next[_-]?|continuation[_-]?)token|credential|(?:api|access|private|signing)[_-]?key)["']?\s{0,8}(?:=>|:=|=|:)\s{0,8}["']?(?<value>[^\s"'`,;<>(){}[\]]{16,128})/gi,
+      /(?:passw(?:or)?d|secret|(?<!page[_-]?|next[_-]?|continuation[_-]?)token|credential|(?:api|access|private|signing)[_-]?key)["']{0,4}\s{0,8}(?:=>|:=|=|:)\s{0,8}["']{0,4}(?<value>[^\s"'`,;<>(){}[\]]{16,128})/gi,
+    rest: /[^\s"'`,;<>(){}[\]]*/y,
     readsKeys: true,
     validator: random,
     finds: [`password=${R16}`, `"client_secret": "${R36}"`, `API-KEY: ${R36}`, `dbPassword := '${R16}'`],

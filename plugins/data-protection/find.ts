@@ -14,21 +14,26 @@ export interface Finding {
 export function findIn(text: string, key: string | undefined, detectors: readonly Detector[]): Finding[] {
   const found: Finding[] = [];
   if (text.length < SHORTEST) return found;
+  const plain = text.includes('\\') ? text.replace(ESCAPE, asItMeans) : text;
   for (const detector of detectors) {
-    const { needs, readsKeys, pattern, validator } = detector;
+    const { needs, readsKeys, pattern, rest, validator } = detector;
     if (needs !== undefined && !needs.some((needed) => text.includes(needed))) continue;
-    const isNamed = readsKeys === true && key !== undefined && text.length <= LONGEST_NAMED;
-    const before = isNamed ? `${key}=` : '';
-    const subject = before + text;
+    const before = readsKeys === true && key !== undefined ? `${key}=` : '';
+    const subject = before + plain;
     pattern.lastIndex = 0;
     for (let match = pattern.exec(subject); match !== null; match = pattern.exec(subject)) {
       const value = (match.groups?.lead ?? '') + (match.groups?.value ?? match[0]);
-      const length = validator === undefined ? value.length : validator(value);
+      let length = validator === undefined ? value.length : validator(value);
       if (length === 0) {
         pattern.lastIndex = match.index + 1;
         continue;
       }
       const start = match.index + match[0].length - value.length;
+      if (rest !== undefined) {
+        rest.lastIndex = start + length;
+        length =
+          before !== '' && start === before.length ? text.length : length + (rest.exec(subject)?.[0].length ?? 0);
+      }
       if (start >= before.length)
         found.push({ detector, start: start - before.length, end: start + length - before.length });
       pattern.lastIndex = start + length;
@@ -39,8 +44,12 @@ export function findIn(text: string, key: string | undefined, detectors: readonl
 
 /** No detector finds anything in less. */
 const SHORTEST = 6;
-/** Values that belong to a key: longer ones are texts. */
-const LONGEST_NAMED = 512;
+/** Of JSON or source code in a text. Its letter begins no word, and its quote ends a value. */
+const ESCAPE = /\\{1,3}["'nrtbf]/g;
+
+/** In as many characters, so that places stay the same. */
+const asItMeans = (escaped: string): string =>
+  (/["']$/.test(escaped) ? escaped.slice(-1) : '\n').repeat(escaped.length);
 
 /** The text with each finding as `[name]`. Where findings overlap, the one whose detector comes first in the table gives the name. */
 export function masked(text: string, findings: readonly Finding[]): string {

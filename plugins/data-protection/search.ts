@@ -1,7 +1,7 @@
 import type { RawJson } from '@toolmgr/core';
 import type { Detector } from './detectors.ts';
-import { type Finding, findIn, masked } from './find.ts';
-import { withStrings } from './json-strings.ts';
+import { findIn, masked } from './find.ts';
+import { isJson, withStrings } from './json-strings.ts';
 import type { Action, Scope } from './scopes.ts';
 
 /** One search in the arguments, the result or a message of a call. */
@@ -31,11 +31,12 @@ export function beginSearch({ detectors, actions }: Scope, maxTextBytes: number,
   const counts = new Map<Detector, { action: Action; count: number }>();
   let bytesLeft = maxTextBytes;
 
-  const look = (text: string, key: string | undefined, bytes: number, mayMask: boolean): readonly Finding[] => {
-    bytesLeft -= bytes;
-    if (bytesLeft < 0) {
-      if (refuses) throw new Unsearched();
-      return [];
+  /** JSON in the text is searched as JSON; its bytes are counted once, so the depth bounds the time. */
+  const inside = (text: string, key: string | undefined, mayMask: boolean, depth: number): string => {
+    if (depth < MOST_LEVELS && isJson(text)) {
+      const before = Buffer.from(text);
+      const after = withStrings(before, (each, its) => inside(each, its ?? key, mayMask, depth + 1), undefined, true);
+      return after === before ? text : after.toString();
     }
     const findings = findIn(text, key, detectors);
     for (const { detector } of findings) {
@@ -44,21 +45,26 @@ export function beginSearch({ detectors, actions }: Scope, maxTextBytes: number,
       const before = counts.get(detector);
       counts.set(detector, { action: before?.action === 'block' ? 'block' : action, count: (before?.count ?? 0) + 1 });
     }
-    return findings;
+    const hidden = mayMask ? findings.filter(({ detector }) => actions.get(detector) === 'mask') : [];
+    return hidden.length === 0 ? text : masked(text, hidden);
+  };
+
+  const look = (text: string, key: string | undefined, bytes: number, mayMask: boolean): string => {
+    bytesLeft -= bytes;
+    if (bytesLeft < 0) {
+      if (refuses) throw new Unsearched();
+      return text;
+    }
+    return inside(text, key, mayMask, 0);
   };
 
   return {
-    json: (json, encoded) =>
-      withStrings(
-        json,
-        (text, key, bytes) => {
-          const findings = look(text, key, bytes, true).filter(({ detector }) => actions.get(detector) === 'mask');
-          return findings.length === 0 ? text : masked(text, findings);
-        },
-        encoded,
-      ),
+    json: (json, encoded) => withStrings(json, (text, key, bytes) => look(text, key, bytes, true), encoded),
     fixedText: (text) => void look(text, undefined, Buffer.byteLength(text), false),
     isIncomplete: () => bytesLeft < 0,
     found: () => [...counts].map(([{ name }, counted]) => ({ detector: name, ...counted })),
   };
 }
+
+/** JSON in a string of JSON in a text; deeper in it is searched as text. */
+const MOST_LEVELS = 4;

@@ -15,7 +15,7 @@ const FILES_OF_KEYS: Readonly<Record<string, number>> = {
   compositeToolRefs: 3,
   passthroughHeaders: 3,
   statusPages: 9,
-  incomingAuth: 21,
+  incomingAuth: 20,
   outgoingAuth: 23,
 };
 

@@ -192,6 +192,6 @@ describe('audit', () => {
   );
 
   it('accepts every type of the contract', () => {
-    expect(auditConfig.parse({ eventTypes: [...EVENT_TYPES] }).eventTypes).toHaveLength(32);
+    expect(auditConfig.parse({ eventTypes: [...EVENT_TYPES] }).eventTypes).toHaveLength(33);
   });
 });

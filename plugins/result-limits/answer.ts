@@ -2,7 +2,7 @@ import { type CallResult, type ClientContext, type JsonObject, resultFromValue }
 import { estimatedTokens, shortened } from '@toolmgr/plugins/kit/settings';
 import { fitting } from './fitting.ts';
 import { READ_RESULT } from './read-result.ts';
-import { grouped, shapeOf, textOf } from './shape.ts';
+import { grouped, MOST_DECODED, shapeOf, textOf } from './shape.ts';
 import { uriOf } from './uri.ts';
 
 /** What became of a result over its budget. */
@@ -40,7 +40,6 @@ export function answerFor(over: OverBudget): CallResult {
 const SUMMARY_BYTES = 3_000;
 const ENVELOPE_BYTES = 600;
 const MOST_UNKEPT = 65_536;
-const MOST_DECODED = 4_194_304; // decoding more would stop other calls for too long
 const FIRST_LINKS = '2025-06-18';
 
 function headOf({ tool, result, budget, keepForMs, outcome }: OverBudget): readonly string[] {

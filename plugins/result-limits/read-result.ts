@@ -10,7 +10,7 @@ import {
 } from '@toolmgr/core';
 import { valueAt } from './json-path.ts';
 import { charactersOf, linesOf, matchesOf, type Page, type PageRequest } from './page.ts';
-import { textOf } from './shape.ts';
+import { MOST_DECODED, textOf } from './shape.ts';
 import { idFrom } from './uri.ts';
 
 /** The name of the tool in every gateway. */
@@ -73,8 +73,15 @@ function pageOf(text: string, { search, unit, offset, limit }: ReadArguments, by
 
 type Chosen = { readonly text: string } | { readonly problem: string };
 
-/** Without a part: the text; else the structured content; else everything. A path needs JSON, so there the structured content is first. */
+/**
+ * Without a part: the text; else the structured content; else everything. A path needs JSON, so there the structured content is first.
+ * A result that is too large to be decoded for each page is read as it is.
+ */
 function chosenText(kept: Buffer, { part, path }: ReadArguments): Chosen {
+  if (kept.length > MOST_DECODED) {
+    const isWhole = path === undefined && (part ?? 'all') === 'all';
+    return isWhole ? { text: kept.toString() } : { problem: TOO_LARGE };
+  }
   const structured = (): string | undefined => RawObject.parse(kept).get('structuredContent')?.toString();
   const texts = (): string | undefined => textOf(objectFrom(kept));
   const [first, second] = path === undefined ? [texts, structured] : [structured, texts];
@@ -83,6 +90,9 @@ function chosenText(kept: Buffer, { part, path }: ReadArguments): Chosen {
   if (text === undefined) return { problem: `the result has no ${part === 'text' ? 'text' : 'structuredContent'}` };
   return path === undefined ? { text } : atPath(text, path);
 }
+
+const TOO_LARGE =
+  'the result is too large to be decoded: read it as JSON by offset, or search it, without path and with no part but all';
 
 function atPath(text: string, path: string): Chosen {
   const root = parsedJson(text);
@@ -129,7 +139,7 @@ export const READ_DEFINITION = encode({
         type: 'string',
         enum: [...PARTS],
         description:
-          'text: its text blocks. structured: its structuredContent as JSON. all: the whole result as JSON. Default: what there is, text first; with path, structured first.',
+          'text: its text blocks. structured: its structuredContent as JSON. all: the whole result as JSON. Default: what there is, text first; with path, structured first. A result over 4 MiB has only all.',
       },
       path: { type: 'string', description: 'A path into JSON, of names and indices: items[0].name' },
       search: {

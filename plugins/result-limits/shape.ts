@@ -17,6 +17,9 @@ export function textOf({ content }: JsonObject): string | undefined {
   return texts.length === 0 ? undefined : texts.join('\n');
 }
 
+/** Most bytes of a result that is decoded: more would stop other calls for too long. */
+export const MOST_DECODED = 4_194_304;
+
 const MAX_BLOCKS = 8;
 const MAX_KEYS = 12;
 const MAX_KEY = 40;

@@ -1,4 +1,4 @@
-import { type CallResult, type ClientContext, type JsonObject, resultFromValue } from '@toolmgr/core';
+import { type CallResult, type ClientContext, type JsonObject, RawObject, resultFromValue } from '@toolmgr/core';
 import { estimatedTokens, shortened } from '@toolmgr/plugins/kit/settings';
 import { fitting } from './fitting.ts';
 import { READ_RESULT } from './read-result.ts';
@@ -57,8 +57,13 @@ function aboutOf(result: CallResult): readonly string[] {
     return ['As JSON it begins:', result.bytes.subarray(0, MOST_UNKEPT).toString()];
   const { value } = result;
   const text = textOf(value);
-  const removed = value.structuredContent === undefined ? [] : ['structuredContent is left out here.'];
-  return [...removed, ...shapeOf(value), ...(text === undefined ? [] : ['Its text begins:', text])];
+  const structured = RawObject.parse(result.bytes).get('structuredContent')?.subarray(0, MOST_UNKEPT).toString();
+  return [
+    ...(structured === undefined ? [] : ['structuredContent is left out here.']),
+    ...shapeOf(value),
+    ...(text === undefined ? [] : ['Its text begins:', text]),
+    ...(structured === undefined ? [] : ['Its structuredContent begins:', structured]),
+  ];
 }
 
 function linkTo(id: string, size: number): JsonObject {

@@ -38,7 +38,8 @@ export default definePlugin({
     core.hooks.rewriteResult.tapPromise({ name: ADDRESS, stage: STAGE.last }, async (result, call) => {
       if (call.method !== 'tools/call' || !isForCaller(call)) return result;
       const budget = budgetOf(call.target.key);
-      if (budget === undefined || result.bytes.length <= budget || result.resultType !== 'complete') return result;
+      if (budget === undefined || result.bytes.length <= budget || result.resultType === 'input_required')
+        return result;
       return keep(result, call, budget);
     });
     core.hooks.shapeCatalog.tap({ name: ADDRESS, stage: STAGE.last }, (draft, inputs) => {

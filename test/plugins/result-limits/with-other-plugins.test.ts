@@ -93,4 +93,16 @@ describe('result-limits', () => {
     expect(textsOf(await call('read_result', { id, limit: 9 }))[1]).toBe('line 0000');
     expect(textsOf(await call('free'))).toEqual([BIG]);
   });
+
+  it('is the limit of results of every kind but questions', async () => {
+    const kinds = fakeServer().tool('big', () => ({
+      content: [{ type: 'text', text: BIG }],
+      resultType: 'another',
+    }));
+    await using gateway = await resultLimited(undefined, { server: kinds });
+    const client = await gateway.kit.client({ capabilities: { extensions: {} } });
+    const { result, text } = await client.request('tools/call', { name: 'big', arguments: {} });
+    expect(text.length).toBeLessThan(4_096);
+    expect(textsOf(result ?? {})[0]).toContain('is too large to be shown whole');
+  });
 });

@@ -6,7 +6,7 @@ export type AtPath = { readonly value: JsonValue } | { readonly problem: string 
 /** Follows a path such as `items[0].name`, `$.a["b c"]`: names and indices, nothing else. */
 export function valueAt(root: JsonValue, path: string): AtPath {
   let value = root;
-  let at = path.startsWith('$') ? 1 : 0;
+  let at = ROOT.test(path) ? 1 : 0;
   while (at < path.length) {
     SEGMENT.lastIndex = at;
     const found = SEGMENT.exec(path);
@@ -21,6 +21,9 @@ export function valueAt(root: JsonValue, path: string): AtPath {
   }
   return { value };
 }
+
+/** A `$` that is no part of a name. */
+const ROOT = /^\$(?=[.[]|$)/;
 
 /** Linear: each alternative begins with another character. */
 const SEGMENT = /\[(?<index>\d{1,10})\]|\[(?<quoted>"(?:[^"\\\p{Cc}]|\\["\\/bfnrt])*")\]|\.?(?<name>[^.[\]"\s]+)/uy;

@@ -37,6 +37,7 @@ export function answerFor(over: OverBudget): CallResult {
   });
 }
 
+const REMOVED = ['structuredContent', '_meta'];
 const SUMMARY_BYTES = 3_000;
 const ENVELOPE_BYTES = 600;
 const MOST_UNKEPT = 65_536;
@@ -59,7 +60,7 @@ function aboutOf(result: CallResult): readonly string[] {
   const text = textOf(value);
   const structured = RawObject.parse(result.bytes).get('structuredContent')?.subarray(0, MOST_UNKEPT).toString();
   return [
-    ...(structured === undefined ? [] : ['structuredContent is left out here.']),
+    ...REMOVED.flatMap((name) => (value[name] === undefined ? [] : [`${name} is left out here.`])),
     ...shapeOf(value),
     ...(text === undefined ? [] : ['Its text begins:', text]),
     ...(structured === undefined ? [] : ['Its structuredContent begins:', structured]),

@@ -23,4 +23,13 @@ describe('the answer in place of a result', () => {
       }
     }
   });
+
+  it('names the members of a result that are left out', () => {
+    const content = [{ type: 'text', text: 'x'.repeat(9_000) }];
+    const result = resultFromValue({ content, structuredContent, _meta: { 'example.com/page': 2 } });
+    const over = { tool: 'x', result, budget: 8_192, keepForMs: 1, client: {}, outcome: { because: 'so' } };
+    expect(textsOf(answerFor(over).value)[0]).toContain(
+      'structuredContent is left out here.\n_meta is left out here.\n',
+    );
+  });
 });

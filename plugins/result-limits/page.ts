@@ -43,8 +43,7 @@ export function linesOf(text: string, { offset, limit = Number.POSITIVE_INFINITY
 
 /** Places of a text, without regard to case, with what is around them. */
 export function matchesOf(text: string, search: string, { offset, limit = 20, bytes }: PageRequest): Page {
-  const folded = text.toLowerCase();
-  const [within, wanted] = folded.length === text.length ? [folded, search.toLowerCase()] : [text, search];
+  const [within, wanted] = [folded(text), folded(search)];
   const lines: string[] = [];
   let skipped = 0;
   let used = 0;
@@ -63,6 +62,11 @@ export function matchesOf(text: string, search: string, { offset, limit = 20, by
   const next = at === -1 ? '; no more' : `; next offset ${offset + lines.length}`;
   const about = `${lines.length} places from ${offset}, each after its character offset${next}`;
   return { about, text: lines.join('\n') };
+}
+
+/** In lower case, and as long as before: the one letter whose lower case is longer loses its dot. */
+function folded(text: string): string {
+  return text.replaceAll('İ', 'i').toLowerCase();
 }
 
 const AROUND = 100; // characters before and behind a place

@@ -17,9 +17,10 @@ export interface PageRequest {
 
 /** Characters are UTF-16 code units, as in JavaScript. */
 export function charactersOf(text: string, { offset, limit, bytes }: PageRequest): Page {
+  if (offset > text.length) return { about: `the text has only ${text.length} characters`, text: '' };
   const window = text.slice(offset, offset + Math.min(limit ?? bytes, bytes));
   const page = fitting(window, bytes) || text.slice(offset, offset + PAIR); // a character of two units, of which one was wanted
-  const end = Math.min(offset, text.length) + page.length;
+  const end = offset + page.length;
   return { about: `characters ${offset} to ${end} of ${text.length}${more(end, text.length)}`, text: page };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matchesOf } from '../../../plugins/result-limits/page.ts';
+import { charactersOf, linesOf, matchesOf } from '../../../plugins/result-limits/page.ts';
 
 const request = { offset: 0, limit: undefined, bytes: 8_192 };
 
@@ -13,5 +13,20 @@ describe('a search of a kept result', () => {
       const text = `error${'.'.repeat(between)}error${'.'.repeat(300)}`;
       expect(placesOf(text, 'error'), String(between)).toEqual([0, 5 + between]);
     }
+  });
+
+  it('is without regard to case, also beside a letter whose lower case is longer', () => {
+    expect(placesOf('İ ERROR 😀 Error', 'eRRor')).toEqual([2, 11]);
+    expect(placesOf('in İstanbul', 'İSTANBUL')).toEqual([3]);
+    expect(placesOf('in İstanbul', 'istanbul')).toEqual([3]);
+  });
+});
+
+describe('a page behind the end of a text', () => {
+  it('is empty, and says how long the text is', () => {
+    const behind = { ...request, offset: 99 };
+    expect(charactersOf('abc', behind)).toEqual({ about: 'the text has only 3 characters', text: '' });
+    expect(linesOf('abc', behind)).toEqual({ about: 'the text has fewer than 100 lines', text: '' });
+    expect(charactersOf('abc', { ...request, offset: 3 }).about).toBe('characters 3 to 3 of 3; the end');
   });
 });

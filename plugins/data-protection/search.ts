@@ -30,6 +30,7 @@ export class Unsearched extends Error {}
 export function beginSearch({ detectors, actions }: Scope, maxTextBytes: number, refuses: boolean): Search {
   const counts = new Map<Detector, { action: Action; count: number }>();
   let bytesLeft = maxTextBytes;
+  let isIncomplete = false;
 
   /** JSON in the text is searched as JSON; its bytes are counted once, so the depth bounds the time. */
   const inside = (text: string, key: string | undefined, mayMask: boolean, depth: number): string => {
@@ -50,18 +51,22 @@ export function beginSearch({ detectors, actions }: Scope, maxTextBytes: number,
   };
 
   const look = (text: string, key: string | undefined, bytes: number, mayMask: boolean): string => {
-    bytesLeft -= bytes;
-    if (bytesLeft < 0) {
-      if (refuses) throw new Unsearched();
-      return text;
+    if (bytes <= bytesLeft) {
+      bytesLeft -= bytes;
+      return inside(text, key, mayMask, 0);
     }
-    return inside(text, key, mayMask, 0);
+    if (refuses) throw new Unsearched();
+    isIncomplete = true;
+    // a character has at least one byte
+    const searched = bytesLeft;
+    bytesLeft = 0;
+    return inside(text.slice(0, searched), key, mayMask, 0) + text.slice(searched);
   };
 
   return {
     json: (json, encoded) => withStrings(json, (text, key, bytes) => look(text, key, bytes, true), encoded),
     fixedText: (text) => void look(text, undefined, Buffer.byteLength(text), false),
-    isIncomplete: () => bytesLeft < 0,
+    isIncomplete: () => isIncomplete,
     found: () => [...counts].map(([{ name }, counted]) => ({ detector: name, ...counted })),
   };
 }

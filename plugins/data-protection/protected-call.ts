@@ -51,7 +51,7 @@ function withProtectedArguments(guard: Guard, call: Call, scope: Scope): Call {
     for (const key of members.keys()) {
       const before = members.get(key);
       if (before === undefined || key === 'name' || key === 'ref') continue;
-      if (key === 'uri') search.fixedText(members.string('uri') ?? '');
+      if (key === 'uri') search.fixedText(decoded(members.string('uri') ?? ''));
       else {
         const after = search.json(before);
         if (after !== before) members = members.with(key, after);
@@ -64,6 +64,17 @@ function withProtectedArguments(guard: Guard, call: Call, scope: Scope): Call {
   });
   if ('refusal' in outcome) throw new CallRefused(outcome.refusal);
   return outcome.value;
+}
+
+/** What the escapes of a URI mean; those that mean nothing stay. */
+function decoded(uri: string): string {
+  return uri.replace(/(?:%[\da-f]{2})+/gi, (escapes) => {
+    try {
+      return decodeURIComponent(escapes);
+    } catch {
+      return escapes;
+    }
+  });
 }
 
 function protectedResult(guard: Guard, call: Call, scope: Scope, result: CallResult): CallResult {

@@ -92,8 +92,14 @@ describe('block', () => {
       );
       expect(reply.text).not.toContain(TOKEN);
       expect(reply.error?.code).toBe(422);
-      const read = await client.request('resources/read', { uri: `memo://${MAIL}` });
-      expect(read.text).toContain('protected data was found (mail-address)');
+      for (const uri of [
+        `memo://${MAIL}`,
+        `memo://to=${MAIL.replace('@', '%40')}`,
+        `memo://%C3%A9%${MAIL.replace('@', '%40')}%FF`,
+      ]) {
+        const read = await client.request('resources/read', { uri });
+        expect(read.text, uri).toContain('protected data was found (mail-address)');
+      }
     }
     expect(server.received.filter(({ method }) => method !== 'tools/call' && method !== 'resources/read')).toEqual(
       server.received,

@@ -56,17 +56,22 @@ export const DETECTORS: readonly Detector[] = [
   {
     name: 'private-key',
     kind: 'secret',
-    // also with escaped line ends, as in the JSON file of a GCP service account, and when its end is cut off
+    // also when its end is cut off; prose has no long runs of base64
     pattern:
-      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?:\s|\\n|\\r){1,8}[A-Za-z-]{1,40}: [^\n\\]{0,200}){0,4}[A-Za-z0-9+/=\s\\]*(?:-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
+      /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?=[ \t]{0,8}[\r\n]|\s{0,8}[A-Za-z0-9+/=]{16})(?:\s{1,8}[A-Za-z-]{1,40}: [^\n\\]{0,200}){0,4}(?:\s{0,64}[A-Za-z0-9+/=]{16,})*(?:\s{0,64}[A-Za-z0-9+/=]{1,15}(?=\s{0,64}(?:-|$)))?(?:\s{0,64}-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)?/g,
     needs: ['PRIVATE KEY'],
     finds: [
       `-----BEGIN PRIVATE KEY-----\n${R36}\n${R36}\n-----END PRIVATE KEY-----`,
       `{"type":"service_account","private_key":"-----BEGIN PRIVATE KEY-----\\n${R36}\\n-----END PRIVATE KEY-----\\n"}`,
       `-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,0123\n\n${R36}\n-----END RSA PRIVATE KEY-----`,
       `-----BEGIN OPENSSH PRIVATE KEY-----\n${R36}`,
+      `-----BEGIN PRIVATE KEY----- ${R36} ${R16} -----END PRIVATE KEY-----`,
     ],
-    ignores: [`-----BEGIN PUBLIC KEY-----\n${R36}\n-----END PUBLIC KEY-----`, 'a PRIVATE KEY is a file'],
+    ignores: [
+      `-----BEGIN PUBLIC KEY-----\n${R36}\n-----END PUBLIC KEY-----`,
+      'a PRIVATE KEY is a file',
+      '-----BEGIN PRIVATE KEY----- is what it begins with',
+    ],
   },
   {
     name: 'google-api-key',
@@ -198,7 +203,8 @@ export const DETECTORS: readonly Detector[] = [
     name: 'card-number',
     kind: 'personal',
     // not the end of a UUID, and not the digits after a decimal point
-    pattern: /(?<!\w|\d\.|[\da-f]{4}-)[2-6](?:[ \u00a0-]?\d){13,18}(?!\w|\.\d)/g,
+    pattern:
+      /(?<![A-Za-z0-9]|\d\.|[\da-f]{8}-|[\da-f]{4}-[\da-f]{4}-)[2-6](?:[ \u00a0-]?\d){13,18}(?![A-Za-z0-9]|\.\d)/g,
     validator: cardNumber,
     finds: [
       '4111 1111 1111 1111',
@@ -206,6 +212,9 @@ export const DETECTORS: readonly Detector[] = [
       '378282246310005',
       'card 4111111111111111 123, 12/29',
       '30 4111111111111111',
+      '2026-4111111111111111',
+      'ref 1234-4111 1111 1111 1111',
+      'pan_4111111111111111',
     ],
     ignores: [
       '4111 1111 1111 1112',

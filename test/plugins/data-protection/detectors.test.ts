@@ -45,6 +45,22 @@ describe('the table of detectors', () => {
     expect(masked('q7Zk2LmX9pTw4RbV', findIn('q7Zk2LmX9pTw4RbV', 'password', DETECTORS))).toBe('[generic-secret]');
   });
 
+  it('leaves prose after the beginning of a private key, and takes its last short line', () => {
+    const key = ['-----BEGIN PRIVATE', ` KEY-----\nq7Zk2LmX9pTw4RbVc8Hd3NsY\nq7Z=\n-----END PRIVATE`, ' KEY-----'].join(
+      '',
+    );
+    const prose = ['-----BEGIN PRIVATE', ' KEY-----\nis what a key begins with'].join('');
+    for (const text of [
+      key,
+      key.replaceAll('\n', '\\n'),
+      key.replaceAll('\n', ' '),
+      key.slice(0, 57),
+      key.replaceAll('\n', '\r\n'),
+    ])
+      expect(masked(text, findIn(text, undefined, DETECTORS))).toBe('[private-key]');
+    expect(masked(prose, findIn(prose, undefined, DETECTORS))).toBe('[private-key]\nis what a key begins with');
+  });
+
   it('finds nothing in texts that tools often return', () => {
     const texts = [
       'commit 3f9d0c3f1c1f0a4c8e0b6a1e7f1fb2d1c7f7ce4b at 2026-11-28T17:00:13.123Z by the bot',

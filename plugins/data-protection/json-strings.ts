@@ -1,7 +1,7 @@
 import type { RawJson } from '@toolmgr/core';
 
 /**
- * Looks at each string value of a JSON text, with the key before it; keys are left alone. `look` gives the string to write instead,
+ * Looks at each string value of a JSON text, with the key before it or its array; keys are left alone. `look` gives the string to write instead,
  * or the same one. All other bytes stay as they are, numbers of any size included. Base64 in the keys of `encoded` is not looked at.
  * With `isWhole` keys and numbers are looked at too; a number that changes becomes a string.
  *
@@ -27,8 +27,9 @@ export function withStrings(
   };
   let end = 0;
   let key: string | undefined;
-  /** Where the value of `key` begins. */
+  /** Where the value of `key` begins, and where the next string does that has this key. */
   let valueAt = -1;
+  let keyedAt = -1;
   for (let open = json.indexOf(QUOTE); open !== -1; ) {
     lookAtNumbers(end, open);
     const close = endOfString(json, open + 1);
@@ -38,9 +39,12 @@ export function withStrings(
       key = readString(json, open, close);
       if (isWhole) write(key, look(key, undefined, close - open - 1), open, end);
       valueAt = afterSpace(json, next + 1);
+      keyedAt = json[valueAt] === BRACKET ? afterSpace(json, valueAt + 1) : valueAt;
     } else {
-      const ownKey = open === valueAt ? key : undefined;
-      if (ownKey === undefined || !encoded.has(ownKey) || !isBase64(json, open + 1, close)) {
+      const ownKey = open === keyedAt ? key : undefined;
+      // the next string of an array has the same key; after a member comes a key of its own
+      if (ownKey !== undefined && json[next] === COMMA) keyedAt = afterSpace(json, next + 1);
+      if (open !== valueAt || ownKey === undefined || !encoded.has(ownKey) || !isBase64(json, open + 1, close)) {
         const text = readString(json, open, close);
         write(text, look(text, ownKey, close - open - 1), open, end);
       }
@@ -101,5 +105,7 @@ const IS_BASE64: readonly boolean[] = Array.from({ length: 256 }, (_, byte) =>
 const NUMBER = /-?\d[\d.eE+-]{5,}/g;
 const QUOTE = 0x22;
 const COLON = 0x3a;
+const COMMA = 0x2c;
+const BRACKET = 0x5b;
 const BACKSLASH = 0x5c;
 const NOTHING: ReadonlySet<string> = new Set();

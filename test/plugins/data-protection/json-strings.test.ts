@@ -30,16 +30,17 @@ describe('strings of a JSON text', () => {
     );
   });
 
-  it('come with the key right before them, and with no other', () => {
+  it('come with the key right before them or their array, and with no other', () => {
     const seen: [string, string | undefined][] = [];
     const note = (text: string, key: string | undefined) => {
       seen.push([text, key]);
       return text;
     };
-    written('{"a" : "1", "b":["2",{"c":3},"4"],"d":{"e\\u0066":"5"},"g":null,"a":"6"}', note);
+    written('{"a" : "1", "b":[ "2", "2b",{"c":3},"4"],"d":{"e\\u0066":"5"},"g":null,"a":"6"}', note);
     expect(seen).toEqual([
       ['1', 'a'],
-      ['2', undefined],
+      ['2', 'b'],
+      ['2b', 'b'],
       ['4', undefined],
       ['5', 'ef'],
       ['6', 'a'],
@@ -54,9 +55,9 @@ describe('strings of a JSON text', () => {
   });
 
   it('are not looked at in base64 where it is expected, and are looked at in anything else there', () => {
-    const json = '[{"data":"QUJD/+8="},{"data":"not base64"},{"other":"QUJD"}]';
+    const json = '[{"data":"QUJD/+8="},{"data":"not base64"},{"other":"QUJD"},{"data":["QUJD"]}]';
     expect(written(json, () => 'seen', new Set(['data']))).toBe(
-      '[{"data":"QUJD/+8="},{"data":"seen"},{"other":"seen"}]',
+      '[{"data":"QUJD/+8="},{"data":"seen"},{"other":"seen"},{"data":["seen"]}]',
     );
   });
 });

@@ -13,7 +13,8 @@ import { workloadConfigOf } from '../../support/workload-config.ts';
 const CLI = join(import.meta.dirname, '../../../hosts/dist/cli/main.js');
 const WORKLOADS = 50;
 const MAX_KB = 110 * 1024;
-const IDLE_MS = 15_000;
+const WINDOW_MS = 7_000;
+const WINDOWS = 8;
 
 test.skipIf(!existsSync('/proc/self/status'))(
   'an idle manager with 50 recorded workloads stays under 110 MB, and reads none of them again',
@@ -30,12 +31,16 @@ test.skipIf(!existsSync('/proc/self/status'))(
     });
     try {
       await until(() => said.includes('the workload manager serves'), 60_000);
-      await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
       const proc = (name: string): Promise<string> => readFile(`/proc/${child.pid}/${name}`, 'utf8');
-      const readsBefore = /^syscr: (\d+)$/m.exec(await proc('io'))?.[1];
+      const readCalls = async (): Promise<number> => Number(/^syscr: (\d+)$/m.exec(await proc('io'))?.[1]);
+      let reads = Number.POSITIVE_INFINITY;
+      // on a busy machine a start takes longer; a manager that reads again and again never has such a window
+      for (let window = 0; window < WINDOWS && reads >= 2 * WORKLOADS; window++) {
+        const before = await readCalls();
+        await new Promise((resolve) => setTimeout(resolve, WINDOW_MS));
+        reads = (await readCalls()) - before;
+      }
       const rss = Number(/^VmRSS:\s+(\d+) kB$/m.exec(await proc('status'))?.[1]);
-      await new Promise((resolve) => setTimeout(resolve, IDLE_MS / 3));
-      const reads = Number(/^syscr: (\d+)$/m.exec(await proc('io'))?.[1]) - Number(readsBefore);
       expect(rss).toBeLessThan(MAX_KB);
       expect(reads).toBeLessThan(2 * WORKLOADS); // one pass over the records reads two files of each
     } finally {

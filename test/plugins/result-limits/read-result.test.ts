@@ -1,9 +1,9 @@
-import { encode } from '@toolmgr/core';
+import { encode, type JsonObject } from '@toolmgr/core';
 import { describe, expect, it } from 'vitest';
 import { partOf, readArguments } from '../../../plugins/result-limits/read-result.ts';
 import { textsOf } from '../../support/result-limited-gateway.ts';
 
-function read(kept: Buffer, given: { readonly [name: string]: string | number }) {
+function read(kept: Buffer, given: JsonObject) {
   const wanted = readArguments({ id: 'x', ...given });
   if ('problem' in wanted) throw new Error(wanted.problem);
   return textsOf(partOf(kept, wanted, 4_096).value);
@@ -13,7 +13,8 @@ describe('a page of a result over 4 MiB', () => {
   const kept = encode({ content: [{ type: 'text', text: `${'x'.repeat(5_000_000)} end` }], structuredContent: {} });
 
   it('is read and searched as JSON, which is not decoded', () => {
-    for (const given of [{}, { part: 'all' }])
+    const whole: readonly JsonObject[] = [{}, { part: 'all' }];
+    for (const given of whole)
       expect(read(kept, { ...given, limit: 11 })).toEqual([
         `[characters 0 to 11 of ${kept.length}; next offset 11]`,
         '{"content":',
@@ -22,12 +23,12 @@ describe('a page of a result over 4 MiB', () => {
   });
 
   it('has no part or path that must be decoded, and says so', () => {
-    for (const given of [
+    const refused: readonly JsonObject[] = [
       { part: 'text' },
       { part: 'structured' },
       { path: 'content' },
       { part: 'all', path: 'content' },
-    ])
-      expect(read(kept, given)[0]).toContain('the result is too large to be decoded');
+    ];
+    for (const given of refused) expect(read(kept, given)[0]).toContain('the result is too large to be decoded');
   });
 });

@@ -31,7 +31,7 @@ export default defineConfig({
     globalSetup: ['test/support/shared-servers.ts'],
     setupFiles: ['test/support/time-of-file.ts'],
     // most tests wait for sockets, programs and containers: one file per core would leave the cores idle half the time
-    maxWorkers: Math.max(3, availableParallelism()),
+    maxWorkers: Math.max(4, availableParallelism()),
     sequence: { sequencer: SlowFirst },
     projects: [
       { extends: true, test: { name: 'own', include: ['test/**/*.test.ts'], exclude: [...shared] } },

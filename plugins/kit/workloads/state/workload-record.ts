@@ -147,12 +147,35 @@ export async function listWorkloadNames(state: string): Promise<readonly string[
 }
 
 /** One workload; `undefined` when it does not exist. */
-export async function readWorkload(state: string, name: string): Promise<WorkloadRecord | undefined> {
-  const written = await readWrittenWorkload(state, name);
-  if (written === undefined) return undefined;
+export function readWorkload(state: string, name: string): Promise<WorkloadRecord | undefined> {
+  return settledRecord(name, () => readWrittenWorkload(state, name), isRunning);
+}
+
+/**
+ * The record of files that are read before their processes are looked for. Where a process has ended, they are read once more: it may
+ * have written how it ended in between.
+ */
+export async function settledRecord(
+  name: string,
+  read: () => Promise<WrittenWorkload | undefined>,
+  runs: (mark: ProcessMark) => Promise<boolean>,
+): Promise<WorkloadRecord | undefined> {
+  const first = await read();
+  if (first === undefined) return undefined;
+  const record = await recordWith(name, first, runs);
+  if (contentOf(first.status)?.status === record.status.status) return record;
+  const again = await read();
+  return again && recordWith(name, again, runs);
+}
+
+async function recordWith(
+  name: string,
+  written: WrittenWorkload,
+  runs: (mark: ProcessMark) => Promise<boolean>,
+): Promise<WorkloadRecord> {
   const marks = [contentOf(written.status)?.proxy, contentOf(written.status)?.by, contentOf(written.process)?.proxy];
   const running = new Set<unknown>();
-  for (const mark of marks) if (mark !== undefined && (await isRunning(mark))) running.add(mark);
+  for (const mark of marks) if (mark !== undefined && (await runs(mark))) running.add(mark);
   return recordOf(name, written, (mark) => running.has(mark));
 }
 

@@ -1,6 +1,6 @@
 import { type Transition, transitions, type WorkloadRecord, type WorkloadStatus } from '@toolmgr/plugins/kit/workloads';
 import { describe, expect, it } from 'vitest';
-import { correctedStatus } from '../../../../../plugins/kit/workloads/state/workload-record.ts';
+import { correctedStatus, settledRecord } from '../../../../../plugins/kit/workloads/state/workload-record.ts';
 import fc from '../../../../support/fast-check.ts';
 import { workloadConfigOf } from '../../../../support/workload-config.ts';
 
@@ -179,5 +179,20 @@ describe('commands at once on one workload', () => {
         ],
       },
     );
+  });
+});
+
+describe('a reader of a workload whose proxy ends meanwhile', () => {
+  it('tells what the proxy wrote between the two looks, not that it ended while starting', async () => {
+    const config = { value: workloadConfigOf('one') };
+    const starting = { format: 1, status: 'starting', updatedAtMs: 0, proxy: { pid: 7, started: 'x' } } as const;
+    const failed = { ...starting, status: 'error', message: 'it ended with exit code 4' } as const;
+    const files = [starting, failed].map((value) => ({ config, status: { value } }));
+    const record = await settledRecord(
+      'one',
+      async () => files.shift(),
+      async () => false,
+    );
+    expect(record?.status).toMatchObject({ status: 'error', message: 'it ended with exit code 4' });
   });
 });

@@ -1,4 +1,4 @@
-import { goDuration } from '@toolmgr/plugins/kit/settings';
+import { goDuration, uniqueNames } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
 
 /** Calls that the gateway forwards in every revision. */
@@ -25,12 +25,7 @@ export const rateLimitConfig = z.strictObject({
   perUser: bucket.optional().describe('one bucket for each user; needs authentication'),
   tools: z
     .array(tool)
-    .superRefine((tools, context) => {
-      tools.forEach(({ name }, index) => {
-        if (tools.findIndex((other) => other.name === name) === index) return;
-        context.addIssue({ code: 'custom', path: [index, 'name'], message: `duplicate name ${name}` });
-      });
-    })
+    .superRefine(uniqueNames)
     .default([])
     .describe('additional limits of single tools; a call must pass these and the limits of the server'),
   // extensions

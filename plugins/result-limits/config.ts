@@ -1,4 +1,4 @@
-import { goDuration } from '@toolmgr/plugins/kit/settings';
+import { goDuration, uniqueNames } from '@toolmgr/plugins/kit/settings';
 import { z } from 'zod';
 
 /** A budget is larger than what the caller gets instead of the result. */
@@ -28,12 +28,7 @@ export const resultLimitsConfig = z.strictObject({
   default: byDefault.optional().describe('budget of each tool that `tools` does not name; without it they have none'),
   tools: z
     .array(tool)
-    .superRefine((tools, context) => {
-      tools.forEach(({ name }, index) => {
-        if (tools.findIndex((other) => other.name === name) === index) return;
-        context.addIssue({ code: 'custom', path: [index, 'name'], message: `duplicate name ${name}` });
-      });
-    })
+    .superRefine(uniqueNames)
     .default([])
     .describe('budgets of single tools, in place of `default`; a tool with neither number has none'),
   keepFor: goDuration.prefault('10m').describe('Go duration for which a result over its budget can be read'),

@@ -6,5 +6,6 @@ export { decimalText } from './decimal-text.ts';
 export { BYTES_PER_TOKEN, estimatedTokens } from './estimated-tokens.ts';
 export { durationMs, goDuration } from './go-duration.ts';
 export { shortened, typeOfSchema } from './schema-type.ts';
+export { uniqueNames } from './unique-names.ts';
 export { type ConfiguredName, unknownNames } from './unknown-names.ts';
 export { addressRules, hmacSecretOf, timeoutMsOf, type WebhookSettings, webhookList } from './webhook-settings.ts';

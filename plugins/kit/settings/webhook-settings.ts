@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { LOOPBACK, notPublic } from '../safe-http/public-address.ts';
 import { remoteUrlProblem, type UrlRules } from '../safe-http/remote-url.ts';
 import { durationMs } from './go-duration.ts';
+import { uniqueNames } from './unique-names.ts';
 
 const NS_PER_MS = 1_000_000;
 const SHORTEST_MS = 1_000;
@@ -79,12 +80,7 @@ export type WebhookSettings = z.output<typeof webhookSettings>;
 export const webhookList = z
   .array(webhookSettings)
   .max(MAX_WEBHOOKS, `expected at most ${MAX_WEBHOOKS} webhooks`)
-  .superRefine((webhooks, context) => {
-    webhooks.forEach(({ name }, index) => {
-      if (webhooks.findIndex((other) => other.name === name) === index) return;
-      context.addIssue({ code: 'custom', path: [index, 'name'], message: `duplicate name ${name}` });
-    });
-  });
+  .superRefine(uniqueNames);
 
 /** Milliseconds of a `timeout`. */
 export function timeoutMsOf({ timeout: ns }: Pick<WebhookSettings, 'timeout'>): number {

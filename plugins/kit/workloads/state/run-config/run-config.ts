@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SECRET_NAME, VARIABLE_REFERENCE } from '../../../secrets/secret-name.ts';
+import { SECRET_NAME } from '../../../secrets/secret-name.ts';
 import { durationMs } from '../../../settings/go-duration.ts';
 import { webhookList } from '../../../settings/webhook-settings.ts';
 import { permissionProfile } from '../../permissions/profile.ts';
@@ -10,7 +10,7 @@ import { awsStsConfig, embeddedAuthConfig, upstreamSwapConfig } from './embedded
 import { endpointPrefix } from './endpoint-prefix.ts';
 import { podForm } from './pod-form.ts';
 import { remoteAuthConfig } from './remote-auth-config.ts';
-import { secretReference } from './secret-reference.ts';
+import { secretReference, variableReference } from './secret-reference.ts';
 
 /** The version of the document that is written. */
 export const RUN_CONFIG_VERSION = 'v0.1.0';
@@ -22,11 +22,6 @@ const duration = z
   .string()
   .refine((given) => durationMs(given) !== undefined, { error: 'expected a Go duration such as 2h or 30m' });
 const port = z.int().min(1).max(65_535);
-
-/** A secret of the user and the variable that gets it: `NAME,target=VARIABLE`. */
-const variableReference = z.string().regex(VARIABLE_REFERENCE, {
-  error: 'expected NAME,target=VARIABLE: a run configuration holds no secret',
-});
 
 const auditConfig = z.strictObject({
   component: z.string().optional(),

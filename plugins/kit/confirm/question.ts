@@ -1,7 +1,9 @@
-import { type Call, isObject } from '@toolmgr/core';
+import { type Call, isObject, type RawJson } from '@toolmgr/core';
 
 /** Characters of a question that a person can be expected to read. */
 export const MAX_QUESTION = 4_000;
+/** Arguments of more bytes are not decoded for a question: none with all of them would be short enough. Escapes take 6 bytes a character. */
+const MAX_RAW_BYTES = 8 * MAX_QUESTION;
 
 /**
  * The question whether `what` may be done with these arguments. Every argument is whole, because what is cut off would be what the person
@@ -10,10 +12,14 @@ export const MAX_QUESTION = 4_000;
 export function questionAbout(
   what: string,
   call: Pick<Call, 'arguments' | 'members'>,
-  pairs: Iterable<readonly [string, unknown]> = Object.entries(call.arguments),
+  pairs?: Iterable<readonly [string, unknown]>,
 ): string | undefined {
-  if (hasInexactNumber(call)) return undefined;
-  const given = Array.from(pairs, ([name, value]) => `${nameText(name)} ${visible(JSON.stringify(value))}`);
+  const raw = call.members.get('arguments');
+  if (raw !== undefined && (raw.length > MAX_RAW_BYTES || hasInexactNumber(raw))) return undefined;
+  const given = Array.from(
+    pairs ?? Object.entries(call.arguments),
+    ([name, value]) => `${nameText(name)} ${visible(JSON.stringify(value))}`,
+  );
   const question = `${visible(what)}: ${given.length === 0 ? 'without arguments' : given.join(', ')}?`;
   return question.length > MAX_QUESTION ? undefined : question;
 }
@@ -31,9 +37,7 @@ function nameText(name: string): string {
 const PLAIN = /^[\w./-]+$/;
 
 /** The backend gets the bytes of the client: a number that is not the same after reading it would be shown wrongly. */
-function hasInexactNumber({ members }: Pick<Call, 'members'>): boolean {
-  const raw = members.get('arguments');
-  if (raw === undefined) return false;
+function hasInexactNumber(raw: RawJson): boolean {
   let isInexact = false;
   JSON.parse(raw.toString(), (_key, value: unknown, context?: { readonly source?: string }) => {
     if (typeof value === 'number') isInexact ||= !isExact(value, context?.source ?? '');

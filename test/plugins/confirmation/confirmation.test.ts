@@ -2,6 +2,7 @@ import type { Era, JsonObject, PlanInput } from '@toolmgr/core';
 import { type FakeServer, fakeServer, type TestGateway, testGateway } from '@toolmgr/core/testing';
 import { catalogue } from '@toolmgr/plugins';
 import { describe, expect, it } from 'vitest';
+import { proves } from '../../support/proves.ts';
 
 const ERAS: readonly Era[] = ['2025-11-25', '2026-07-28'];
 const DESTRUCTIVE = { annotations: { destructiveHint: true } };
@@ -31,23 +32,27 @@ const callsOf = (far: FakeServer) => far.received.filter(({ method }) => method 
 describe('confirmation', () => {
   for (const era of ERAS) {
     for (const ofBackend of ERAS) {
-      it(`asks once per tool and session: client ${era}, backend ${ofBackend}`, async () => {
-        const far = fakeServer([ofBackend]).tool('remove', 'removed', DESTRUCTIVE).tool('read', 'text');
-        await using kit = await gatewayTo(far);
-        const ada = person(true);
-        const client = await kit.client({ era, ...ada });
-        expect(await client.callTool('read')).toMatchObject({ content: [{ text: 'text' }] });
-        expect(ada.asked).toEqual([]);
-        expect(await client.callTool('remove', { path: '/tmp/a' })).toMatchObject({ content: [{ text: 'removed' }] });
-        expect(ada.asked).toMatchObject([
-          { message: expect.stringMatching(/^Run the tool remove of far, .*: path "\/tmp\/a"\?$/) },
-        ]);
-        await client.callTool('remove', { path: '/tmp/b' });
-        expect(ada.asked).toHaveLength(1);
-        // the backend gets neither the state of the question nor the answer
-        expect(JSON.stringify(callsOf(far))).not.toMatch(/toolmgr\.confirm|inputResponses|requestState/);
-        expect(callsOf(far)).toHaveLength(3);
-      });
+      proves(
+        'choice.authorization.destructive-once',
+        `asks once per tool and session: client ${era}, backend ${ofBackend}`,
+        async () => {
+          const far = fakeServer([ofBackend]).tool('remove', 'removed', DESTRUCTIVE).tool('read', 'text');
+          await using kit = await gatewayTo(far);
+          const ada = person(true);
+          const client = await kit.client({ era, ...ada });
+          expect(await client.callTool('read')).toMatchObject({ content: [{ text: 'text' }] });
+          expect(ada.asked).toEqual([]);
+          expect(await client.callTool('remove', { path: '/tmp/a' })).toMatchObject({ content: [{ text: 'removed' }] });
+          expect(ada.asked).toMatchObject([
+            { message: expect.stringMatching(/^Run the tool remove of far, .*: path "\/tmp\/a"\?$/) },
+          ]);
+          await client.callTool('remove', { path: '/tmp/b' });
+          expect(ada.asked).toHaveLength(1);
+          // the backend gets neither the state of the question nor the answer
+          expect(JSON.stringify(callsOf(far))).not.toMatch(/toolmgr\.confirm|inputResponses|requestState/);
+          expect(callsOf(far)).toHaveLength(3);
+        },
+      );
     }
 
     it.each([[false], ['cancel'] as const])(

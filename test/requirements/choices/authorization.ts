@@ -41,6 +41,19 @@ export const authorization = [
         'a list of 5,000 tools is filtered in turns, and kept: callers whom no policy tells apart share it',
       'choice.authorization.inner-calls':
         'inner calls are decided under the real name; an entry that only leads to others needs no permit',
+      'choice.authorization.approval-each-call':
+        'a call that only a permit with @approval permits is made after the person behind the client agreed, each time, in both revisions',
+      'choice.authorization.approval-inner-calls':
+        'steps of composite tools, call_tool and scripts need the approval too, whatever their arguments',
+      'choice.authorization.approval-once':
+        'an approval is used once: by parallel requests, after a reload, over replicas with one Redis',
+      'choice.authorization.approval-as-shown':
+        'an approval holds for the tool and the arguments that the person was shown, all of them and as they are',
+      'choice.authorization.approval-denied':
+        'a call is refused when the person declines or cannot be asked, and for prompts and resources',
+      'choice.authorization.approval-misplaced': 'an annotation @approval that would have no effect is an error',
+      'choice.authorization.destructive-once':
+        'the plugin confirmation asks before the first call of a destructive tool, once per tool and session',
       'choice.authorization.ways-in-forbidden':
         'execute_tool_script, find_tool and call_tool are refused by a forbid that names them or looks at the caller alone',
     },
